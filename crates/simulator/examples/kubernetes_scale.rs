@@ -1,4 +1,4 @@
-//! How the model of the Kubernetes API bears 50,000 node claims: `cargo xtask bench kubernetes`.
+//! Benchmark of the Kubernetes model with 50,000 NodeClaims: `cargo xtask bench kubernetes`.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -77,7 +77,7 @@ fn main() {
     );
 }
 
-/// Status patches, told to so many watches; every watch reads all that it is told.
+/// Patches statuses with many watches, each of which reads all events.
 fn fan_out(model: &mut Kubernetes, many: usize) {
     let path = format!("{PATH}?watch=true&resourceVersion={}", model.revision());
     let mut watches: Vec<_> = (0..many)
@@ -148,7 +148,7 @@ fn millis(took: Duration) -> f64 {
     took.as_secs_f64() * 1e3
 }
 
-/// A line of what the system says about this process.
+/// Reads a line of the process status.
 fn kibibytes(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

@@ -1,7 +1,9 @@
-//! What a node of `cargo xtask lab node` talks to, beside a real docker-registry: IMDS, the registry's token endpoints, and
-//! servers that take the registry's place. Writes certificates into the directory that it is given, then serves.
+//! Services for a node of `cargo xtask lab node`, in addition to a real docker-registry: IMDS, the
+//! registry's token endpoints, and servers in place of the registry. Writes certificates into the
+//! given directory, then serves.
 //!
-//! The models decide who may enter; access tokens are signed for docker-registry, which verifies them itself.
+//! The models authenticate; access tokens are signed for docker-registry, which verifies them
+//! itself.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -34,15 +36,15 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio_rustls::TlsAcceptor;
 
-/// The kubelet identity of the lab's nodes, and its tenant.
+/// Kubelet identity of the lab's nodes, and its tenant.
 const CLIENT: &str = "00000000-0000-4000-8000-00000000c1d0";
 const TENANT: &str = "00000000-0000-4000-8000-000000007e4a";
-/// Where docker-registry with token authentication listens.
+/// Address of docker-registry with token authentication.
 const BACKEND: &str = "127.0.0.1:5001";
-/// The name server for the one name that has an IPv4 address and, it claims for IPv6, does not exist.
+/// Name server for the name that has an IPv4 address and returns NXDOMAIN for IPv6.
 const NAME_SERVER: &str = "127.0.0.1:5353";
 const HALF_NAME_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 224, 1, 20);
-/// Servers that docker-registry plays, with certificates of ours.
+/// Servers in front of docker-registry, with their certificates.
 const CERTIFICATES: [(&str, &[&str]); 3] = [
     ("anonymous", &["anonymous.lab", "half.lab"]),
     ("expired", &["expired.lab"]),
@@ -50,18 +52,18 @@ const CERTIFICATES: [(&str, &[&str]); 3] = [
 ];
 const DAY: i64 = 24 * 3600;
 
-/// What a server does in the registry's name.
+/// Behavior of a server in place of the registry.
 #[derive(Clone, Copy)]
 enum Door {
-    /// Lets the lab's identity in.
+    /// Accepts the lab's identity.
     Open,
-    /// Knows the identity, which has no role there.
+    /// The identity has no role.
     Forbidden,
     /// Belongs to another tenant: no token of this one is accepted.
     OtherTenant,
-    /// Is a web server, but not a registry.
+    /// A web server, but not a registry.
     NotFound,
-    /// Shows its log-in page in place of everything.
+    /// Returns its login page for every request.
     Portal,
 }
 
@@ -135,7 +137,7 @@ impl Authority {
     }
 }
 
-/// Signs access tokens as docker-registry wants them.
+/// Signs access tokens for docker-registry.
 struct Signer {
     key: EcdsaKeyPair,
     header: String,
@@ -201,7 +203,7 @@ async fn enter(
     response(Outcome::Answer(json_response(StatusCode::OK, &body)))
 }
 
-/// A value of a form, decoded as far as scopes need it.
+/// Returns a form value, decoded as far as scopes need it.
 fn form_value(form: &[u8], name: &str) -> String {
     let form = String::from_utf8_lossy(form);
     let values = form.split('&').filter_map(|pair| pair.split_once('='));
@@ -209,7 +211,7 @@ fn form_value(form: &[u8], name: &str) -> String {
     found.join(" ").replace("%3A", ":").replace("%2A", "*").replace("%2F", "/").replace('+', " ")
 }
 
-/// Hands a request to docker-registry, whose challenge names this host.
+/// Forwards a request to docker-registry, whose challenge names this host.
 async fn forward(host: &str, request: &Request) -> http::Response<Full<Bytes>> {
     let authorization = request.headers().get(header::AUTHORIZATION);
     let authorization = authorization.and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -278,7 +280,7 @@ async fn listen(
             tokio::spawn(async move {
                 match tls {
                     None => converse(stream, handle).await,
-                    // A client that does not trust the certificate hangs up.
+                    // A client that does not trust the certificate disconnects.
                     Some(tls) => {
                         if let Ok(stream) = tls.accept(stream).await {
                             converse(stream, handle).await;
@@ -302,7 +304,7 @@ async fn converse(
             Ok::<_, hyper::Error>(handle(Request::from_parts(head, body)).await)
         }
     });
-    // A connection ends when its client wants.
+    // The client ends the connection.
     let _ = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new())
         .serve_connection(TokioIo::new(stream), service)
         .await;
@@ -331,7 +333,7 @@ async fn serve_half_a_name(socket: &UdpSocket) {
     }
 }
 
-/// Where a message's only question ends.
+/// Returns the end of a message's only question.
 fn question_end(message: &[u8]) -> Option<usize> {
     let mut at = 12;
     loop {

@@ -1,4 +1,4 @@
-//! One clock and one lock around a model, and somebody who wakes it when something is due.
+//! One clock and one lock around a model, and a task that runs its scheduled changes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,10 +7,9 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Says what time it is.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// The model's time: it passes as the runtime's does, so that a paused runtime turns it, too.
+/// The model's time: it follows the runtime's, so a paused runtime pauses it as well.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Timestamp,
@@ -18,7 +17,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows `start` now.
     pub fn starting_at(start: Timestamp) -> Self {
         Self { start, origin: Instant::now() }
     }
@@ -28,19 +26,19 @@ impl Clock {
     }
 }
 
-/// A value in which things happen by themselves, once it is told the time.
+/// A value with scheduled changes.
 pub trait Model: Send + 'static {
-    /// Lets happen what is due.
+    /// Applies every change that is due.
     fn settle(&mut self, now: Timestamp);
 
     fn next_change(&self) -> Option<Timestamp>;
 }
 
-/// A model where many can reach it. Cheap to clone.
+/// A model shared by many clients. Cheap to clone.
 pub struct Shared<M> {
     model: Arc<Mutex<M>>,
     now: Now,
-    /// Something happened that may have changed when the next thing is due.
+    /// Signals that the time of the next change may be different.
     changed: Arc<Notify>,
 }
 
@@ -54,7 +52,7 @@ impl<M> Clone for Shared<M> {
     }
 }
 
-/// Keeps things happening by themselves for as long as it is held.
+/// Runs scheduled changes until it is dropped.
 pub struct Running(tokio::task::JoinHandle<()>);
 
 impl Drop for Running {
@@ -64,17 +62,16 @@ impl Drop for Running {
 }
 
 impl<M: Model> Shared<M> {
-    /// A model with a clock of its own.
+    /// Returns a model with its own clock.
     pub fn with_clock(model: M, now: Now) -> Self {
         Self { model: Arc::new(Mutex::new(model)), now, changed: Arc::new(Notify::new()) }
     }
 
-    /// The time of the model.
     pub fn now(&self) -> Timestamp {
         (self.now)()
     }
 
-    /// Does something to the model, after what was due before and before what follows from it.
+    /// Changes the model, after all due changes and before their consequences.
     pub fn with<T>(&self, act: impl FnOnce(&mut M, Timestamp) -> T) -> T {
         let now = self.now();
         let mut model = self.lock();
@@ -86,12 +83,12 @@ impl<M: Model> Shared<M> {
         result
     }
 
-    /// Starts whatever happens by itself, on the current runtime, until the returned value is dropped.
+    /// Runs scheduled changes on the current runtime until the returned value is dropped.
     pub fn start(&self) -> Running {
         Running(tokio::spawn(self.clone().run()))
     }
 
-    /// Waits for what is due next, lets it happen, and so on for ever.
+    /// Waits for the next scheduled change and applies it, indefinitely.
     pub async fn run(self) {
         loop {
             let next = self.lock().next_change();
@@ -101,7 +98,7 @@ impl<M: Model> Shared<M> {
                 continue;
             };
             let wait = Duration::try_from(next.duration_since(self.now())).unwrap_or_default();
-            // At least a moment: what cannot be done now must not be tried without a pause.
+            // At least a moment: a failed change must not be retried without a pause.
             let wait = wait.max(Duration::from_millis(1));
             if tokio::time::timeout(wait, changed).await.is_err() {
                 let now = self.now();
@@ -110,13 +107,13 @@ impl<M: Model> Shared<M> {
         }
     }
 
-    /// The model itself, for as long as the guard is held. Nobody else gets at it meanwhile.
+    /// Locks the model.
     pub(crate) fn lock(&self) -> MutexGuard<'_, M> {
-        // A panic of one caller leaves a model that the others can still read.
+        // A panic of one caller leaves a model that others can still read.
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Somebody changed the model behind the lock's back.
+    /// Signals a change that was made under [`Self::lock`].
     pub(crate) fn touched(&self) {
         self.changed.notify_one();
     }

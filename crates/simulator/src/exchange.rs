@@ -1,4 +1,4 @@
-//! Requests and what comes back for them, which is not always an answer.
+//! Requests and their outcomes.
 
 use std::fmt;
 use std::pin::Pin;
@@ -6,32 +6,29 @@ use std::pin::Pin;
 use bytes::Bytes;
 use futures::Stream;
 
-/// A request with its whole body.
 pub type Request = http::Request<Bytes>;
 
 pub type Response = http::Response<Body>;
 
-/// What a client sees of one request.
+/// Result of one request for its client.
 #[derive(Debug)]
 pub enum Outcome {
     Answer(Response),
-    /// The answer's head and the first bytes of its body, then the connection breaks.
+    /// Head and first bytes of the response; then the connection breaks.
     CutShort(Response, usize),
-    /// The connection breaks before any answer. Whether the request took effect is not to be seen.
+    /// The connection breaks before any response. The client cannot see if the request took effect.
     Dropped,
-    /// No answer ever comes; the client has to give up by itself.
+    /// No response; the client has to time out.
     Silence,
 }
 
-/// The body of an answer.
 pub enum Body {
-    /// All of it at once.
     Full(Bytes),
-    /// Piece by piece, as it happens: a watch.
+    /// Chunks of a watch.
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
-/// Headers after the body of an answer, as one of its extensions. HTTP/2 only.
+/// Trailers of a response, as one of its extensions. HTTP/2 only.
 #[derive(Debug, Clone)]
 pub struct Trailers(pub http::HeaderMap);
 
@@ -45,7 +42,7 @@ impl fmt::Debug for Body {
 }
 
 impl Body {
-    /// The bytes of a body that is there at once; nothing of one that streams.
+    /// Returns the bytes of a full body; empty for a stream.
     pub fn bytes(&self) -> Bytes {
         match self {
             Self::Full(bytes) => bytes.clone(),
@@ -54,7 +51,6 @@ impl Body {
     }
 }
 
-/// An answer of JSON.
 pub fn json(status: http::StatusCode, value: &serde_json::Value) -> Response {
     let mut response =
         Response::new(Body::Full(Bytes::from(serde_json::to_vec(value).unwrap_or_default())));

@@ -1,8 +1,8 @@
 //! Fault rules: condition × outcome × probability × window.
 //!
-//! A rule says which calls it is about and what goes wrong with them. The models ask [`Faults::next`] once per
-//! call; the first rule that applies decides. Everything is drawn from the seed, so the seed and the rules are
-//! enough to replay a run.
+//! A rule selects calls and the fault of each. The models call [`Faults::next`] once per call; the
+//! first rule that applies decides. Everything is drawn from the seed, so the seed and the rules
+//! are enough to replay a run.
 
 use std::time::Duration;
 
@@ -12,26 +12,24 @@ use serde::{Deserialize, Serialize};
 use crate::exchange::{Outcome, Response};
 use crate::random::Random;
 
-/// One way in which things go wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rule {
     #[serde(default)]
     pub when: Condition,
     pub then: Fault,
-    /// How often it happens to a call that it is about: 1 always.
+    /// Probability of a fault on a selected call: 1 always.
     #[serde(default = "always")]
     pub probability: f64,
-    /// Seconds after the start from which, and until which, it holds.
+    /// Seconds after the start at which the rule begins and ends.
     #[serde(default)]
     pub from_seconds: u64,
-    /// See `from_seconds`; without it the rule holds to the end.
+    /// See `from_seconds`; without it the rule does not end.
     #[serde(default)]
     pub until_seconds: Option<u64>,
-    /// Calls that are let through before the first fault.
     #[serde(default)]
     pub skip: u32,
-    /// How many faults the rule makes at most.
+    /// Maximum number of faults.
     #[serde(default)]
     pub times: Option<u32>,
 }
@@ -40,17 +38,15 @@ fn always() -> f64 {
     1.0
 }
 
-/// Which calls a rule is about; what is not said fits every call.
+/// Selection of calls; an absent member matches every call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Condition {
-    /// The service that is called.
     #[serde(default)]
     pub service: Option<Service>,
-    /// The HTTP method, in capitals.
     #[serde(default)]
     pub method: Option<String>,
-    /// The path without its query; `*` stands for any run of characters, case does not matter.
+    /// Path without its query; `*` matches any characters, ignoring case.
     #[serde(default)]
     pub path: Option<String>,
     /// Only calls that change something, or only calls that do not.
@@ -58,13 +54,12 @@ pub struct Condition {
     pub writes: Option<bool>,
 }
 
-/// A service of the simulated world.
+/// A simulated service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Service {
     Arm,
     SignIn,
-    /// The instance metadata service.
     Imds,
     Registry,
     Kubernetes,
@@ -73,47 +68,48 @@ pub enum Service {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Fault {
-    /// An error answer; the call has no effect.
+    /// An error response; the call has no effect.
     Status {
-        /// The HTTP status: 409, 412, 429, 500, 503 …
+        /// HTTP status: 409, 412, 429, 500, 503 …
         status: u16,
-        /// The service's own error code; each service has a usual one for each status.
+        /// The service's own error code; each service has a default for each status.
         #[serde(default)]
         code: Option<String>,
         /// Seconds for a `Retry-After` header.
         #[serde(default)]
         retry_after: Option<u64>,
     },
-    /// No answer comes and the call has no effect.
+    /// No response, and the call has no effect.
     TimeoutBefore,
-    /// No answer comes but the call took effect.
+    /// No response, but the call took effect.
     TimeoutAfter,
-    /// The connection breaks and the call has no effect.
+    /// The connection breaks, and the call has no effect.
     DropBefore,
-    /// The connection breaks but the call took effect.
+    /// The connection breaks, but the call took effect.
     DropAfter,
-    /// The call takes effect; its answer breaks off in the middle of the body.
+    /// The call takes effect; its response ends in the middle of the body.
     Truncate,
-    /// A read answers with what was true so many seconds ago.
+    /// A read returns the state of so many seconds ago.
     Stale { seconds: u64 },
-    /// A long-running operation that the call starts ends otherwise than it should.
+    /// A long-running operation of the call gets another result.
     Operation(OperationFault),
-    /// The call is accepted, and what it was about is then not found.
+    /// The call is accepted, and its resource is then not found.
     NotFoundAfterAccept,
     /// The model's clock jumps by so many seconds, forward or back.
     ClockJump { seconds: i64 },
-    /// An open watch ends without a word.
+    /// An open watch ends without an event.
     DropWatch,
     /// A watch event is sent twice.
     DuplicateEvent,
     /// A watch event is sent after the one that follows it.
     ReorderEvent,
-    /// The API server restarts: every watch ends, and what it keeps in memory only is gone.
+    /// The API server restarts: every watch ends, and state that is only in memory is lost.
     Restart,
 }
 
 impl Fault {
-    /// Delivers the response to a call, with the faults of a connection. Other faults concern the response itself.
+    /// Delivers the response to a call, with the faults of a connection. Other faults concern the
+    /// response itself.
     pub(crate) fn deliver(fault: Option<&Self>, answer: impl FnOnce() -> Response) -> Outcome {
         match fault {
             Some(Self::TimeoutBefore) => Outcome::Silence,
@@ -140,23 +136,21 @@ impl Fault {
 #[serde(rename_all = "camelCase")]
 pub enum OperationFault {
     Failed,
-    /// It is cancelled by somebody else.
+    /// Another caller cancels it.
     Canceled,
-    /// A later operation takes its place.
+    /// A later operation replaces it.
     Replaced,
 }
 
-/// A call, as far as rules look at it.
+/// The members of a call that rules check.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     pub service: Service,
     pub method: &'a str,
-    /// The path without its query.
     pub path: &'a str,
     pub writes: bool,
 }
 
-/// The rules of a run, and how often each has applied.
 #[derive(Debug, Clone)]
 pub struct Faults {
     rules: Vec<(Rule, Count)>,
@@ -171,18 +165,18 @@ struct Count {
 }
 
 impl Faults {
-    /// The given rules, with the time from which their windows count.
+    /// Returns the rules; their windows count from `start`.
     pub fn new(rules: Vec<Rule>, random: &Random, start: Timestamp) -> Self {
         let rules = rules.into_iter().map(|rule| (rule, Count::default())).collect();
         Self { rules, random: random.fork("faults"), start }
     }
 
-    /// Draws from this chance from now on.
+    /// Draws from this generator from now on.
     pub(crate) fn reseed(&mut self, random: &Random) {
         self.random = random.fork("faults");
     }
 
-    /// Adds a rule behind the others.
+    /// Appends a rule.
     pub fn add(&mut self, rule: Rule) {
         self.rules.push((rule, Count::default()));
     }
@@ -191,22 +185,21 @@ impl Faults {
         self.rules.clear();
     }
 
-    /// The rules, in order.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().map(|(rule, _)| rule)
     }
 
-    /// Number of faults that the rules have made.
+    /// Number of faults injected.
     pub fn made(&self) -> u32 {
         self.rules.iter().map(|(_, count)| count.made).sum()
     }
 
-    /// What goes wrong with this call: asked once per call.
+    /// Returns the fault of this call. Called once per call.
     pub fn next(&mut self, call: Call<'_>, now: Timestamp) -> Option<Fault> {
         self.next_of(call, now, |_| true)
     }
 
-    /// The same for faults of some kinds only, for models that ask at several points of one call.
+    /// Returns faults of some kinds only, for models that check at several points of one call.
     pub fn next_of(
         &mut self,
         call: Call<'_>,
@@ -233,7 +226,7 @@ impl Faults {
 }
 
 impl Rule {
-    /// A rule that makes this fault on every call that fits.
+    /// Returns a rule that injects this fault on every matching call.
     pub fn new(when: Condition, then: Fault) -> Self {
         Self {
             when,
@@ -261,7 +254,7 @@ impl Condition {
     }
 }
 
-/// Whether a path fits a pattern in which `*` stands for any run of characters.
+/// Matches a path with a pattern in which `*` matches any characters.
 fn fits(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (pattern.to_ascii_lowercase(), path.to_ascii_lowercase());
     let mut parts = pattern.split('*');

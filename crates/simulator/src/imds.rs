@@ -1,5 +1,5 @@
-//! The instance metadata service of one simulated machine: who it is, tokens of its identities, and an attested
-//! document.
+//! The instance metadata service of one simulated VM: instance data, tokens of its identities, and
+//! an attested document.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -9,24 +9,21 @@ use serde_json::{Value, json};
 
 use crate::exchange::{Body, Outcome, Request, Response, json as answer};
 
-/// The metadata service of one machine.
 #[derive(Debug, Clone)]
 pub struct Imds {
-    /// What `/metadata/instance` says under `compute`.
     pub compute: Value,
-    /// Client ids of the machine's identities; a token is given for these only.
+    /// Client ids of the VM's identities; tokens exist for these only.
     pub identities: Vec<String>,
-    /// The tenant of the identities.
     pub tenant: String,
 }
 
-/// The versions that the service knows begin here.
+/// First supported version.
 const FIRST_VERSION: &str = "2017-04-02";
-/// Seconds for which a token is good.
+/// Seconds until a token expires.
 const LIFETIME: i64 = 86_400;
 
 impl Imds {
-    /// The service on a machine in this region, with one identity.
+    /// Returns the service of a VM in this region, with one identity.
     pub fn new(location: &str, name: &str, identity: &str, tenant: &str) -> Self {
         Self {
             compute: json!({

@@ -1,11 +1,13 @@
-//! Models of what Mooring talks to, with fault rules.
+//! Models of the services that Mooring uses, with fault rules.
 //!
-//! Every model is a plain value: it is given a request and the time, and answers. There are no sockets, no
-//! sleeping, no clock and no global state in it, and its randomness comes from a seed, so that the same seed
-//! and the same requests give the same answers, byte for byte. [`clock::Shared`] adds a clock and a lock to any
-//! of them: for clients in process, under virtual time, or on loopback over TLS ([`serve`]).
+//! Every model is a plain value: it takes a request and the time, and returns a response. It has no
+//! sockets, no sleeping, no clock and no global state, and its randomness comes from a seed, so
+//! that the same seed and the same requests give the same responses, byte for byte.
+//! [`clock::Shared`] adds a clock and a lock to any of them: for clients in process, under virtual
+//! time, or on loopback over TLS ([`serve`]).
 //!
-//! The crate knows the node's contract and nothing else of Mooring, so that it cannot share its mistakes.
+//! The crate depends on the node's contract and nothing else of Mooring, so that it cannot share
+//! its mistakes.
 
 pub mod azure;
 pub mod clock;

@@ -1,6 +1,8 @@
-//! The live-patching service, served by the API server's front: one unary call of gRPC that returns a component's JSON.
+//! The live-patching service, served by the API server's frontend: one unary gRPC call that returns
+//! a component's JSON.
 //!
-//! A node authenticates with the signature of its attested document; here that is the document of the simulated IMDS.
+//! A node authenticates with the signature of its attested document; here that is the document of
+//! the simulated IMDS.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,33 +14,31 @@ use serde_json::Value;
 
 use crate::exchange::{Body, Outcome, Request, Response, Trailers};
 
-/// The path of the unary call.
 pub const METHOD: &str = "/akslivepatching.v1.LivePatchingService/GetComponentConfig";
-/// The name that the service's certificate is for.
+/// Name in the service's certificate.
 pub const CERTIFICATE_NAME: &str = "aks-security-patch.data.mcr.microsoft.com";
-/// The application protocol by which the front finds the service.
+/// ALPN protocol by which the frontend selects the service.
 pub const PROTOCOL: &str = "aks-live-patching";
 
-/// The component that has hotfixes of the node agent.
+/// Component with hotfixes of the node agent.
 const COMPONENT: &str = "aksNodeController";
 
 const INVALID_ARGUMENT: u8 = 3;
 const NOT_FOUND: u8 = 5;
 const UNAUTHENTICATED: u8 = 16;
 
-/// The service; `None` of a component is not published.
+/// A component of `None` is not published.
 #[derive(Debug, Default)]
 pub struct LivePatching {
     component: Mutex<Option<String>>,
 }
 
 impl LivePatching {
-    /// Publishes the component's JSON, or takes it back.
     pub fn publish(&self, component: Option<String>) {
         *self.component.lock().unwrap_or_else(PoisonError::into_inner) = component;
     }
 
-    /// Responds to one call; `vm` is the machine whose attested document is accepted.
+    /// Responds to one call; `vm` is the VM whose attested document is accepted.
     pub fn handle(&self, request: &Request, vm: &Value) -> Outcome {
         Outcome::Answer(self.config(request, vm).map_or_else(failed, |config| {
             let mut message = vec![0x0a];
@@ -64,7 +64,7 @@ impl LivePatching {
     }
 }
 
-/// True if the request carries the attested document of this machine.
+/// Returns true if the request carries the attested document of this VM.
 fn is_attested(request: &Request, vm: &Value) -> bool {
     let sent = request.headers().get(http::header::AUTHORIZATION);
     let document = sent.and_then(|sent| STANDARD.decode(sent.as_bytes()).ok());
@@ -72,7 +72,7 @@ fn is_attested(request: &Request, vm: &Value) -> bool {
     document.is_some_and(|document| document["vmId"] == *vm)
 }
 
-/// Field 1 of the request's message; it is the only one.
+/// Returns field 1 of the request's message, the only one.
 fn component_of(body: &[u8]) -> Option<&str> {
     let (prefix, message) = body.split_first_chunk::<5>()?;
     let [0, l0, l1, l2, l3] = *prefix else { return None };
@@ -82,7 +82,7 @@ fn component_of(body: &[u8]) -> Option<&str> {
     std::str::from_utf8(name).ok().filter(|_| is_whole)
 }
 
-/// A status without a message: trailers only.
+/// Returns a status without a message: trailers only.
 fn failed(number: u8) -> Response {
     let mut response = respond(Bytes::new());
     response.headers_mut().extend(status(number));

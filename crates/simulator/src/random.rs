@@ -1,23 +1,22 @@
-//! Chance from a seed.
+//! Random numbers from a seed.
 
 use std::time::Duration;
 
-/// A stream of numbers that depends on its seed alone.
+/// A stream of numbers that depends only on its seed.
 ///
-/// `SplitMix64`: small, and written here so that a seed in an old report replays the same run for as long as
-/// this file is not changed, whatever a library decides.
+/// `SplitMix64`: small, and implemented here so that a seed in an old report replays the same run,
+/// independent of library versions.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// The stream of `seed`.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// A stream of its own for one use, so that drawing from it does not shift the others.
+    /// Returns a separate stream for one use, so that drawing from it does not shift the others.
     #[must_use]
     pub fn fork(&self, name: &str) -> Self {
         // FNV-1a, 64 bits.
@@ -29,7 +28,7 @@ impl Random {
         fork
     }
 
-    /// The next number, any of 64 bits.
+    /// Returns the next 64 bits.
     pub fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -38,7 +37,6 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A UUID of version 4.
     pub(crate) fn guid(&mut self) -> String {
         let (high, low) = (self.draw(), self.draw());
         format!(
@@ -51,24 +49,24 @@ impl Random {
         )
     }
 
-    /// A number below `bound`; 0 when the bound is 0.
+    /// Returns a number below `bound`; 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        // The high half of a 128-bit product: even enough for any bound that a simulation uses.
+        // The high half of a 128-bit product: uniform enough for any bound of a simulation.
         u64::try_from((u128::from(self.draw()) * u128::from(bound)) >> 64).unwrap_or_default()
     }
 
-    /// True once in a while: `probability` of the time, 0 never, 1 always.
+    /// Returns true with this probability: 0 never, 1 always.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.fraction() < probability
     }
 
-    /// A duration between the two, both included.
+    /// Returns a duration in the range, both ends included.
     pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
         let span = most.saturating_sub(least);
         least + span.mul_f64(self.fraction())
     }
 
-    /// A number in `0.0..1.0`.
+    /// Returns a number in `0.0..1.0`.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are what an f64 holds")]
     fn fraction(&mut self) -> f64 {
         (self.draw() >> 11) as f64 / (1_u64 << 53) as f64

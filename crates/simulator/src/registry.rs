@@ -1,4 +1,4 @@
-//! A container registry's front door: who may enter, and how.
+//! Authentication of a container registry.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 
 use crate::exchange::{Outcome, Request, json as answer};
 
-/// A registry as a node sees it before it pulls.
 #[derive(Debug, Clone)]
 pub struct Registry {
-    /// Its host name, as challenges say it.
+    /// Host name in challenges.
     pub host: String,
     pub anonymous: bool,
     /// Client ids that may read; tokens of others are not exchanged.
@@ -20,7 +19,6 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// A registry for these readers only.
     pub fn new(host: &str, readers: &[&str]) -> Self {
         Self {
             host: host.to_owned(),
@@ -60,7 +58,7 @@ impl Registry {
         }
     }
 
-    /// Behind the door, or the challenge that says where the key is.
+    /// Serves an authenticated request, or returns the challenge.
     fn inside(
         &self,
         request: &Request,
@@ -89,7 +87,7 @@ impl Registry {
         Outcome::Answer(response)
     }
 
-    /// A token of Entra ID for one of ours.
+    /// Exchanges a token of Entra ID for a refresh token.
     fn exchange(&self, grant: &str, given: &str, now: Timestamp) -> Outcome {
         if grant != "access_token" {
             return denied(
@@ -115,7 +113,7 @@ impl Registry {
         }
     }
 
-    /// One of our refresh tokens for an access token.
+    /// Exchanges a refresh token for an access token.
     fn access(&self, refresh: &str, scope: &str, now: Timestamp) -> Outcome {
         match claims(refresh, "refresh_token", now) {
             Some(reader) if self.readers.contains(&reader) => {
@@ -126,7 +124,7 @@ impl Registry {
     }
 }
 
-/// A token of the registry itself, with its kind and its reader inside.
+/// Returns a token of the registry with its kind and reader.
 fn token(kind: &str, reader: &str, scope: &str, now: Timestamp) -> Outcome {
     let claims = json!({"grant_type": kind, "appid": reader, "scope": scope, "exp": now.as_second() + 3 * 3600});
     let token = format!("simulated.{}.registry", URL_SAFE_NO_PAD.encode(claims.to_string()));

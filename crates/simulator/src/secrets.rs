@@ -1,4 +1,4 @@
-//! Secrets of one run: made at its start, kept in its files, compared in constant time.
+//! Secrets of one run: created at its start, stored in its files, compared in constant time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use mooring_contract::Secret;
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// The system has no random bytes to give.
+/// The system returned no random bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("the system returned no random bytes for the secrets of this run")]
 pub struct NoRandomness;
@@ -18,17 +18,15 @@ pub(crate) fn random() -> Result<Secret, NoRandomness> {
     Ok(Secret::from(URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// Returns true if `sent` is the secret. How long that takes does not depend on where they differ.
+/// Returns true if `sent` is the secret, in constant time.
 pub(crate) fn matches(secret: &Secret, sent: &str) -> bool {
     is_signed(secret, "", &sign(&Secret::from(sent), ""))
 }
 
-/// The signature of a text.
 pub(crate) fn sign(key: &Secret, text: &str) -> String {
     URL_SAFE_NO_PAD.encode(hmac::sign(&key_of(key), text.as_bytes()))
 }
 
-/// Returns true if the text was signed with this key.
 pub(crate) fn is_signed(key: &Secret, text: &str, signature: &str) -> bool {
     let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
     hmac::verify(&key_of(key), text.as_bytes(), &signature).is_ok()

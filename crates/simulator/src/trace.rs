@@ -1,10 +1,10 @@
-//! What happened in a run, line by line: two runs with one seed leave the same trace.
+//! Trace of a run: two runs with one seed have the same trace.
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-/// The lines of one run. Bounded: a long demo keeps the last ones and counts the rest.
+/// Lines of one run. Bounded: the oldest are dropped and counted.
 #[derive(Debug, Clone)]
 pub struct Trace {
     lines: std::collections::VecDeque<String>,
@@ -13,12 +13,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// A trace that keeps at most so many lines.
+    /// Returns a trace with a maximum number of lines.
     pub fn keeping(kept: usize) -> Self {
         Self { lines: std::collections::VecDeque::new(), kept, dropped: 0 }
     }
 
-    /// Adds one line, stamped with the model's time.
+    /// Adds a line with the model's time.
     pub fn record(&mut self, now: Timestamp, line: std::fmt::Arguments<'_>) {
         if self.kept == 0 {
             return;
@@ -30,7 +30,6 @@ impl Trace {
         self.lines.push_back(format!("{now:.3} {line}"));
     }
 
-    /// The lines, oldest first.
     pub fn lines(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.lines.iter().map(String::as_str)
     }

@@ -1,8 +1,6 @@
-//! Percent-encoding and queries of URIs.
-
 use std::collections::BTreeMap;
 
-/// The parameters of a query, by their names in lower case. The last of several wins.
+/// Returns the parameters of a query, by their names in lower case. The last of several wins.
 pub(crate) fn query(text: Option<&str>) -> BTreeMap<String, String> {
     text.unwrap_or_default()
         .split('&')
@@ -14,7 +12,7 @@ pub(crate) fn query(text: Option<&str>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Undoes percent-encoding; what is no valid encoding stays as it is.
+/// Decodes percent-encoding; an invalid encoding is kept.
 pub(crate) fn decode(text: &str, plus_is_blank: bool) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -37,7 +35,6 @@ pub(crate) fn decode(text: &str, plus_is_blank: bool) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Encodes a value for a query.
 pub(crate) fn encode(text: &str) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::new(), |mut encoded, byte| {

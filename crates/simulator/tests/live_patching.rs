@@ -1,4 +1,4 @@
-//! The agent's client of gRPC against an independent HTTP/2 server (hyper) and the simulated service.
+//! The agent's gRPC client against an independent HTTP/2 server (hyper) and the simulated service.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -20,7 +20,7 @@ use mooring_simulator::live_patching::{CERTIFICATE_NAME, METHOD, PROTOCOL};
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::sim::{Settings, Simulation, start};
 
-/// The signature of the attested document, as a node reads it.
+/// Returns the signature of the attested document, as a node reads it.
 fn signature(imds: &Imds) -> Secret {
     let request = http::Request::get("/metadata/attested/document?api-version=2025-04-07");
     let request = request.header("Metadata", "true").body(Bytes::new()).unwrap();
@@ -30,7 +30,6 @@ fn signature(imds: &Imds) -> Secret {
     Secret::from(body["signature"].as_str().unwrap())
 }
 
-/// Calls the service as the agent does.
 fn call(port: u16, ca: &[u8], signature: &Secret, argument: &str) -> Result<String, CallFailure> {
     let dial = Dial {
         host: "localhost",

@@ -1,4 +1,4 @@
-//! Microsoft's own Python clients against the simulator, over TLS: they were written by people who never saw it.
+//! Microsoft's own Python clients against the simulator, over TLS.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,14 +16,14 @@ use mooring_testbed::require;
 
 /// An operation of three minutes takes less than a second.
 const SPEED: f64 = 240.0;
-/// The longest that a script may take, on a busy machine.
+/// Timeout of a script on a busy host.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles")
 }
 
-/// The Python with the clients in it, which `cargo xtask test` makes.
+/// Returns the Python with the clients, which `cargo xtask test` installs.
 fn python() -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?;
     let made = target.join("oracles/azure/bin/python");

@@ -1,4 +1,4 @@
-//! What a test or an operator of the simulator does to the world, behind Azure's back.
+//! Changes to simulated Azure outside its API, by tests and by operators of the simulator.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -12,29 +12,28 @@ use crate::azure::state::{
 };
 use crate::faults::Rule;
 
-/// A VM as Karpenter would make it.
 #[derive(Debug, Clone)]
 pub struct NewVm {
     pub name: String,
-    /// The claim that it is for; without one, the VM's name without `aks-`.
+    /// Defaults to the VM's name without `aks-`.
     pub claim: Option<String>,
     pub node_pool: String,
-    /// The node image's version, perhaps with its definition in front: `2204gen2containerd/202601.13.0`.
+    /// Node image version, optionally with its image definition: `2204gen2containerd/202601.13.0`.
     pub image_version: String,
     pub size: String,
     pub zone: String,
-    /// How it is provisioned, which decides its extensions and how its image is named.
+    /// Decides the extensions and the form of the image reference.
     pub mode: Mode,
-    /// Whether its extensions come only by a promise that Karpenter keeps.
+    /// Extensions are created only by Karpenter's poller, which a restart loses.
     pub promised: bool,
     pub cse: Cse,
     pub created: Timestamp,
-    /// Whether its bootstrap is long past; otherwise it boots now.
+    /// Bootstrap finished long ago; otherwise the VM boots now.
     pub grown: bool,
 }
 
 impl NewVm {
-    /// One that boots now, for the `NodePool` `default`, in the default mode.
+    /// Returns a VM of the `NodePool` `default` in the default mode that boots now.
     pub fn booting(name: &str, image_version: &str, cse: Cse, created: Timestamp) -> Self {
         Self {
             name: name.to_owned(),
@@ -53,7 +52,7 @@ impl NewVm {
 }
 
 impl Azure {
-    /// Makes a Karpenter-style VM and says its resource id.
+    /// Creates a Karpenter-style VM and returns its resource id.
     pub fn create_vm(&mut self, vm: &NewVm) -> String {
         let options = self.state.options.clone();
         let id = format!("{}/{}", options.compute("virtualMachines"), vm.name);
@@ -78,7 +77,7 @@ impl Azure {
             life: if vm.grown { Life::Grown } else { Life::Boots },
             cse: vm.cse.clone(),
         });
-        // What the cluster hears of first is the VM.
+        // The cluster receives the VM before its later changes.
         if let Some(created) = self.state.karpenter_vm(&id) {
             let at = self.state.changes.iter().position(|change| is_about(change, &created));
             let at = at.unwrap_or(self.state.changes.len());
@@ -87,22 +86,21 @@ impl Azure {
         id
     }
 
-    /// From now on, things happen so much faster than in Azure; what is under way keeps its time.
     pub(crate) fn set_speed(&mut self, speed: f64) {
         self.state.options.speed = speed;
     }
 
-    /// Takes a VM away at once.
     pub fn delete_vm(&mut self, id: &str) {
         self.state.remove_machine(id);
     }
 
-    /// Wedges a pool's scale set: its writes fail from now on. False if there is no such pool.
+    /// Wedges a pool's scale set: its writes fail from now on. Returns false if the pool does not
+    /// exist.
     pub fn wedge(&mut self, pool: &str, correlation: Correlation, now: Timestamp) -> bool {
         self.with_vmss(pool, |azure, vmss| azure.state.wedge(&vmss, correlation, now))
     }
 
-    /// Heals a pool's scale set, which nothing in Azure would.
+    /// Repairs a pool's scale set, which nothing in Azure would do.
     pub fn unwedge(&mut self, pool: &str, now: Timestamp) -> bool {
         self.with_vmss(pool, |azure, vmss| azure.state.unwedge(&vmss, now))
     }
@@ -112,46 +110,40 @@ impl Azure {
         vmss.map(|vmss| act(self, vmss)).is_some()
     }
 
-    /// Sets a resource's provisioning state. False if there is no such resource.
+    /// Returns false if the resource does not exist.
     pub fn set_state(&mut self, id: &str, state: &str) -> bool {
         self.state.set_state(id, state);
         self.state.store.has(id)
     }
 
-    /// A resource's raw JSON.
     pub fn resource(&self, id: &str) -> Option<&Value> {
         self.state.store.get(id)
     }
 
-    /// Puts a resource as raw JSON, under the `id` in it.
     pub fn put_resource(&mut self, body: Value) {
         self.state.store.put(body);
     }
 
-    /// Adds a fault rule, and writes it into the trace.
     pub fn add_fault(&mut self, rule: Rule, now: Timestamp) {
         self.trace
             .record(now, format_args!("rule {}", serde_json::to_string(&rule).unwrap_or_default()));
         self.faults.add(rule);
     }
 
-    /// Number of faults that the rules have made.
+    /// Number of faults injected by the rules.
     pub fn faults_made(&self) -> u32 {
         self.faults.made()
     }
 
-    /// Removes every fault rule.
     pub fn clear_faults(&mut self, now: Timestamp) {
         self.trace.record(now, format_args!("rules cleared"));
         self.faults.clear();
     }
 
-    /// Gives a principal a role.
     pub fn assign(&mut self, assignment: Assignment) {
         self.state.assignments.push(assignment);
     }
 
-    /// Takes the roles away that principals have at this scope.
     pub fn unassign(&mut self, scope: &str) {
         self.state.assignments.retain(|one| !one.scope.eq_ignore_ascii_case(scope));
     }
@@ -168,30 +160,28 @@ impl Azure {
         self.state.locks.clear();
     }
 
-    /// Takes a right away.
     pub fn deny(&mut self, denial: Denial) {
         self.state.denials.push(denial);
     }
 
-    /// Gives back every right that was taken away.
+    /// Restores all denied actions.
     pub fn clear_denials(&mut self) {
         self.state.denials.clear();
     }
 
-    /// Writes an entry into the activity log.
     pub fn append_activity(&mut self, entry: ActivityEntry) {
         self.state.activity.append(entry);
     }
 
-    /// Says where the cluster's own API is.
+    /// Sets the address and credentials of the cluster's API.
     pub fn set_kubernetes(&mut self, access: Option<KubernetesAccess>) {
         self.state.options.kubernetes = access;
     }
 
-    /// The cluster is being updated since `started`, by an operation that never ends by itself.
+    /// Starts an update of the cluster at `started` that never ends by itself.
     pub fn begin_stuck_update(&mut self, started: Timestamp) {
         let id = self.state.options.cluster_id();
-        // The writes of a wedged scale set belong to the first operation that wants them.
+        // The writes of a wedged scale set belong to the first operation that needs them.
         let mut shared = self.state.wedges.values().filter_map(|wedge| wedge.correlation.clone());
         let taken = |id: &String| self.state.operations.values().any(|o| o.correlation == *id);
         let shared = shared.find(|id| !taken(id));
@@ -217,8 +207,9 @@ impl Azure {
         self.state.log_begin(started, action, &id, operation.origin());
     }
 
-    /// The operations that calls with this correlation id began: the resource in lower case, the state, and
-    /// whether a fault rule hides it. This is the model's own record of accepted writes.
+    /// Returns the operations started by calls with this correlation id: the resource in lower
+    /// case, the state, and true if a fault rule hides it. This is the model's own record of
+    /// accepted writes.
     pub fn begun_by<'a>(
         &'a self,
         correlation: &'a str,
@@ -227,7 +218,7 @@ impl Azure {
         own.map(|o| (o.target.as_str(), o.status.as_str(), o.hidden))
     }
 
-    /// Every node that has registered.
+    /// Returns the nodes that have registered.
     pub fn nodes(&self) -> Vec<Node> {
         self.state.joined.iter().filter_map(|id| self.state.node_of(id)).collect()
     }
@@ -237,7 +228,6 @@ impl Azure {
         vms.filter_map(|body| self.state.karpenter_vm(text(body, "/id"))).collect()
     }
 
-    /// The inside, for people.
     pub fn state(&self) -> Value {
         let operations: Vec<Value> = self
             .state
@@ -271,7 +261,7 @@ fn is_about(change: &Change, vm: &Vm) -> bool {
 }
 
 impl Azure {
-    /// Adds nodes to a pool, making its scale set first if there is none, and writes down that this succeeded.
+    /// Adds nodes to a pool, creates its scale set if needed, and logs the successful write.
     pub(crate) fn add_nodes(&mut self, pool: &str, count: u16, created: Timestamp, life: Life) {
         let vmss = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned());
         let Some(vmss) = vmss.or_else(|| self.state.add_vmss(pool)) else { return };
@@ -283,7 +273,7 @@ impl Azure {
         }
     }
 
-    /// The newest machines of a pool are gone, and others in their place never came up.
+    /// Replaces the newest VMs of a pool with VMs that never came up.
     pub(crate) fn lose_nodes(&mut self, pool: &str, count: u16, since: Timestamp) {
         let Some(vmss) = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
             return;
@@ -296,7 +286,8 @@ impl Azure {
         self.add_nodes(pool, count, since, Life::NoNetwork);
     }
 
-    /// The failed writes of a wedged pool's scale set until now; of the youngest the log may not show all yet.
+    /// Logs the failed writes of a wedged pool's scale set until now; the most recent may not be
+    /// visible yet.
     pub(crate) fn fail_writes(&mut self, pool: &str, count: u16, now: Timestamp) {
         let Some(vmss) = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
             return;

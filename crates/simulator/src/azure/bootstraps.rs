@@ -1,11 +1,11 @@
-//! The door for bootstraps that run outside the model: somebody boots a machine in earnest and says how it ended.
+//! Bootstraps that run outside the model: a real agent boots a VM and reports its result.
 
 use jiff::Timestamp;
 
 use crate::azure::state::{Azure, Cse, Vm, text};
 
 impl Azure {
-    /// Karpenter's machines that run and whose bootstrap ends only when [`Azure::end_bootstrap`] says so.
+    /// Returns Karpenter's running VMs whose bootstrap ends only by [`Azure::end_bootstrap`].
     pub fn waiting_bootstraps(&self) -> Vec<Vm> {
         let endless = self.state.scripts.iter().filter(|(_, script)| script.seconds.is_none());
         let machines = endless.filter_map(|(extension, _)| extension.split("/extensions/").next());
@@ -22,7 +22,7 @@ impl Azure {
         })
     }
 
-    /// The bootstrap of a VM has ended so. False if none is under way there.
+    /// Ends the bootstrap of a VM. Returns false if none is in progress.
     pub fn end_bootstrap(&mut self, vm: &str, cse: Cse, now: Timestamp) -> bool {
         let id = format!("{}/{vm}", self.state.options.compute("virtualMachines")).to_lowercase();
         let under = format!("{id}/extensions/");

@@ -1,25 +1,23 @@
-//! What others do to a machine: extensions by policies and products, changes of tags, an agent that falls silent.
+//! Changes to VMs by other products: extensions by policies, tags, an agent that stops reporting.
 
 use serde_json::json;
 
 use crate::azure::state::{Azure, set, text};
 
-/// An extension that has nothing to do with the bootstrap.
 #[derive(Debug, Clone)]
 pub struct ForeignExtension {
     pub name: String,
     pub publisher: String,
-    /// Its type; a `CustomScript` may be anyone's.
+    /// A `CustomScript` may have any owner.
     pub kind: String,
-    /// `Succeeded`, `Failed` or `Updating`.
     pub state: String,
     pub message: String,
-    /// Whether its failures are hidden from its resource and its machine.
+    /// Failures are hidden from the resource and its VM.
     pub suppress_failures: bool,
 }
 
 impl Azure {
-    /// Adds an extension to a machine. False if there is no such machine.
+    /// Returns false if the VM does not exist.
     pub fn add_extension(&mut self, machine: &str, extension: &ForeignExtension) -> bool {
         let ForeignExtension { name, publisher, kind, state, message, suppress_failures } =
             extension;
@@ -49,13 +47,12 @@ impl Azure {
         true
     }
 
-    /// Karpenter changes the tags of a machine and its extensions, which are `Updating` until
+    /// Starts Karpenter's tag update of a VM and its extensions, which are `Updating` until
     /// [`end_tag_update`](Self::end_tag_update).
     pub fn begin_tag_update(&mut self, machine: &str) {
         self.set_states(machine, "Updating");
     }
 
-    /// The change of tags has ended.
     pub fn end_tag_update(&mut self, machine: &str) {
         self.set_states(machine, "Succeeded");
     }
@@ -78,12 +75,11 @@ impl Azure {
         }
     }
 
-    /// The agent of a machine dies; its last status is shown for a while.
+    /// Stops the agent of a VM; its last status is shown for a while.
     pub fn stop_agent(&mut self, machine: &str) {
         self.state.dead_agents.insert(machine.to_lowercase());
     }
 
-    /// The agent of a machine no longer reports.
     pub fn silence_agent(&mut self, machine: &str) {
         if let Some(body) = self.state.store.get_mut(machine) {
             body["properties"]["instanceView"]["vmAgent"] = json!({

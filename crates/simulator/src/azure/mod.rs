@@ -1,24 +1,24 @@
-//! A model of the parts of Azure that Mooring touches.
+//! A model of the parts of Azure that Mooring uses.
 //!
 //! One value, [`Azure`]: it takes a request and the time, and returns what Azure Resource Manager would. It
-//! holds one subscription with one AKS cluster. Everything that happens without a request (operations, booting
-//! machines, bootstraps, the retries of a wedged scale set) is on an agenda, and happens when
-//! [`Azure::settle`] or [`Azure::handle`] is given a later time.
+//! holds one subscription with one AKS cluster. Changes without a request (operations, booting
+//! VMs, bootstraps, the retries of a wedged scale set) are events in a queue, applied when
+//! [`Azure::settle`] or [`Azure::handle`] gets a later time.
 //!
 //! ```text
-//! request ──▶ faults ──▶ gate (token, api-version, buckets, rights) ──▶ route ──▶ aks, compute, graph …
-//!                                                                                   │
-//! later ────▶ settle ──▶ agenda ──▶ operations end, machines boot, nodes join ◀──────┘
+//! request ──▶ faults ──▶ pipeline (token, api-version, buckets, roles) ──▶ route ──▶ aks, compute, graph …
+//!                                                                                       │
+//! later ────▶ settle ──▶ event queue ──▶ operations end, VMs boot, nodes join ◀──────────┘
 //! ```
 //!
-//! Layers, each with no knowledge of those after it:
+//! Layers, each independent of those after it:
 //!
-//! | layer | idea |
+//! | layer | content |
 //! |---|---|
-//! | `state` | resources as raw JSON, agenda, operations, activity log, assignments and locks, options |
-//! | `behavior` | time that passes: operations, machines, extensions, nodes, the wedge; scripts of run commands in a restricted shell |
-//! | `api` | `request`, `access` (sign-in, buckets, rights, locks), `gate`, `route`, and the resources: `aks`, `compute`, `graph`, `tags`, `activity`, `operations` |
-//! | `model`, `admin`, `bootstraps`, `foreign`, `neighbours` | Azure from outside a request: its clock, and what tests, other models and other products do to it |
+//! | `state` | resources as raw JSON, event queue, operations, activity log, assignments and locks, options |
+//! | `behavior` | changes over time: operations, VMs, extensions, nodes, the wedge; scripts of run commands in a restricted shell |
+//! | `api` | `request`, `access` (sign-in, buckets, roles, locks), `request_pipeline`, `route`, and the resources: `aks`, `compute`, `graph`, `tags`, `activity`, `operations` |
+//! | `model`, `admin`, `bootstraps`, `foreign`, `internal_api` | clock and changes outside requests, by tests, other models and other products |
 
 mod admin;
 mod api;

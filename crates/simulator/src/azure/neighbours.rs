@@ -1,4 +1,4 @@
-//! What the rest of the world asks of Azure without a request.
+//! Functions of Azure for other models in the same process.
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -8,13 +8,13 @@ use crate::azure::api::aks::pool_rules::cores;
 use crate::azure::state::{Azure, stamp, text};
 
 impl Azure {
-    /// Whose token this is (`Bearer …`), if it is one of the sign-in endpoint's and still good.
+    /// Returns the principal of a valid, unexpired token (`Bearer …`) of the sign-in endpoint.
     pub fn check_token(&self, header: &str, now: Timestamp) -> Option<String> {
         let key = &self.state.options.token_key;
         sign_in::principal(key, Some(header), self.model_time(now)).ok()
     }
 
-    /// Puts a machine of an AKS pool beside the VM behind it; the pool appears with its first one.
+    /// Adds a Machine for a VM to an AKS pool, which is created with its first Machine.
     pub(crate) fn put_machine(
         &mut self,
         pool: &str,
@@ -41,19 +41,19 @@ impl Azure {
         id
     }
 
-    /// The machine of a pool that stands for a VM.
+    /// Finds the Machine that represents a VM.
     pub(crate) fn machine_for(&self, vm: &str) -> Option<String> {
         self.state.pool_machine_of(vm)
     }
 
-    /// Code and message of what failed on a machine: the first of the error's details.
+    /// Returns code and message of a Machine's failure: the first of the error's details.
     pub(crate) fn machine_error(&self, machine: &str) -> Option<(&str, &str)> {
         let body = self.state.store.get(machine)?;
         let error = body.pointer("/properties/status/provisioningError/details/0")?;
         Some((text(error, "/code"), text(error, "/message")))
     }
 
-    /// The node of a machine, if it has registered.
+    /// Returns the node of a VM, if it has registered.
     pub(crate) fn node_of_machine(&self, id: &str) -> Option<String> {
         let key = id.to_lowercase();
         let node = self.state.joined.contains(&key).then(|| self.state.node_of(&key)).flatten()?;
@@ -61,7 +61,7 @@ impl Azure {
     }
 }
 
-/// A provider id as nodes of AKS carry it: the resource group in lower case, all else as it is.
+/// Returns a provider id as AKS nodes have it: the resource group in lower case.
 pub(crate) fn lower_group(provider_id: &str) -> String {
     let mut parts: Vec<String> = provider_id.split('/').map(str::to_owned).collect();
     let group = parts.iter().position(|part| part.eq_ignore_ascii_case("resourceGroups"));
@@ -71,7 +71,7 @@ pub(crate) fn lower_group(provider_id: &str) -> String {
     parts.join("/")
 }
 
-/// Cores and GiB of a size: `Standard_D4s_v5` has 4 and 16, and E has twice the memory.
+/// Returns cores and GiB of a size: `Standard_D4s_v5` has 4 and 16, and E has twice the memory.
 pub(crate) fn room(size: &str) -> (i64, i64) {
     let cores = cores(size);
     (cores, cores * if size.starts_with("Standard_E") { 8 } else { 4 })

@@ -1,4 +1,4 @@
-//! Whom the cluster's API lets in: its own tokens, and what the sign-in endpoint gives for it.
+//! Authentication at the cluster's API: its own tokens, and those of the sign-in endpoint.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,7 +10,8 @@ use crate::azure::{AKS_SERVER, Azure};
 use crate::exchange::Request;
 use crate::kubernetes::User;
 
-/// The request as somebody whom the cluster knows, if its token is Azure's and meant for the cluster.
+/// Returns the request as a user of the cluster, if its token is Azure's and issued for the
+/// cluster.
 pub(super) fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<Request> {
     let header = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
     let audience = audience(header.strip_prefix("Bearer ")?)?;
@@ -24,7 +25,7 @@ pub(super) fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<
     Some(known)
 }
 
-/// For whom a token was made. Whether it is genuine is another question.
+/// Returns the audience of a token without verifying it.
 fn audience(token: &str) -> Option<String> {
     let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
     let claims: Value = serde_json::from_slice(&claims).ok()?;

@@ -10,12 +10,12 @@ use crate::azure::{Join, Node};
 use crate::kubernetes::Key;
 
 const REQUESTS: &str = "certificatesigningrequests.certificates.k8s.io";
-/// How long the cluster keeps a request that was approved or denied, and one that nobody decided on.
+/// Time for which the cluster keeps a decided certificate signing request, and an undecided one.
 const DECIDED: SignedDuration = SignedDuration::from_hours(1);
 const PENDING: SignedDuration = SignedDuration::from_hours(24);
 
 impl Cluster {
-    /// A kubelet asks for its certificate.
+    /// Creates a kubelet's certificate signing request.
     pub(super) fn request_certificate(&mut self, node: &Node, at: Timestamp) {
         if self.options.secure_tls_bootstrapping || node.claim.is_none() {
             return;
@@ -31,7 +31,6 @@ impl Cluster {
         self.requests.insert((at.saturating_add(kept).unwrap_or(at), name));
     }
 
-    /// Removes requests whose time is over.
     pub(super) fn clean_requests(&mut self, now: Timestamp) {
         while self.requests.first().is_some_and(|(at, _)| *at <= now) {
             let Some((_, name)) = self.requests.pop_first() else { break };
@@ -61,7 +60,7 @@ fn object(name: &str, node: &str, decision: Option<(&str, &str)>, at: Timestamp)
     })
 }
 
-/// A request in PEM, in base64, as the API has it.
+/// Returns a request as PEM in base64, as in the API.
 fn request(node: &str) -> String {
     let body = STANDARD.encode(der(node));
     let lines: Vec<&str> =
@@ -72,7 +71,8 @@ fn request(node: &str) -> String {
     ))
 }
 
-/// A certification request with the subject of a kubelet. Key and signature are of the right form and nobody's.
+/// Returns a certification request with the subject of a kubelet. Key and signature have a valid
+/// form only.
 fn der(node: &str) -> Vec<u8> {
     const ORGANIZATION: [u8; 5] = [6, 3, 0x55, 4, 10];
     const COMMON_NAME: [u8; 5] = [6, 3, 0x55, 4, 3];
@@ -96,7 +96,6 @@ fn der(node: &str) -> Vec<u8> {
     element(0x30, &[&info[..], &SIGNATURE, &element(3, &[0; 65])].concat())
 }
 
-/// An element of DER.
 fn element(tag: u8, content: &[u8]) -> Vec<u8> {
     let [high, low] = u16::try_from(content.len()).unwrap_or(u16::MAX).to_be_bytes();
     let mut bytes = vec![tag];

@@ -1,4 +1,4 @@
-//! The cluster's side of machines that Karpenter made: `NodeClaim`s, their pool and their class.
+//! The cluster's side of Karpenter's VMs: `NodeClaim`s, their pool and their class.
 
 use std::sync::LazyLock;
 
@@ -12,11 +12,11 @@ use crate::kubernetes::{Key, Kubernetes, StatusError};
 
 pub(super) const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";
 const NODE_POOLS: &str = "nodepools.karpenter.sh";
-/// Karpenter's field manager, with node auto-provisioning as well. That one runs outside the cluster: its Deployment and
-/// its Lease are not among the cluster's objects, what it writes is.
+/// Karpenter's field manager, also with node auto-provisioning, which runs outside the cluster: its
+/// Deployment and its Lease are not among the cluster's objects.
 const KARPENTER: &str = "karpenter";
 
-/// The definitions, read once: `NodeClaim`s of both generations, then the others.
+/// The CRDs, read once: `NodeClaim`s of both generations, then the others.
 static DEFINITIONS: LazyLock<[Value; 4]> = LazyLock::new(|| {
     [
         include_str!("../../fixtures/crds/nodeclaims.yaml"),
@@ -28,7 +28,7 @@ static DEFINITIONS: LazyLock<[Value; 4]> = LazyLock::new(|| {
     .map(|text| serde_saphyr::from_str(text).unwrap_or_default())
 });
 
-/// The definitions, and the class and the pool that every cluster has.
+/// Installs the CRDs, and the class and the pool that every cluster has.
 pub(super) fn install(kubernetes: &mut Kubernetes, atomic: bool, now: Timestamp) {
     let [map, list, pools, classes] = &*DEFINITIONS;
     for definition in [if atomic { list } else { map }, pools, classes] {
@@ -64,7 +64,7 @@ fn add_pool(kubernetes: &mut Kubernetes, name: &str, now: Timestamp) {
     );
 }
 
-/// A claim of the default pool, as Karpenter makes one for pods that wait.
+/// Creates a NodeClaim of the default pool, as Karpenter does for pending pods.
 pub(super) fn create(
     kubernetes: &mut Kubernetes,
     name: &str,
@@ -75,7 +75,7 @@ pub(super) fn create(
     kubernetes.create_by(KARPENTER, object, now)
 }
 
-/// A machine has its claim: one that Karpenter has launched, and knows no more of.
+/// Creates the NodeClaim of a VM in state `Launched`.
 pub(super) fn adopt(kubernetes: &mut Kubernetes, azure: &Azure, vm: &Vm, now: Timestamp) {
     let key = Key::new(None, &vm.claim);
     if kubernetes.get(NODE_CLAIMS, &key).is_some() {
@@ -93,7 +93,7 @@ pub(super) fn adopt(kubernetes: &mut Kubernetes, azure: &Azure, vm: &Vm, now: Ti
     let _ = kubernetes.create_by(KARPENTER, object, now);
 }
 
-/// The claim of a node that is ready says so.
+/// Sets the conditions of the NodeClaim of a Ready node.
 pub(super) fn join(kubernetes: &mut Kubernetes, node: &str, now: Timestamp) {
     let Some(object) = kubernetes.get("nodes", &Key::new(None, node)) else { return };
     let provider_id = text(object, &["spec", "providerID"]).to_owned();

@@ -1,4 +1,4 @@
-//! What happens in Azure, as the cluster sees it.
+//! Changes in Azure, applied to the cluster.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,8 +9,8 @@ use crate::azure::{Change, Join};
 use crate::kubernetes::Key;
 
 impl Cluster {
-    /// Takes note of a change in Azure. What is written here is the world's own, so the cluster refuses none of
-    /// it; an object that is there already stays as it is.
+    /// Applies a change in Azure. The cluster rejects none of these writes; an existing object is
+    /// not changed.
     pub(super) fn follow(&mut self, change: &Change, at: Timestamp) {
         match change {
             Change::NodeJoined(node) => {
@@ -35,7 +35,7 @@ impl Cluster {
         }
     }
 
-    /// The same for what was before the beginning: it stands at its own time, and nodes have long been ready.
+    /// Applies a change from before the start: it keeps its own time, and nodes are Ready.
     pub(super) fn recall(&mut self, change: &Change, start: Timestamp) {
         match change {
             Change::NodeJoined(node) => {
@@ -56,7 +56,7 @@ impl Cluster {
         body.pointer("/properties/timeCreated").and_then(Value::as_str)?.parse().ok()
     }
 
-    /// Nodes whose time has come are ready. Says whether there was any.
+    /// Sets due nodes to Ready. Returns true if there were any.
     pub(super) fn ready_nodes(&mut self, now: Timestamp) -> bool {
         let mut any = false;
         while self.starting.first().is_some_and(|(at, _)| *at <= now) {
@@ -74,7 +74,7 @@ impl Cluster {
         let _ = self.kubernetes.change("nodes", &key, &patch, now);
         match &mut self.karpenter {
             Some(karpenter) => karpenter.hear_ready(node, now),
-            // Where no Karpenter runs, claims still say what is.
+            // Without Karpenter, NodeClaims still get their conditions.
             None => claims::join(&mut self.kubernetes, node, now),
         }
     }

@@ -1,7 +1,6 @@
-//! Azure, the cluster's API, and what connects them.
+//! Azure and the cluster's API, connected.
 //!
-//! Machines of Azure become Nodes, machines of Karpenter have `NodeClaim`s, a pool that is deleted takes its Nodes
-//! with it. [`Cluster`] is a plain value like the models in it; [`Shell`] adds one clock and one lock.
+//! VMs of Azure become Nodes, VMs of Karpenter have `NodeClaim`s, and the Nodes of a deleted pool are deleted. [`Cluster`] is a plain value like the models in it; [`Shell`] adds one clock and one lock.
 
 mod access;
 mod certificates;

@@ -15,25 +15,24 @@ use crate::karpenter::{self, Karpenter};
 use crate::kubernetes::{self, Kubernetes, StatusError, User};
 use crate::scenario::Scenario;
 
-/// Enough rounds for any cascade; a bound, so that a mistake is not an endless loop.
+/// Enough rounds for any cascade; the limit turns a mistake into an end instead of an endless loop.
 const ROUNDS: usize = 100_000;
 
-/// Azure and the cluster that runs on it.
 pub struct Cluster {
     pub(super) seed: u64,
     pub(super) options: Options,
     pub(super) azure: Azure,
     pub(super) kubernetes: Kubernetes,
     pub(super) karpenter: Option<Karpenter>,
-    /// Nodes that have registered and are not ready yet, by the time at which they will be.
+    /// Registered nodes that are not Ready yet, by the time at which they will be.
     pub(super) starting: BTreeSet<(Timestamp, String)>,
-    /// Certificate signing requests, by the time at which they are removed.
+    /// Certificate signing requests, by the time of their removal.
     pub(super) requests: BTreeSet<(Timestamp, String)>,
     pub(super) now: Timestamp,
 }
 
 impl Cluster {
-    /// The world with which a scenario begins.
+    /// Returns the initial state of a scenario.
     pub fn new(scenario: &Scenario, seed: u64, start: Timestamp, options: Options) -> Self {
         let azure = scenario.build(seed, start, options.azure.clone());
         let scaled = |time: Duration| azure.options().scaled(time);
@@ -56,7 +55,7 @@ impl Cluster {
                 stop: scaled(delays.stop),
                 ..delays
             },
-            // Until everything stands, nothing goes wrong.
+            // Faults start only after the setup.
             faults: Vec::new(),
             ..options.kubernetes.clone()
         });
@@ -81,7 +80,7 @@ impl Cluster {
         world
     }
 
-    /// Everything that has always been there.
+    /// Creates the objects that every cluster has.
     fn furnish(&mut self, scenario: &Scenario, start: Timestamp) {
         let founded = founded(start);
         claims::install(&mut self.kubernetes, self.options.atomic_conditions, founded);
@@ -96,16 +95,16 @@ impl Cluster {
                 self.kubernetes.trace.record(start, format_args!("refused {}", error.message));
             }
         }
-        // Twice: pods are placed, and then they run.
+        // Twice: pods are scheduled, and then they run.
         self.kubernetes.settle(founded);
         let later = founded.saturating_add(jiff::SignedDuration::from_mins(1)).unwrap_or(founded);
         self.kubernetes.settle(later);
         self.kubernetes.settle(start);
-        // What was before the first client is not told.
+        // Watches cannot resume from before the first client.
         self.kubernetes.forget_history();
     }
 
-    /// What comes back for one request to one of the services.
+    /// Returns the response of one of the services.
     pub fn handle(&mut self, service: Service, request: &Request, now: Timestamp) -> Outcome {
         self.settle(now);
         let outcome = match service {
@@ -119,13 +118,13 @@ impl Cluster {
         outcome
     }
 
-    /// Lets everything happen that is due by `now`, each thing at its time.
+    /// Applies every change that is due by `now`, each at its time.
     pub fn settle(&mut self, now: Timestamp) {
         for _ in 0..ROUNDS {
             let Some(next) = self.next_change().filter(|next| *next < now) else { break };
             let at = next.max(self.now);
             self.settle_at(at);
-            // What is still due is due for as long as nobody comes; it must not keep time from passing.
+            // A change that stays due must not keep time from passing.
             if self.next_change().is_some_and(|again| again <= at) {
                 break;
             }
@@ -155,7 +154,7 @@ impl Cluster {
         }
     }
 
-    /// When something happens next if nobody does anything.
+    /// Returns the time of the next change without a request.
     pub fn next_change(&self) -> Option<Timestamp> {
         let node = self.starting.first().map(|(at, _)| *at);
         let karpenter = self.karpenter.as_ref().and_then(Karpenter::next_change);
@@ -166,12 +165,11 @@ impl Cluster {
             .min()
     }
 
-    /// Makes a claim of the pool `default`, as if pods waited for a node.
     pub fn create_claim(&mut self, name: &str, now: Timestamp) -> Result<Value, StatusError> {
         claims::create(&mut self.kubernetes, name, now)
     }
 
-    /// From now on, things happen so much faster than in Azure; what is under way keeps its time.
+    /// Sets the speed-up factor of later changes; those in progress keep their time.
     pub fn set_speed(&mut self, speed: f64) {
         self.azure.set_speed(speed);
         if let Some(karpenter) = &mut self.karpenter {
@@ -179,20 +177,21 @@ impl Cluster {
         }
     }
 
-    /// Starts a Karpenter, in place of one that may run already.
+    /// Starts Karpenter, in place of a running one.
     pub fn start_karpenter(&mut self, options: karpenter::Options, now: Timestamp) {
         let karpenter = Karpenter::new(options, self.seed, now, &self.azure);
         self.karpenter = Some(karpenter);
     }
 
-    /// Stops Karpenter: nobody launches, registers or deletes anything, and what it promised is lost.
+    /// Stops Karpenter: it no longer launches, registers or deletes anything, and its pollers are
+    /// lost.
     pub fn stop_karpenter(&mut self) {
         if let Some(karpenter) = &mut self.karpenter {
             karpenter.stop();
         }
     }
 
-    /// Starts a Karpenter that was stopped, with the options that it had.
+    /// Starts a stopped Karpenter again with its options.
     pub fn resume_karpenter(&mut self, now: Timestamp) {
         if let Some(karpenter) = &mut self.karpenter {
             karpenter.restart(now);
@@ -203,7 +202,7 @@ impl Cluster {
         &self.azure
     }
 
-    /// Azure, to do something to it. What follows from that happens when the world settles.
+    /// Returns Azure to change it. Consequences follow when the model settles.
     pub fn azure_mut(&mut self) -> &mut Azure {
         &mut self.azure
     }
@@ -212,12 +211,11 @@ impl Cluster {
         &self.kubernetes
     }
 
-    /// The cluster's API, to do something to it.
+    /// Returns the cluster's API to change it.
     pub fn kubernetes_mut(&mut self) -> &mut Kubernetes {
         &mut self.kubernetes
     }
 
-    /// Karpenter, if one runs.
     pub fn karpenter_mut(&mut self) -> Option<&mut Karpenter> {
         self.karpenter.as_mut()
     }
@@ -226,7 +224,7 @@ impl Cluster {
         &self.options
     }
 
-    /// The cluster's side of the inside, for people.
+    /// Returns the cluster's internal state, human-readable.
     pub fn cluster_state(&self) -> Value {
         let names = |resource: &str| -> Vec<Value> {
             self.kubernetes
@@ -244,7 +242,7 @@ impl Cluster {
         })
     }
 
-    /// What was asked and answered on both sides.
+    /// Returns the requests and responses of both sides.
     pub fn trace(&self) -> String {
         format!("{}{}", self.azure.trace().text(), self.kubernetes.trace())
     }

@@ -1,4 +1,4 @@
-//! A Node object, as the kubelet and AKS make it of a machine.
+//! Node objects, as the kubelet and AKS create them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::azure::{Join, Node, lower_group, room};
 use crate::kubernetes::store::objects::{list, set_condition, time};
 
-/// The label by which a node says whose claim it is; the product finds it by provider id.
+/// Label with the NodePool of a node; the product finds the NodeClaim by provider id.
 const NODE_POOL: &str = "karpenter.sh/nodepool";
 
-/// A node as it registers: known, and not ready.
+/// Returns a node as it registers, not Ready.
 pub(super) fn object(node: &Node, now: Timestamp) -> Value {
     let mut labels = json!(node.labels);
     let size = node.labels.get("node.kubernetes.io/instance-type").map_or("", String::as_str);
@@ -63,7 +63,7 @@ pub(super) fn object(node: &Node, now: Timestamp) -> Value {
     object
 }
 
-/// The change by which a node is ready.
+/// Returns the patch that sets a node to Ready.
 pub(super) fn ready(node: &Value, now: Timestamp) -> Value {
     let mut node = node.clone();
     let why = "kubelet is posting ready status";
@@ -78,7 +78,7 @@ fn beat(node: &mut Value, now: Timestamp) {
     }
 }
 
-/// A taint out of `key=value:Effect` or `key:Effect`.
+/// Parses a taint of the form `key=value:Effect` or `key:Effect`.
 fn taint_of(text: &str) -> Option<Value> {
     let (what, effect) = text.rsplit_once(':')?;
     Some(match what.split_once('=') {

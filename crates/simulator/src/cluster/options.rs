@@ -1,4 +1,4 @@
-//! What a world is made of.
+//! Options of a simulated cluster.
 
 use std::time::Duration;
 
@@ -7,25 +7,22 @@ use mooring_contract::Secret;
 
 use crate::{azure, karpenter, kubernetes};
 
-/// What is fixed for one world. The default is a healthy machine room without Karpenter.
+/// The default is a healthy cluster without Karpenter.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Azure's side; its speed is the whole world's.
     pub azure: azure::Options,
-    /// The cluster's side. Seed, start, controllers and who may come in are the world's to say.
+    /// Options of the cluster. Seed, start, controllers and authentication are overwritten.
     pub kubernetes: kubernetes::Options,
-    /// Karpenter, if it runs.
     pub karpenter: Option<karpenter::Options>,
     /// `NodeClaim`s as up to version 1.12: their conditions are one list, not a map.
     pub atomic_conditions: bool,
-    /// Whether the cluster's own workloads run: DNS, metrics and the like, with their disruption budgets.
+    /// Runs the cluster's own workloads: DNS, metrics and similar, with their PDBs.
     pub workloads: bool,
-    /// Whether kubelets get their certificates by AKS's secure TLS bootstrapping, which leaves no certificate signing
-    /// request.
+    /// Kubelets use AKS's secure TLS bootstrapping, which creates no certificate signing request.
     pub secure_tls_bootstrapping: bool,
-    /// The token that may do everything in the cluster.
+    /// Token of the cluster's administrator.
     pub token: Secret,
-    /// How long a node takes from its registration until it is ready.
+    /// Time from a node's registration until it is Ready.
     pub node_start: Duration,
 }
 
@@ -44,7 +41,7 @@ impl Default for Options {
     }
 }
 
-/// When a cluster was founded that has always been there.
+/// Returns the creation time of an existing cluster.
 pub(super) fn founded(start: Timestamp) -> Timestamp {
     start.saturating_sub(SignedDuration::from_hours(30 * 24)).unwrap_or(start)
 }

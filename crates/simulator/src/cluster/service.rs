@@ -1,4 +1,4 @@
-//! The world where many can reach it.
+//! The cluster shared by many clients.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::exchange::{Outcome, Request};
 use crate::faults::Service;
 use crate::kubernetes::InProcess;
 
-/// The world behind one clock and one lock.
+/// The cluster with one clock and one lock.
 pub type Shell = Shared<Cluster>;
 
 impl Model for Cluster {
@@ -26,7 +26,7 @@ impl Model for Cluster {
 }
 
 impl Shell {
-    /// A world whose time passes as the runtime's does, so that a paused runtime turns it, too.
+    /// Returns a cluster whose time follows the runtime's, so a paused runtime pauses it as well.
     pub fn new(world: Cluster) -> Self {
         let clock = Clock::starting_at(world.now);
         Self::with_clock(world, Arc::new(move || clock.now()))
@@ -39,8 +39,8 @@ impl Shell {
         outcome
     }
 
-    /// What comes back for one request, for a transport in the same process. A silence lasts for ever: whoever
-    /// asks must be able to give up.
+    /// Returns the outcome of one request, for a transport in the same process. A timeout fault
+    /// never returns: the caller needs a timeout.
     pub async fn call(&self, service: Service, request: Request) -> Outcome {
         match self.handle(service, &request) {
             Outcome::Silence => std::future::pending().await,
@@ -48,13 +48,13 @@ impl Shell {
         }
     }
 
-    /// The cluster's API for a client in the same process, as whoever has this token.
+    /// Returns the cluster's API for a client in the same process with this token.
     pub fn kube_service(&self, token: &str) -> InProcess {
         let shell = self.clone();
         InProcess::over(move |request| shell.handle(Service::Kubernetes, request), token)
     }
 
-    /// The same as the cluster's administrator.
+    /// Returns the cluster's API for its administrator.
     pub fn admin_service(&self) -> InProcess {
         let token = self.lock().options().token.clone();
         self.kube_service(token.expose())

@@ -1,5 +1,5 @@
-//! What runs in every cluster, as far as a drain meets it: DNS, metrics, the tunnel to the control plane, and a
-//! daemon on each node.
+//! System workloads of every cluster, as far as a drain meets them: DNS, metrics, the tunnel to the
+//! control plane, and a daemon on each node.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use crate::kubernetes::Kubernetes;
 
 const NAMESPACE: &str = "kube-system";
 
-/// Where Mooring keeps its objects; an operator creates it when Mooring is installed.
+/// Namespace of Mooring, created by the operator at installation.
 const MOORING_NAMESPACE: &str = "mooring-system";
 
-/// Installs them. They are AKS's own, so they tolerate what keeps others off system nodes, and stay there.
+/// Installs them. They belong to AKS, so they tolerate the taints of system nodes, and stay there.
 pub(super) fn install(kubernetes: &mut Kubernetes, now: Timestamp) {
     let _ = kubernetes.create(
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MOORING_NAMESPACE}}),

@@ -1,4 +1,4 @@
-//! What Karpenter knows of the claims: everything that was written, and for a while what was before.
+//! Karpenter's cache of NodeClaims: every version, and older ones for a while.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -10,10 +10,9 @@ use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::name;
 
 const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";
-/// How many versions of a claim are kept: more than are written within any staleness.
+/// Versions kept of a NodeClaim: more than are written within any staleness.
 const VERSIONS: usize = 32;
 
-/// Copies of the claims.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     revision: Option<u64>,
@@ -21,7 +20,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Reads what changed, and says of which claims.
+    /// Reads changes and returns the changed NodeClaims.
     pub(super) fn read(&mut self, kubernetes: &Kubernetes, now: Timestamp) -> Vec<String> {
         let newest = kubernetes.revision();
         if self.revision == Some(newest) {
@@ -33,7 +32,7 @@ impl Cache {
         if let Some(news) = since {
             touched.extend(news.map(|change| change.key.name.clone()));
         } else {
-            // It begins, or it was away for too long: everything is read anew.
+            // At the start, or after a long gap, everything is read again.
             touched.extend(self.claims.keys().cloned());
             touched.extend(kubernetes.objects(NODE_CLAIMS, None).map(|one| name(one).to_owned()));
         }
@@ -60,7 +59,7 @@ impl Cache {
         self.claims.get(claim)?.back().map(|(_, object)| object)
     }
 
-    /// The claim as it was so long ago, or as it was first.
+    /// Returns the NodeClaim of so long ago, or its first version.
     pub(super) fn old(&self, claim: &str, age: Duration, now: Timestamp) -> Option<&Value> {
         let then = now.checked_sub(age).unwrap_or(now);
         let versions = self.claims.get(claim)?;

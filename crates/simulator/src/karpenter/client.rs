@@ -1,4 +1,4 @@
-//! Karpenter's end of the two APIs.
+//! Karpenter's client of the two APIs.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use crate::azure::Azure;
 use crate::exchange::{Outcome, Request};
 use crate::kubernetes::{Kubernetes, User};
 
-/// Karpenter, as the cluster's API knows it.
+/// Returns Karpenter's user at the cluster's API.
 fn karpenter() -> User {
     let groups = ["system:masters", "system:authenticated"].map(str::to_owned).to_vec();
     User { name: "karpenter".to_owned(), groups }
@@ -18,12 +18,10 @@ pub(super) fn path_of(claim: &str) -> String {
     format!("/apis/karpenter.sh/v1/nodeclaims/{claim}")
 }
 
-/// Sends a merge patch.
 pub(super) fn patch(kubernetes: &mut Kubernetes, path: &str, body: &Value, now: Timestamp) -> u16 {
     send(kubernetes, "PATCH", path, "application/merge-patch+json", body, now)
 }
 
-/// Creates an object in a collection.
 pub(super) fn create(kubernetes: &mut Kubernetes, path: &str, body: &Value, now: Timestamp) -> u16 {
     send(kubernetes, "POST", path, "application/json", body, now)
 }
@@ -32,7 +30,7 @@ pub(super) fn delete(kubernetes: &mut Kubernetes, path: &str, body: &Value, now:
     send(kubernetes, "DELETE", path, "application/json", body, now)
 }
 
-/// The status of the answer; 0 where none came.
+/// Returns the status of the response; 0 without one.
 fn send(
     kubernetes: &mut Kubernetes,
     method: &str,
@@ -51,13 +49,13 @@ fn send(
     request.map_or(0, |request| status_of(&kubernetes.handle(&request, now)))
 }
 
-/// Asks Azure to delete a VM by force.
+/// Requests the forced deletion of a VM.
 pub(super) fn delete_vm(azure: &mut Azure, id: &str, now: Timestamp) -> u16 {
     let uri = format!("{id}?api-version=2024-11-01&forceDeletion=true");
     ask(azure, "DELETE", &uri, Bytes::new(), now)
 }
 
-/// Asks AKS to delete a machine of a pool.
+/// Requests that AKS delete a Machine of a pool.
 pub(super) fn delete_machine(azure: &mut Azure, id: &str, now: Timestamp) -> u16 {
     let (pool, name) = id.rsplit_once("/machines/").unwrap_or((id, ""));
     let uri = format!("{pool}/deleteMachines?api-version=2026-05-01");
@@ -84,7 +82,7 @@ fn status_of(outcome: &Outcome) -> u16 {
     }
 }
 
-/// Whether a call did what it should.
+/// Returns true for a status of success.
 pub(super) fn went_well(status: u16) -> bool {
     (200..300).contains(&status)
 }

@@ -1,21 +1,20 @@
-//! The conditions that Karpenter owns: three that a claim goes through, and what follows from them.
+//! The conditions that Karpenter owns: three stages of a NodeClaim, and their summary.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::kubernetes::store::objects::{list, text, time};
 
-/// Conditions of one claim, in the order in which it goes through them.
+/// Conditions of a NodeClaim, in their order.
 const STAGES: [&str; 3] = ["Launched", "Registered", "Initialized"];
 const ROOT: &str = "Ready";
 pub(super) const ENDING: &str = "InstanceTerminating";
 
-/// The conditions that are Karpenter's own.
+/// Conditions owned by Karpenter.
 #[derive(Debug, Clone)]
 pub(crate) struct Conditions(Vec<Value>);
 
 impl Conditions {
-    /// Those of a new claim.
     pub(crate) fn new(now: Timestamp) -> Self {
         let mut conditions = Self(Vec::new());
         for stage in STAGES {
@@ -31,7 +30,7 @@ impl Conditions {
         conditions
     }
 
-    /// Those that a claim has; what it lacks is as if it were new.
+    /// Returns those of a NodeClaim; missing ones are as in a new NodeClaim.
     pub(crate) fn read(claim: &Value, now: Timestamp) -> Self {
         let mut conditions = Self::new(now);
         for condition in list(claim, &["status", "conditions"]) {
@@ -50,7 +49,7 @@ impl Conditions {
         self.settle(now);
     }
 
-    /// No machine could be created, for a reason that may pass.
+    /// Records a launch failure that may pass.
     pub(crate) fn launch_failed(&mut self, reason: &str, message: &str, now: Timestamp) {
         self.set("Launched", "Unknown", reason, message, now);
         self.settle(now);
@@ -61,7 +60,7 @@ impl Conditions {
         self.settle(now);
     }
 
-    /// More than one Node has the machine's provider id.
+    /// Records that several Nodes have the VM's provider id.
     pub(crate) fn multiple_nodes(&mut self, now: Timestamp) {
         let message = "Invariant violated, matched multiple nodes";
         self.set("Registered", "False", "MultipleNodesFound", message, now);
@@ -81,8 +80,8 @@ impl Conditions {
         self.status(kind) == "True"
     }
 
-    /// The list as it is written for a claim of which Karpenter has this copy: what is others' stays as the copy
-    /// has it, in the order of their times, with the root at the end.
+    /// Returns the list to write for this copy of a NodeClaim: other owners' conditions stay as in
+    /// the copy, ordered by time, with the summary at the end.
     pub(crate) fn beside(&self, copy: &Value) -> Value {
         let others = list(copy, &["status", "conditions"])
             .iter()
@@ -95,12 +94,12 @@ impl Conditions {
         Value::Array(all)
     }
 
-    /// The list of a claim that has no others.
+    /// Returns the list of a NodeClaim without other conditions.
     pub(crate) fn list(&self) -> Value {
         self.beside(&Value::Null)
     }
 
-    /// When a condition changed its status last.
+    /// Returns the time of a condition's last transition.
     pub(crate) fn since(&self, kind: &str) -> Option<Timestamp> {
         let one = self.0.iter().find(|one| text(one, &["type"]) == kind)?;
         text(one, &["lastTransitionTime"]).parse().ok()
@@ -113,7 +112,7 @@ impl Conditions {
             .map_or("Unknown", |one| text(one, &["status"]))
     }
 
-    /// The root follows from the stages.
+    /// Sets the summary from the stages.
     fn settle(&mut self, now: Timestamp) {
         let lacking: Vec<String> = STAGES
             .iter()

@@ -1,4 +1,5 @@
-//! Events of Karpenter's disruption about NodeClaims without a Node, also about those that come up later.
+//! Events of Karpenter's disruption about NodeClaims without a Node, including those that come up
+//! later.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +10,17 @@ use super::{client, event};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{name, text, time};
 
-/// Seconds until disruption considers a launched NodeClaim, and for which the same event is suppressed.
+/// Seconds until disruption considers a launched NodeClaim, and for which the same event is
+/// suppressed.
 pub(super) const FIRST: u64 = 10;
 pub(super) const AGAIN: u64 = 120;
 
-/// The events that were written, by NodeClaim: their names, and how often each was repeated.
+/// Events written, by NodeClaim: name and number of repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Blocked(BTreeMap<String, (String, u32)>);
 
 impl Blocked {
-    /// Writes the event, or counts it once more.
+    /// Writes the event, or increments its count.
     pub(super) fn report(&mut self, claim: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
         if let Some((event, count)) = self.0.get_mut(name(claim)) {
             *count += 1;

@@ -1,4 +1,4 @@
-//! Karpenter's events. The one about a failed bootstrap is cut before the exit code.
+//! Karpenter's events. The event about a failed bootstrap is cut before the exit code.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use crate::azure;
 use crate::kubernetes::store::objects::{name, text, time, uid};
 
-/// The collection of all events: their objects have no namespace.
+/// Collection of all events: their objects have no namespace.
 pub(super) const EVENTS: &str = "/api/v1/namespaces/default/events";
-/// So many bytes of an error are in an event; a longer one ends with three dots.
+/// Bytes of an error in an event; a longer one ends with three dots.
 const SAID: usize = 500;
 
-/// The error with which the wait for a bootstrap ends, in the form of Azure's client for Go.
+/// Returns the error of a failed bootstrap, in the form of Azure's client for Go.
 pub(super) fn error(vm: &str, options: &azure::Options, message: &str, operation: &str) -> String {
     let line = "-".repeat(80);
     let (subscription, location) = (&options.subscription, &options.location);
@@ -28,14 +28,13 @@ pub(super) fn error(vm: &str, options: &azure::Options, message: &str, operation
     )
 }
 
-/// The error as AKS words it for one of its machines.
 pub(super) fn machine_error(machine: &str, code: &str, message: &str) -> String {
     format!(
         "failed to create AKS machine \"{machine}\" during LRO, unhandled provisioning error: code={code}, message={message}"
     )
 }
 
-/// The event about a claim whose machine did not come up.
+/// Returns the event about a NodeClaim whose VM did not come up.
 pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
     let said = match error.as_bytes() {
         short if short.len() < SAID => error.to_owned(),
@@ -45,7 +44,7 @@ pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
     about("NodeClaim", claim, "Warning", "AsyncProvisioningError", &message, now)
 }
 
-/// The event about a claim for which Azure has no capacity.
+/// Returns the event about a NodeClaim for which Azure has no capacity.
 pub(super) fn no_capacity(claim: &Value, now: Timestamp) -> Value {
     let said = format!(
         "NodeClaim {} event: creating instance failed, all requested instance types were unavailable during launch",
@@ -54,7 +53,7 @@ pub(super) fn no_capacity(claim: &Value, now: Timestamp) -> Value {
     about("NodeClaim", claim, "Warning", "InsufficientCapacityError", &said, now)
 }
 
-/// The event about a change of a condition. One without a status before was unknown.
+/// Returns the event about a condition's transition. A missing previous status is unknown.
 pub(super) fn transition(
     kind: &str,
     object: &Value,
@@ -71,7 +70,7 @@ pub(super) fn transition(
     about(kind, object, "Normal", change, &said, now)
 }
 
-/// An event about an object without a namespace, as Karpenter's recorder writes it.
+/// Returns an event about an object without a namespace, as Karpenter's recorder writes it.
 pub(super) fn about(
     kind: &str,
     object: &Value,
@@ -112,7 +111,7 @@ mod tests {
         };
         assert_eq!(said(&"x".repeat(499)), format!("Failed to register: {}", "x".repeat(499)));
         assert_eq!(said(&"x".repeat(500)), format!("Failed to register: {}...", "x".repeat(500)));
-        // A character in two halves is a replacement character, as Go's JSON has it.
+        // Half a character becomes a replacement character, as in Go's JSON.
         let cut = said(&format!("{}é", "x".repeat(499)));
         assert!(cut.ends_with("x\u{fffd}..."), "{cut}");
     }

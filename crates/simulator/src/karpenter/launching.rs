@@ -11,11 +11,11 @@ use crate::azure::{Azure, lower_group};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::finalizers;
 
-/// Seconds until a launch that Azure refused is tried again.
+/// Seconds until a launch that Azure rejected is retried.
 const RETRY: u64 = 30;
 
 impl Karpenter {
-    /// Creates the machine of a NodeClaim and writes its status.
+    /// Creates the VM of a NodeClaim and writes its status.
     pub(super) fn launch(
         &mut self,
         name: &str,

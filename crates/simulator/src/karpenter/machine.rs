@@ -1,4 +1,4 @@
-//! How a claim gets its machine, by mode.
+//! Creation of a NodeClaim's VM, by mode.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,20 +8,18 @@ use super::{Karpenter, Mode};
 use crate::azure::{Azure, Cse, Image, NewVm};
 use crate::kubernetes::store::objects::text;
 
-/// The pool in which AKS keeps the machines that it makes for Karpenter.
+/// Pool of the Machines that AKS creates for Karpenter.
 const POOL: &str = "aksmanagedap";
-/// The annotation by which a claim asks for a node image; without it, the image is Karpenter's usual one.
+/// Annotation of a NodeClaim that requests a node image; the default is Karpenter's usual one.
 const IMAGE: &str = "karpenter.azure.com/simulated-image-version";
 
-/// A machine that has been asked for.
 pub(super) struct Launched {
-    /// Its id in Azure.
     pub(super) id: String,
-    /// Its image, as the claim names it.
+    /// Image in the form of the NodeClaim.
     pub(super) image: String,
-    /// Annotations by which the claim remembers how it was made.
+    /// Annotations of the NodeClaim about the creation of its VM.
     pub(super) annotations: Option<Value>,
-    /// Whether it is new; an older one is nobody's promise.
+    /// Created by this launch; a VM that existed before has no poller.
     pub(super) is_new: bool,
 }
 

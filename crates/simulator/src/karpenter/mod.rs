@@ -1,11 +1,12 @@
-//! A model of Karpenter's node lifecycle, with its habits that matter to a bystander.
+//! A model of Karpenter's node lifecycle, with the behavior that affects other clients.
 //!
-//! It launches machines for `NodeClaim`s and creates their extensions by a promise that a restart loses, writes their
-//! conditions by merge patches without a lock from a cache that may be stale, announces a failed bootstrap extension in
-//! an event whose text is cut before the exit code, takes the machine away and then the claim, and gives up on a claim
-//! that has not registered in fifteen minutes, without a word.
+//! It launches VMs for `NodeClaim`s and creates their extensions by pollers that a restart loses,
+//! writes their conditions by merge patches without a resourceVersion from a cache that may be
+//! stale, reports a failed bootstrap extension in an event whose text is cut before the exit code,
+//! deletes the VM and then the NodeClaim, and deletes a NodeClaim that has not registered in
+//! fifteen minutes, without an event.
 //!
-//! It is a client like any other of the two APIs: what it writes is to be seen in the API's record, under the name
+//! It is a regular client of the two APIs: the API's record has its writes, under the name
 //! `karpenter`.
 
 mod cache;
@@ -39,14 +40,13 @@ use crate::azure::{Azure, Change, Cse};
 use crate::kubernetes::Kubernetes;
 use crate::random::Random;
 
-/// How long a claim may take to register and to launch, and how often machines are asked how they are.
+/// Timeouts of registration and launch, and the interval at which VMs are polled.
 const REGISTRATION: u64 = 15 * 60;
 const LAUNCH: u64 = 5 * 60;
 const POLL: u64 = 3;
-/// How often a claim that is being deleted is asked for, and one with more than one Node.
+/// Intervals for a NodeClaim that is being deleted, and for one with several Nodes.
 const FINALIZE_POLL: u64 = 5;
 
-/// Karpenter, as far as `NodeClaim`s see it.
 pub struct Karpenter {
     options: Options,
     started: Timestamp,
@@ -56,67 +56,66 @@ pub struct Karpenter {
     transitions: Transitions,
     blocked: Blocked,
     pools: Pools,
-    /// Whether it knows every Node of its NodePools. It provisions nothing before.
+    /// All Nodes of its NodePools are known. It provisions nothing before.
     synced: bool,
     claims: BTreeMap<String, Claim>,
     agenda: BTreeMap<(Timestamp, u64), (String, Step)>,
     planned: u64,
-    /// The same steps, to be found by their claim.
+    /// The same steps, ordered by NodeClaim.
     pending: BTreeSet<(String, Step)>,
     fates: BTreeMap<String, Cse>,
     replaced: u32,
-    /// Nobody acts until it is started again.
+    /// No step runs until it is started again.
     stopped: bool,
 }
 
-/// What Karpenter has in mind for a claim.
+/// State of a NodeClaim.
 #[derive(Debug, Clone)]
 struct Claim {
     uid: String,
     conditions: Conditions,
-    /// The machine's id in Azure, once it is launched.
+    /// Id of the VM, once launched.
     machine: Option<String>,
-    /// The node's name, once it is registered.
+    /// Name of the node, once registered.
     node: Option<String>,
-    /// The promise: somebody creates the extensions and waits for their end. A restart forgets it.
+    /// A poller creates the extensions and waits for their end. A restart loses it.
     awaited: bool,
-    /// What went wrong: the claim goes when its machine is gone.
+    /// The bootstrap failed: the NodeClaim is deleted after its VM.
     failed: bool,
-    /// The claim is being deleted.
+    /// The NodeClaim is being deleted.
     ending: bool,
 }
 
-/// What is to be done for a claim.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
-    /// Make its machine, and say so.
+    /// Create the VM and record it.
     Launch,
-    /// Create its machine's extensions, as was promised.
+    /// Create the VM's extensions.
     CreateExtensions,
-    /// Say that its machine's bootstrap failed, and begin to clean up.
+    /// Report that the bootstrap failed, and start the cleanup.
     Announce { message: String },
-    /// Take its machine away.
+    /// Delete the VM.
     DeleteMachine,
-    /// Delete it, since its machine is gone.
+    /// Delete the NodeClaim after its VM.
     DeleteClaim,
-    /// Its node has appeared.
+    /// The node has appeared.
     Register,
-    /// Its node is ready.
+    /// The node is Ready.
     Initialize,
-    /// Delete it if it has not launched.
+    /// Delete the NodeClaim if it has not launched.
     CheckLaunch,
-    /// Delete it if it has not registered.
+    /// Delete the NodeClaim if it has not registered.
     CheckLiveness,
-    /// Say that it cannot be disrupted while it has no node.
+    /// Report that it cannot be disrupted while it has no node.
     CheckDisruption,
-    /// It is being deleted: let it go as soon as there is no machine.
+    /// Remove the finalizer of a deleted NodeClaim once no VM exists.
     Finalize,
-    /// Another one takes its place.
+    /// Create its replacement.
     Replace,
 }
 
 impl Karpenter {
-    /// A Karpenter that starts now, and knows only what it reads.
+    /// Returns a Karpenter that starts now with an empty cache.
     pub fn new(options: Options, seed: u64, now: Timestamp, azure: &Azure) -> Self {
         Self {
             options,
@@ -138,22 +137,20 @@ impl Karpenter {
         }
     }
 
-    /// How the bootstrap of one claim's machine will go, whatever its image.
+    /// Sets the bootstrap of one NodeClaim's VM, regardless of its image.
     pub fn set_fate(&mut self, claim: &str, cse: Cse) {
         self.fates.insert(claim.to_owned(), cse);
     }
 
-    /// New machines get this image from now on.
     pub fn roll_image(&mut self, image_version: &str) {
         image_version.clone_into(&mut self.options.image_version);
     }
 
-    /// From now on, things happen so much faster than in Azure.
+    /// Sets the speed-up factor.
     pub(crate) fn set_speed(&mut self, speed: f64) {
         self.speed = speed.max(f64::MIN_POSITIVE);
     }
 
-    /// It stops: nobody launches, registers or deletes anything.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
@@ -162,7 +159,7 @@ impl Karpenter {
         !self.stopped
     }
 
-    /// It starts again: nobody waits any more for bootstraps that are under way.
+    /// Starts again: no poller waits for bootstraps in progress.
     pub fn restart(&mut self, now: Timestamp) {
         self.stopped = false;
         self.started = now;
@@ -176,7 +173,7 @@ impl Karpenter {
         self.synced = false;
     }
 
-    /// Does what is due. Says whether there was anything.
+    /// Runs the steps that are due. Returns true if there were any.
     pub fn settle(
         &mut self,
         azure: &mut Azure,
@@ -203,7 +200,7 @@ impl Karpenter {
         self.agenda.keys().next().map(|(at, _)| *at).filter(|_| !self.stopped)
     }
 
-    /// Hears of a change in Azure.
+    /// Plans the steps that follow from a change in Azure.
     pub(crate) fn hear(&mut self, change: &Change, now: Timestamp) {
         if self.stopped {
             return;
@@ -245,7 +242,7 @@ impl Karpenter {
         }
     }
 
-    /// Plans a step in so many seconds, scaled. A step that is planned already stays where it is.
+    /// Plans a step after so many seconds, scaled. A planned step keeps its time.
     fn plan(&mut self, claim: &str, step: Step, seconds: u64, now: Timestamp) {
         self.plan_at(claim, step, self.after(now, seconds));
     }
@@ -258,7 +255,7 @@ impl Karpenter {
         self.agenda.insert((at, self.planned), (claim.to_owned(), step));
     }
 
-    /// What was planned for a claim that is gone is not done; another may still take its place.
+    /// Drops the steps of a deleted NodeClaim, except for its replacement.
     fn forget_steps(&mut self, claim: &str) {
         let stays = |name: &str, step: &Step| name != claim || *step == Step::Replace;
         self.agenda.retain(|_, (name, step)| stays(name, step));
@@ -271,7 +268,7 @@ impl Karpenter {
         now.saturating_add(wait).unwrap_or(Timestamp::MAX)
     }
 
-    /// Reads what is new of the claims, and plans what follows from it.
+    /// Reads changed NodeClaims and plans their steps.
     fn look(&mut self, azure: &Azure, kubernetes: &Kubernetes, now: Timestamp) -> bool {
         let news = self.cache.read(kubernetes, now);
         let any = !news.is_empty();

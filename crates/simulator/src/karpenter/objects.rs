@@ -1,16 +1,14 @@
-//! `NodeClaim`s as Karpenter makes them.
-
 use serde_json::{Value, json};
 
 use crate::azure::room;
 use crate::kubernetes::store::objects::{text, uid};
 
-/// The finalizer that keeps a claim for as long as its machine may be there.
+/// Finalizer that keeps a NodeClaim while its VM may exist.
 pub(crate) const FINALIZER: &str = "karpenter.sh/termination";
-/// The annotation by which a claim says that AKS makes its machine.
+/// Annotation of a NodeClaim whose VM AKS creates.
 pub(crate) const MACHINE: &str = "karpenter.azure.com/aks-machine-resource-id";
 
-/// A claim of a pool, before anything happened to it.
+/// Returns a new NodeClaim of a pool.
 pub(crate) fn claim(name: &str, pool: Option<&Value>, size: &str, zone: &str) -> Value {
     let pool_name = pool.map_or("default", |pool| text(pool, &["metadata", "name"]));
     let mut object = json!({
@@ -45,7 +43,7 @@ pub(crate) fn claim(name: &str, pool: Option<&Value>, size: &str, zone: &str) ->
     object
 }
 
-/// What a claim's status says of its machine.
+/// Returns the part of a NodeClaim's status about its VM.
 pub(crate) fn status(provider_id: &str, image: &Value, size: &str) -> Value {
     let (cores, memory) = room(size);
     json!({
@@ -56,7 +54,7 @@ pub(crate) fn status(provider_id: &str, image: &Value, size: &str) -> Value {
     })
 }
 
-/// Whether a claim is for this cloud.
+/// Returns true for a NodeClaim of this cloud.
 pub(super) fn is_ours(claim: &Value) -> bool {
     text(claim, &["spec", "nodeClassRef", "group"]) == "karpenter.azure.com"
 }

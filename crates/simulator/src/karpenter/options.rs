@@ -1,5 +1,3 @@
-//! What is fixed for one Karpenter.
-
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -13,33 +11,35 @@ pub enum LaunchFailure {
     NoCapacity,
     /// The node class is not ready: the `NodeClaim` is deleted without an event.
     NodeClassNotReady,
-    /// Azure refuses the request: `Launched` has the reason, and the `NodeClaim` is deleted five minutes after its creation.
+    /// Azure rejects the request: `Launched` has the reason, and the `NodeClaim` is deleted five
+    /// minutes after its creation.
     Refused,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Options {
-    /// Who makes the machines, and how they bootstrap.
+    /// Decides the creator of VMs, and their bootstrap.
     pub mode: Mode,
-    /// The node image of new machines: a version, perhaps with its definition in front.
+    /// Node image of new VMs: a version, optionally with its image definition.
     pub image_version: String,
-    /// Why no machine can be created, if none can.
+    /// Fails every launch.
     pub launch_failure: Option<LaunchFailure>,
-    /// How bootstraps go, by image or by its version alone; on others they succeed.
+    /// Bootstraps by image or by image version alone; on others they succeed.
     pub bootstraps: BTreeMap<String, Cse>,
     pub size: String,
-    /// How many milliseconds Karpenter works at most between the read of a claim and the write of its status, which
-    /// replaces all conditions: what others write meanwhile is lost.
+    /// Maximum milliseconds between the read of a NodeClaim and the write of its status, which
+    /// replaces all conditions: concurrent writes of others are lost.
     pub work_millis: u64,
-    /// How often a write is computed from an old copy of the claim, and how many seconds old that is at most.
+    /// Probability that a write is computed from an old copy of the NodeClaim, and the copy's
+    /// maximum age.
     pub stale: f64,
     /// See `stale`.
     pub stale_seconds: u64,
-    /// How many seconds a failed machine stays after the event at least, whatever the speed: those who read it over a
-    /// real network are no faster in a fast world.
+    /// Minimum seconds for which a failed VM stays after the event, regardless of the speed:
+    /// clients on a real network are not faster in a fast simulation.
     pub linger_seconds: u64,
-    /// How many claims that failed get a successor, all together.
+    /// Maximum number of failed NodeClaims that are replaced.
     pub replacements: u32,
 }
 

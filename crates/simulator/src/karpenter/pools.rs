@@ -1,4 +1,4 @@
-//! The condition of a NodePool about the registration of its last nodes.
+//! The NodePool condition about the registration of its last nodes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,16 +11,16 @@ use crate::kubernetes::{Key, Kubernetes};
 
 const NODE_POOLS: &str = "nodepools.karpenter.sh";
 const HEALTHY: &str = "NodeRegistrationHealthy";
-/// So many outcomes are remembered, and so many failures among them are too many.
+/// Number of outcomes kept, and failures among them that make a NodePool unhealthy.
 const REMEMBERED: usize = 4;
 const TOO_MANY: usize = 2;
 
-/// The last outcomes by NodePool: whether a node registered in time.
+/// Last outcomes by NodePool: true if a node registered in time.
 #[derive(Debug, Default)]
 pub(super) struct Pools(BTreeMap<String, VecDeque<bool>>);
 
 impl Pools {
-    /// Remembers an outcome of the NodePool of a NodeClaim. A change of the condition is an event.
+    /// Records an outcome for the NodePool of a NodeClaim. A change of the condition is an event.
     pub(super) fn remember(
         &mut self,
         claim: &Value,
@@ -33,7 +33,7 @@ impl Pools {
         let conditions = list(&pool, &["status", "conditions"]);
         let before = conditions.iter().find(|one| text(one, &["type"]) == HEALTHY);
         let was = before.map_or("Unknown", |one| text(one, &["status"]));
-        // After a restart only the condition is left of what was remembered.
+        // After a restart only the condition remains of the outcomes.
         let outcomes = self.0.entry(name.to_owned()).or_insert_with(|| match was {
             "True" => [true].into(),
             "False" => [false, false].into(),
@@ -68,7 +68,7 @@ impl Pools {
     }
 }
 
-/// Reason and message of a NodeClaim that failed: those of its launch if there was none.
+/// Returns reason and message of a failed NodeClaim: those of its launch if it did not launch.
 fn why_failed(claim: &Value) -> (String, String) {
     let conditions = list(claim, &["status", "conditions"]);
     let launched = conditions.iter().find(|one| text(one, &["type"]) == "Launched");

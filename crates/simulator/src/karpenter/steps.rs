@@ -1,4 +1,4 @@
-//! What Karpenter does for a claim, step by step. A write that fails is tried again a moment later.
+//! Steps of Karpenter for a NodeClaim. A failed write is retried a moment later.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::azure::Azure;
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{finalizers, is_being_deleted, text, time_at, uid};
 
-/// Seconds until a new claim is launched, until a failed write is tried again, and until a failed claim has a successor.
+/// Seconds until a new NodeClaim is launched, until a failed write is retried, and until a failed
+/// NodeClaim is replaced.
 const SOON: u64 = 2;
 pub(super) const AGAIN: u64 = 1;
 const SUCCESSOR: u64 = 10;
 
 impl Karpenter {
-    /// A claim is new or has changed.
     pub(super) fn notice(&mut self, name: &str, object: &Value, azure: &Azure, now: Timestamp) {
         let created = time_at(object, &["metadata", "creationTimestamp"]).unwrap_or(now);
         if self.claims.get(name).is_none_or(|claim| claim.uid != uid(object)) {
@@ -50,7 +50,7 @@ impl Karpenter {
             } else if !is_there {
                 self.plan(name, Step::CheckDisruption, disruption::FIRST, now);
             }
-            // A Node that came while nobody acted is found before the time limit is.
+            // A Node that came during the stop is found before the timeout is.
             if is_there && !is_registered {
                 self.plan(name, Step::Register, 0, now);
             }
@@ -71,8 +71,8 @@ impl Karpenter {
         }
     }
 
-    /// Fifteen minutes from the last change of `Registered` on, which at first is the claim's creation. What of them
-    /// was over before Karpenter started is not scaled.
+    /// Plans the check fifteen minutes after the last transition of `Registered`, which at first is
+    /// the NodeClaim's creation. The part before Karpenter started is not scaled.
     fn plan_liveness(&mut self, name: &str, since: Timestamp, now: Timestamp) {
         let age = self.started.duration_since(since).max(SignedDuration::ZERO);
         let left = REGISTRATION.saturating_sub(u64::try_from(age.as_secs()).unwrap_or_default());
@@ -163,7 +163,7 @@ impl Karpenter {
                 let since = claim.conditions.since("Registered");
                 let ends = since.map(|since| self.after(since, REGISTRATION));
                 match ends.filter(|ends| *ends > now && since > Some(self.started)) {
-                    // The condition has changed since, and the time counts from then.
+                    // The condition has changed since then, and the timeout starts again.
                     Some(ends) => self.plan_at(name, step, ends),
                     None => self.give_up(name, &object, kubernetes, now),
                 }
@@ -183,13 +183,13 @@ impl Karpenter {
         }
     }
 
-    /// Its time is over: it is deleted without an event, and counts against its NodePool.
+    /// Deletes a NodeClaim after its timeout without an event, and counts it against its NodePool.
     fn give_up(&mut self, name: &str, object: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
         self.pools.remember(object, false, kubernetes, now);
         self.plan(name, Step::DeleteClaim, 0, now);
     }
 
-    /// A claim has come further, and its conditions say so.
+    /// Sets the conditions of a NodeClaim that reached its next stage.
     fn advance(
         &mut self,
         name: &str,
@@ -214,7 +214,8 @@ impl Karpenter {
         }
     }
 
-    /// Writes a claim's status: the whole list of conditions, without a lock, from a copy that may be old.
+    /// Writes a NodeClaim's status: the whole list of conditions, without a resourceVersion, from a
+    /// copy that may be old.
     pub(super) fn write_status(
         &mut self,
         name: &str,
@@ -255,7 +256,7 @@ impl Karpenter {
         )
     }
 
-    /// Asks for the machine's end, of whoever made it; what follows waits until the machine is gone.
+    /// Requests the deletion of the VM from its creator; the next steps wait until it is deleted.
     fn delete_machine(&mut self, name: &str, azure: &mut Azure, now: Timestamp) {
         let Some(vm) = self.claims.get(name).and_then(|claim| claim.machine.clone()) else {
             return;
@@ -273,8 +274,8 @@ impl Karpenter {
         }
     }
 
-    /// A claim that is being deleted: its machine is asked to go, which the claim says at once, and when the machine
-    /// has gone, so does the claim. These writes are locked.
+    /// Finalizes a deleted NodeClaim: requests the deletion of its VM, records that, and removes
+    /// the finalizer after the VM is deleted. These writes have a resourceVersion.
     fn finalize(
         &mut self,
         name: &str,
@@ -310,7 +311,7 @@ impl Karpenter {
         }
     }
 
-    /// The pods that waited for a node still wait for one.
+    /// Creates a replacement, since the pods still need a node.
     fn replace(&mut self, name: &str, kubernetes: &mut Kubernetes, now: Timestamp) {
         let successor = format!("default-{:05x}", self.random.below(0x10_0000));
         let pool = crate::kubernetes::Key::new(None, "default");
@@ -328,7 +329,7 @@ impl Karpenter {
     }
 }
 
-/// How many Nodes have a machine's provider id.
+/// Counts the Nodes with a VM's provider id.
 fn nodes_of(kubernetes: &Kubernetes, machine: &str) -> usize {
     let own = |node: &&Value| {
         let id = text(node, &["spec", "providerID"]);
@@ -337,7 +338,8 @@ fn nodes_of(kubernetes: &Kubernetes, machine: &str) -> usize {
     kubernetes.objects("nodes", None).filter(own).count()
 }
 
-/// Whether a Node of a NodePool has no provider id. Karpenter, when it starts, waits until there is none.
+/// Returns true if a Node of a NodePool has no provider id. At its start, Karpenter waits until
+/// none exists.
 fn has_unknown_node(kubernetes: &Kubernetes) -> bool {
     kubernetes.objects("nodes", None).any(|node| {
         let labels = &node["metadata"]["labels"];

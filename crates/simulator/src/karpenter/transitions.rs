@@ -1,5 +1,5 @@
-//! Events about conditions, Karpenter's own and those of others: for every change of a status, a Normal event
-//! repeats its whole message, under the condition's type as reason. A condition that is absent counts as unknown.
+//! Events about conditions, Karpenter's own and others: each transition is a Normal event with the
+//! whole message, and the condition's type as reason. A missing condition counts as unknown.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::kubernetes::store::objects::{list, name, text};
 
 const UNKNOWN: &str = "Unknown";
 
-/// The statuses that were seen last, by NodeClaim and type, and the events that are to be written.
+/// Last statuses by NodeClaim and type, and the events to write.
 #[derive(Debug, Default)]
 pub(super) struct Transitions {
     seen: BTreeMap<String, BTreeMap<String, String>>,
@@ -20,13 +20,14 @@ pub(super) struct Transitions {
 }
 
 impl Transitions {
-    /// Compares a NodeClaim with what was seen of it last.
+    /// Compares a NodeClaim with its last statuses.
     pub(super) fn see(&mut self, claim: &Value, now: Timestamp) {
         let mut statuses = BTreeMap::new();
         let before = self.seen.get(name(claim));
         for condition in list(claim, &["status", "conditions"]) {
             let (kind, status) = (text(condition, &["type"]), text(condition, &["status"]));
-            // No event for the end, nor for own conditions of a NodeClaim that exists when Karpenter starts.
+            // No event for the deletion, nor for own conditions of a NodeClaim that exists when
+            // Karpenter starts.
             if kind == ENDING || (is_own(kind) && before.is_none()) {
                 statuses.insert(kind.to_owned(), status.to_owned());
                 continue;

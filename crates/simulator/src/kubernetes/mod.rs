@@ -1,12 +1,12 @@
 //! A model of the Kubernetes API, and of as much of a cluster as a drain needs.
 //!
-//! [`Kubernetes`] is the model, a plain value. [`Shell`] adds a clock and a lock; [`InProcess`] hands it to a client as
-//! a tower service. Layers, each with no knowledge of those after it:
+//! [`Kubernetes`] is the model, a plain value. [`Shell`] adds a clock and a lock; [`InProcess`] is a tower
+//! service for clients. Layers, each independent of those after it:
 //!
-//! | layer | idea |
+//! | layer | content |
 //! |---|---|
 //! | `store` | objects in tables, one revision counter, indexes, history, selectors |
-//! | `api` | requests, rights, reads and writes: `ApiServer` |
+//! | `api` | requests, authorization, reads and writes: `ApiServer` |
 //! | `controllers` | scheduler, kubelets, workloads, disruption, garbage collection, namespaces, CRDs |
 //! | `server` | both with faults and trace, in process or on a socket |
 

@@ -1,5 +1,3 @@
-//! From a scenario to a world.
-
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -8,13 +6,12 @@ use serde_json::json;
 use super::document::{Bootstrap, Pool, Scenario, Vms, Wedge};
 use crate::azure::{Azure, Cse, Life, NewVm, Options, earlier};
 
-/// How old a cluster is that has always been there.
+/// Age of an existing cluster.
 const OLD: i64 = 30 * 24 * 3600;
-/// For how long a wedge's unregistered nodes have been there.
+/// Seconds since the creation of a wedged pool's unregistered nodes.
 const UNREGISTERED: i64 = 2 * 3600;
 
 impl Scenario {
-    /// The world of this scenario.
     pub fn build(&self, seed: u64, start: Timestamp, mut options: Options) -> Azure {
         if let Some(seconds) = self.ingestion_delay_seconds {
             options.ingestion_delay = (Duration::from_secs(seconds), Duration::from_secs(seconds));
@@ -149,15 +146,15 @@ impl Azure {
         }
     }
 
-    /// A wedge with the failures of its past.
+    /// Adds a wedge with the failures of its past.
     fn begin_wedge(&mut self, wedge: &Wedge, now: Timestamp) {
         self.wedge(&wedge.pool, wedge.correlation, now);
         self.fail_writes(&wedge.pool, wedge.failed_writes, now);
         self.settle(now);
     }
 
-    /// A wedge strikes a world that runs already: as if it had been there for as long as its past says. False if
-    /// there is no such pool.
+    /// Wedges a pool of a running simulation with the failures of its past. Returns false if the
+    /// pool does not exist.
     pub fn strike(&mut self, wedge: &Wedge, now: Timestamp) -> bool {
         let id = format!("{}/agentPools/{}", self.options().cluster_id(), wedge.pool);
         if !self.set_state(&id, "Failed") {

@@ -1,4 +1,4 @@
-//! Scenarios: worlds to begin with, as data.
+//! Scenarios: initial states, as data.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,36 +7,34 @@ use crate::azure::{Correlation, Cse, Denial, DenyAssignment, Limits, Lock, Mode}
 use crate::faults::Rule;
 use crate::karpenter;
 
-/// A world to begin with. What is not said is as in a healthy cluster.
+/// An initial state. Absent members are as in a healthy cluster.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Scenario {
-    /// What it is about, for people.
+    /// Human-readable description.
     pub description: String,
-    /// The pools; without any, `system` with three nodes and `user` with two.
+    /// The default is `system` with three nodes and `user` with two.
     pub pools: Vec<Pool>,
     pub vms: Vec<Vms>,
-    /// A pool whose scale set cannot be written.
     pub wedge: Option<Wedge>,
     /// An update of the cluster that never ends.
     pub cluster_update: Option<ClusterUpdate>,
-    /// How the bootstrap of new pool instances goes.
+    /// Bootstrap of new pool instances.
     pub pool_bootstrap: Option<Cse>,
-    /// How long the activity log takes to show what happened; without it 3 to 20 minutes, out of order.
+    /// Delay until the activity log shows an entry; the default is 3 to 20 minutes, out of order.
     pub ingestion_delay_seconds: Option<u64>,
-    /// How many processors may be in use.
+    /// Core quota.
     pub vcpu_quota: Option<i64>,
     pub limits: Option<Limits>,
     pub faults: Vec<Rule>,
-    /// What is taken from the roles of principals.
+    /// Actions removed from the roles of principals.
     pub denials: Vec<Denial>,
     pub deny_assignments: Vec<DenyAssignment>,
     pub locks: Vec<Lock>,
-    /// Whether the pools are in a network that the cluster does not own.
+    /// The pools are in a network that the cluster does not own.
     pub own_network: bool,
-    /// Karpenter; without it none runs.
     pub karpenter: Option<karpenter::Options>,
-    /// Further objects of the cluster, in the order in which they are made.
+    /// Further objects of the cluster, in the order of their creation.
     pub objects: Vec<Value>,
 }
 
@@ -46,10 +44,9 @@ pub struct Pool {
     pub name: String,
     pub mode: String,
     pub nodes: u16,
-    /// The autoscaler's least and most; without them there is no autoscaler.
+    /// Autoscaler minimum and maximum; without them the autoscaler is off.
     #[serde(default)]
     pub min_count: Option<u16>,
-    /// See `min_count`.
     #[serde(default)]
     pub max_count: Option<u16>,
     #[serde(default = "size")]
@@ -58,7 +55,7 @@ pub struct Pool {
     pub taints: Vec<String>,
 }
 
-/// VMs that differ in their names only.
+/// VMs that differ only in their names.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Vms {
@@ -72,7 +69,7 @@ pub struct Vms {
     pub mode: Mode,
     #[serde(default)]
     pub age_minutes: u32,
-    /// Whether they still boot; otherwise their bootstrap is over.
+    /// They still boot; otherwise their bootstrap has ended.
     #[serde(default)]
     pub boots: bool,
     #[serde(default)]
@@ -97,18 +94,17 @@ pub enum Bootstrap {
     Custom(Cse),
 }
 
-/// A wedged scale set.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Wedge {
     pub pool: String,
-    /// How many writes have failed already, one every three minutes or so.
+    /// Number of past failed writes, one every three minutes or so.
     #[serde(default)]
     pub failed_writes: u16,
-    /// How many of the pool's nodes never registered.
+    /// Number of the pool's nodes that never registered.
     #[serde(default)]
     pub unregistered_nodes: u16,
-    /// Whether AKS's attempts share one correlation id.
+    /// Correlation of AKS's attempts.
     #[serde(default)]
     pub correlation: Correlation,
 }
@@ -120,10 +116,10 @@ pub struct ClusterUpdate {
     pub age_minutes: u32,
 }
 
-/// A scenario that cannot be had.
+/// Error of a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// No built-in one has this name.
+    /// No built-in scenario has this name.
     #[error(
         "there is no scenario `{0}`\nhint: the built-in ones are {1}; anything else must be a file"
     )]
@@ -131,11 +127,7 @@ pub enum ScenarioError {
     #[error(
         "{file} is not a scenario: {why}\nhint: mend that line, or start from `--scenario healthy`; the members are described in the scenarios of the simulator"
     )]
-    Invalid {
-        file: String,
-        /// What is wrong, and in which line.
-        why: String,
-    },
+    Invalid { file: String, why: String },
 }
 
 const BUILT_IN: [(&str, &str); 7] = [
@@ -149,7 +141,6 @@ const BUILT_IN: [(&str, &str); 7] = [
 ];
 
 impl Scenario {
-    /// The names of the built-in scenarios.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
@@ -162,7 +153,7 @@ impl Scenario {
         Self::parse(name, text)
     }
 
-    /// A scenario from a text; `file` is what to call it when it is wrong.
+    /// Parses a scenario; `file` names it in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let invalid = |why: String| ScenarioError::Invalid { file: file.to_owned(), why };
         let scenario: Self =
@@ -171,7 +162,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// What the form alone does not say.
+    /// Checks the rules that the format does not express.
     pub fn check(&self) -> Result<(), String> {
         let pools = self.pools_or_usual();
         if let Some(wedge) = &self.wedge {

@@ -1,4 +1,4 @@
-//! Scenarios: what a simulation begins with, as data.
+//! Scenarios: initial states of a simulation, as data.
 
 mod build;
 mod document;

@@ -1,5 +1,5 @@
-//! A certificate authority for one run. rustls takes no self-signed certificate as a server's own, so there is
-//! a CA and a leaf under it.
+//! A certificate authority for one run. rustls rejects a self-signed server certificate, so a CA
+//! signs a leaf.
 
 use std::sync::Arc;
 
@@ -15,18 +15,16 @@ pub struct Authority {
     pem: String,
 }
 
-/// A certificate could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
     #[error("cannot make a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
-    /// Its use for TLS.
+    /// TLS configuration failed.
     #[error("cannot use the certificate for TLS: {0}")]
     Tls(#[from] rustls::Error),
 }
 
 impl Authority {
-    /// A new authority with a key of its own.
     pub fn new() -> Result<Self, AuthorityError> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(Vec::new())?;
@@ -37,12 +35,13 @@ impl Authority {
         Ok(Self { issuer: Issuer::new(params, key), pem })
     }
 
-    /// The authority's certificate, for clients to trust.
+    /// Certificate for clients to trust.
     pub fn pem(&self) -> &str {
         &self.pem
     }
 
-    /// TLS for a server of these names (DNS names and addresses), speaking these protocols.
+    /// Returns the TLS configuration of a server with these names (DNS names and addresses) and
+    /// protocols.
     pub fn server(
         &self,
         names: &[&str],

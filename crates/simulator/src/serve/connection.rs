@@ -1,4 +1,4 @@
-//! One connection: requests in, outcomes out, faults included.
+//! One connection: requests, outcomes and faults.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,12 +17,11 @@ use tokio_rustls::TlsAcceptor;
 use super::service::Service;
 use crate::exchange::{Body, Outcome, Request, Response, Trailers};
 
-/// The most that a request's body may hold: ten times an etcd object, far above any ARM body.
+/// Maximum body of a request: ten times an etcd object, far above any ARM body.
 const LARGEST_BODY: usize = 16 * 1024 * 1024;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Serves one connection to its end.
 pub(super) async fn serve(
     stream: TcpStream,
     acceptor: TlsAcceptor,
@@ -53,7 +52,7 @@ async fn answer(
     }
 }
 
-/// The head promises the whole body; the body breaks off.
+/// Sends the head of the whole body, and breaks off the body.
 fn cut_short(response: Response, length: usize) -> http::Response<Sent> {
     let (mut head, body) = response.into_parts();
     let whole = body.bytes();
@@ -63,10 +62,10 @@ fn cut_short(response: Response, length: usize) -> http::Response<Sent> {
     http::Response::from_parts(head, Sent { pieces, length: None, breaks: true, trailers: None })
 }
 
-/// A body on its way out.
+/// Body of a response.
 struct Sent {
     pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
-    /// How many bytes there are in all, where that is known.
+    /// Total bytes, if known.
     length: Option<u64>,
     breaks: bool,
     trailers: Option<Trailers>,
@@ -105,7 +104,7 @@ impl http_body::Body for Sent {
         }
     }
 
-    /// A body of nothing ends with its head.
+    /// An empty body ends with its head.
     fn is_end_stream(&self) -> bool {
         self.length == Some(0) && self.trailers.is_none() && !self.breaks
     }

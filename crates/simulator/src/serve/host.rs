@@ -1,4 +1,5 @@
-//! Requests for other hosts are refused: a web page whose name resolves to this address (DNS rebinding) reaches no model.
+//! Requests for other hosts are rejected: a web page whose name resolves to this address (DNS
+//! rebinding) cannot reach a model.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use http::StatusCode;
 use super::service::Service;
 use crate::exchange::{Body, Outcome, Request, Response};
 
-/// A service that answers only requests for the host that it is served as.
+/// A service that accepts only requests for its own host.
 pub struct HostCheck {
     address: IpAddr,
     service: Arc<dyn Service>,
@@ -34,12 +35,12 @@ impl Service for HostCheck {
     }
 }
 
-/// The host that a request is for, without its port.
+/// Returns the host of a request, without its port.
 fn host_of(request: &Request) -> Option<&str> {
     let header = request.headers().get(http::header::HOST);
     let host = match header {
         Some(value) => value.to_str().ok()?,
-        // HTTP/2 says it in the address.
+        // HTTP/2 has it in the URI.
         None => return request.uri().host(),
     };
     // An IPv6 address is in brackets, so its colons are not the port's.
@@ -49,8 +50,8 @@ fn host_of(request: &Request) -> Option<&str> {
     }
 }
 
-/// Returns true for `localhost`, loopback, and the address that is listened on. A listener on every address has many, none
-/// of which is a name.
+/// Returns true for `localhost`, loopback, and the listening address. A listener on every address
+/// has many, none of which is a name.
 fn is_served(host: Option<&str>, address: IpAddr) -> bool {
     let Some(host) = host else { return false };
     if host.eq_ignore_ascii_case("localhost") {

@@ -1,5 +1,3 @@
-//! Puts a model on a socket, over TLS.
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -11,7 +9,7 @@ use super::service::Service;
 
 /// Serves on this listener until the future is dropped.
 ///
-/// A connection that fails ends alone; the others go on.
+/// A failed connection does not affect the others.
 pub async fn serve(
     listener: TcpListener,
     tls: Arc<rustls::ServerConfig>,
@@ -31,7 +29,7 @@ pub async fn serve(
                     });
                 }
                 Err(error) => {
-                    // Out of file descriptors, most likely: the next ones may be luckier.
+                    // Probably out of file descriptors, which may pass.
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::task::yield_now().await;
                 }
@@ -41,7 +39,7 @@ pub async fn serve(
     }
 }
 
-/// A listener on loopback; port 0 takes a free one.
+/// Listens on an address; port 0 picks a free port.
 pub async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     TcpListener::bind(address).await
 }

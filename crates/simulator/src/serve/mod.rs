@@ -1,4 +1,4 @@
-//! Puts a model on a socket, over TLS.
+//! TLS servers of models.
 
 mod authority;
 mod connection;

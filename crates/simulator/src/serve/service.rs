@@ -1,11 +1,10 @@
-//! The interface of what a socket serves.
+//! Interface between a socket and a model.
 
 use futures::future::BoxFuture;
 
 use crate::exchange::{Outcome, Request};
 
-/// What answers the requests of a socket. The shell around a model: it takes the time from a clock, locks the
-/// model, asks it, and lets go.
+/// Serves the requests of a socket: reads the clock, locks the model and calls it.
 pub trait Service: Send + Sync + 'static {
     fn call(&self, request: Request) -> BoxFuture<'static, Outcome>;
 }

@@ -1,4 +1,4 @@
-//! A small API to break things and look inside.
+//! Admin API: changes and inspection of a simulation.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -143,7 +143,6 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
     }
 }
 
-/// The answer to a request without the token.
 pub(super) fn refuse() -> Response {
     let why =
         "the admin API requires `Authorization: Bearer $MOORING_SIM_TOKEN` (env.sh sets it)\n";

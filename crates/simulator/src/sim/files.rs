@@ -1,4 +1,4 @@
-//! What a client needs to know, in files.
+//! Files with addresses and credentials for clients.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -14,7 +14,6 @@ use serde_json::json;
 use crate::azure::KubernetesAccess;
 use crate::cluster::Options;
 
-/// A file could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {path}: {error}\nhint: `--state DIR` names a folder of your own", path = path.display())]
 pub struct FilesError {
@@ -22,7 +21,7 @@ pub struct FilesError {
     error: std::io::Error,
 }
 
-/// Writes the authority's certificate, the way to the cluster's API, and the environment that points at both.
+/// Writes the CA certificate, the kubeconfig, and the environment variables that name both.
 pub(super) fn write(
     folder: &Path,
     ca_pem: &str,
@@ -47,7 +46,7 @@ pub(super) fn write(
     replace(&environment, 0o600, &exported).map_err(failed(&environment))
 }
 
-/// How the cluster's administrator reaches its API. JSON is YAML, so this is a kubeconfig.
+/// Returns the administrator's kubeconfig. JSON is YAML.
 fn kubeconfig(access: &KubernetesAccess, options: &Options) -> String {
     let name = &options.azure.cluster;
     let cluster = json!({
@@ -93,7 +92,7 @@ fn export(text: &mut String, name: &str, value: &str) {
     let _ = writeln!(text, "export {name}='{}'", value.replace('\'', r"'\''"));
 }
 
-/// Puts a file in place whole: beside it first, then over it.
+/// Replaces a file atomically: a temporary file, then a rename.
 fn replace(path: &Path, mode: u32, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension(format!("new-{}", std::process::id()));
     let _ = fs::remove_file(&beside);

@@ -1,4 +1,5 @@
-//! The simulation as a process: a clock, a lock, a socket, and files with addresses and secrets for clients.
+//! The simulation as a process: a clock, a lock, a socket, and files with addresses and secrets for
+//! clients.
 
 mod admin;
 mod files;

@@ -1,4 +1,4 @@
-//! Which model a request of the simulation is for.
+//! Routing of requests to models.
 
 use futures::future::BoxFuture;
 

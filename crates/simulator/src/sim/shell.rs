@@ -13,22 +13,21 @@ use crate::live_patching::LivePatching;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 
-/// The models of one simulation.
 pub struct Shell {
     pub(super) world: cluster::Shell,
     pub(super) imds: Imds,
     pub(super) registry: Registry,
     pub(super) live_patching: LivePatching,
     seed: u64,
-    /// The bearer token of the admin API.
+    /// Bearer token of the admin API.
     pub(super) admin_token: Secret,
 }
 
-/// The identity of simulated machines, which may read the simulated registry.
+/// Identity of simulated VMs, which may read the simulated registry.
 const KUBELET_IDENTITY: &str = "00000000-0000-0000-0000-00000000001d";
 
 impl Shell {
-    /// The models, as a scenario begins.
+    /// Returns the models in the initial state of a scenario.
     pub fn new(
         scenario: &Scenario,
         seed: u64,
@@ -44,17 +43,16 @@ impl Shell {
         Self { world, imds, registry, live_patching: LivePatching::default(), seed, admin_token }
     }
 
-    /// Azure, with the world locked for as long as this is held.
+    /// Locks the simulation and returns Azure.
     pub fn azure(&self) -> LockedAzure<'_> {
         LockedAzure { world: self.world.lock(), shell: &self.world }
     }
 
-    /// Returns the live-patching service of the simulation.
     pub fn live_patching(&self) -> &LivePatching {
         &self.live_patching
     }
 
-    /// The metadata service of a simulated machine.
+    /// Metadata service of a simulated VM.
     pub fn imds(&self) -> &Imds {
         &self.imds
     }
@@ -63,7 +61,7 @@ impl Shell {
         &self.world
     }
 
-    /// Starts again with another scenario, under the same names and with the same secrets.
+    /// Loads another scenario, with the same names and secrets.
     pub fn load(&self, scenario: &Scenario) {
         self.world.with(|world, now| {
             let mut options = world.options().clone();
@@ -81,7 +79,7 @@ impl Shell {
     }
 }
 
-/// Azure, while nobody else can touch the world.
+/// Azure with the lock of the simulation.
 pub struct LockedAzure<'a> {
     world: MutexGuard<'a, Cluster>,
     shell: &'a cluster::Shell,
@@ -107,7 +105,7 @@ impl Drop for LockedAzure<'_> {
     }
 }
 
-/// The one place where the simulator reads a clock.
+/// The only place where the simulator reads a clock.
 pub(super) fn now() -> Timestamp {
     Timestamp::now()
 }

@@ -1,4 +1,4 @@
-//! The shell around the models: a clock, a lock, a socket, and files that tell clients where to go.
+//! Runtime of the models: a clock, a lock, a socket, and files for clients.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,50 +14,47 @@ use crate::scenario::Scenario;
 use crate::secrets::{self, NoRandomness};
 use crate::serve::{self, Authority, AuthorityError, HostCheck};
 
-/// What to simulate, and where.
+/// Options of a simulation.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The world to begin with.
     pub scenario: Scenario,
-    /// Where to listen; port 0 takes a free one.
+    /// Listening address; port 0 picks a free port.
     pub address: SocketAddr,
-    /// The folder for `ca.pem`, `env.sh` and, with a cluster's API, `kubeconfig`.
+    /// Directory for `ca.pem`, `env.sh` and, with a cluster's API, `kubeconfig`.
     pub state: PathBuf,
-    /// How much faster than Azure things happen.
+    /// Speed-up factor.
     pub speed: f64,
     pub seed: u64,
-    /// The port of the cluster's own API, on the same address; 0 takes a free one. Without it there is none.
+    /// Port of the cluster's API, on the same address; 0 picks a free port. Without it the API is
+    /// not served.
     pub kube_port: Option<u16>,
-    /// Karpenter, if it runs.
     pub karpenter: Option<karpenter::Options>,
 }
 
-/// The simulation could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
-    /// The address is not to be had.
+    /// The address is not available.
     #[error(
         "cannot listen on {0}: {1}\nhint: another program may have the port; port 0 takes a free one"
     )]
     Listen(SocketAddr, std::io::Error),
     #[error(transparent)]
     Authority(#[from] AuthorityError),
-    /// The system gives no randomness.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
-    /// The folder or a file in it.
+    /// The directory or a file in it.
     #[error(transparent)]
     Files(#[from] FilesError),
 }
 
-/// A simulation that answers. Dropping it ends it.
+/// A running simulation. Dropping it ends it.
 pub struct Simulation {
     address: SocketAddr,
     shell: Arc<Shell>,
     tasks: tokio::task::JoinSet<()>,
 }
 
-/// Starts a simulation: when this returns, the files are there and every port answers.
+/// Starts a simulation: when this returns, the files exist and every port accepts requests.
 pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
     let (listener, address) = listen(settings.address).await?;
     let cluster = match settings.kube_port {
@@ -81,13 +78,14 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
         karpenter: settings.karpenter,
         ..Options::default()
     };
-    // The credential that ARM gives is as real ones are: whoever uses it brings a token of the sign-in endpoint.
+    // The credential from ARM is like a real one: its user needs a token of the sign-in endpoint.
     options.azure.kubernetes = cluster.as_ref().map(|(_, address)| KubernetesAccess {
         server: format!("https://{address}"),
         ca_pem: authority.pem().to_owned(),
         token: None,
     });
-    // Every local user can connect, on loopback, too; only the owner of the directory can read the files.
+    // Every local user can connect, on loopback as well; only the owner of the directory can read
+    // the files.
     let admin_token = secrets::random()?;
     files::write(&settings.state, authority.pem(), &options, &admin_token)?;
     let shell = Shell::new(&settings.scenario, settings.seed, options, admin_token);
@@ -112,12 +110,10 @@ async fn listen(address: SocketAddr) -> Result<(tokio::net::TcpListener, SocketA
 }
 
 impl Simulation {
-    /// Where it answers: `https://127.0.0.1:N`.
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
     }
 
-    /// The models behind it.
     pub fn shell(&self) -> &Arc<Shell> {
         &self.shell
     }

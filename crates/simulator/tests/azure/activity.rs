@@ -1,5 +1,3 @@
-//! The activity log.
-
 use serde_json::json;
 
 use crate::support::{CLUSTER, Lab};

@@ -1,4 +1,4 @@
-//! The admin API answers only requests with its token, on every address.
+//! The admin API accepts only requests with its token, on every address.
 
 use bytes::Bytes;
 use mooring_contract::Secret;

@@ -1,4 +1,4 @@
-//! Faults by rule, and replaying them.
+//! Faults by rule, and their replay.
 
 use mooring_simulator::azure::Options;
 use mooring_simulator::exchange::Outcome;

@@ -1,4 +1,4 @@
-//! Whatever is sent, something sensible comes back.
+//! Malformed requests get an error response.
 
 use bytes::Bytes;
 use mooring_simulator::exchange::Outcome;

@@ -1,4 +1,4 @@
-//! What the model of Azure promises.
+//! Behavior of the model of Azure.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

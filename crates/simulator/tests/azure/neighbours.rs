@@ -1,4 +1,4 @@
-//! The metadata service and the registry, together as a node uses them.
+//! The metadata service and the registry, as a node uses them.
 
 use bytes::Bytes;
 use jiff::Timestamp;

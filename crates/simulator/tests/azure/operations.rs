@@ -1,4 +1,4 @@
-//! Long-running operations, aborts, tags, the gates.
+//! Long-running operations, aborts, tags, and the request pipeline.
 
 use mooring_simulator::azure::Denial;
 use serde_json::json;

@@ -1,5 +1,3 @@
-//! Agent pools.
-
 use mooring_simulator::azure::{Change, Options};
 use serde_json::json;
 
@@ -101,7 +99,7 @@ fn a_stale_tag_is_refused() {
 #[test]
 fn what_exceeds_the_quota_is_refused() {
     let mut lab = Lab::with("healthy", 1, Options { vcpu_quota: Some(24), ..Options::default() });
-    // Five nodes of four processors are in use.
+    // Five nodes of four cores are in use.
     let body = |count| json!({"properties": {"count": count, "vmSize": "Standard_D4s_v5"}});
     let refused = lab.put(&pool("extra"), &body(2));
     assert_eq!((refused.status, refused.code()), (400, "ErrCode_InsufficientVCPUQuota"));
@@ -126,7 +124,7 @@ fn a_shrunk_pool_loses_its_newest_nodes() {
     assert_eq!(lab.pool_state("user"), "Succeeded");
 }
 
-/// What each api-version keeps of a member that was sent through it, and shows of one that is there.
+/// Members that each api-version keeps and shows.
 #[test]
 fn members_survive_only_through_a_version_that_has_them() {
     let members = [
@@ -245,7 +243,7 @@ fn power_image_snapshot_and_disk_can_be_written() {
         lab.pass(1200);
         made
     };
-    // A new pool has no image that it has used.
+    // A new pool has no previous image.
     let sized = |more: serde_json::Value| {
         let mut properties = json!({"count": 1, "vmSize": "Standard_D4s_v5"});
         properties.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -267,7 +265,7 @@ fn power_image_snapshot_and_disk_can_be_written() {
     assert_eq!(read.text("/properties/nodeImageVersion"), "AKSAzureLinux-old");
     assert_eq!(read.text("/properties/creationData/sourceResourceId"), snapshot);
     assert_eq!(read.body["properties"]["osDiskSizeGB"], 128, "0 is the default");
-    // An image is set back to one of the recently used ones only.
+    // Only a recently used image can be set.
     let own = image(&mut lab, "user");
     let echo = put(&mut lab, "user", json!({"nodeImageVersion": own}));
     assert_eq!(echo.status, 200, "its own image is no change");
@@ -277,7 +275,7 @@ fn power_image_snapshot_and_disk_can_be_written() {
         "properties": {"recentlyUsedVersions": [{"nodeImageVersion": "AKSAzureLinux-old"}]}}));
     assert_eq!(put(&mut lab, "user", old).status, 200);
     assert_eq!(image(&mut lab, "user"), "AKSAzureLinux-old");
-    // Power goes off and on; the count stays.
+    // Stopping and starting keeps the count.
     assert_eq!(put(&mut lab, "user", json!({"powerState": {"code": "Stopped"}})).status, 200);
     assert_eq!(lab.vmss("user").unwrap()["sku"]["capacity"], 0);
     put(&mut lab, "user", json!({"tags": {"a": "b"}}));
@@ -301,6 +299,6 @@ fn managed_system_pool_is_in_no_list_of_a_stable_version() {
     assert!(!listed(&mut lab, "2026-05-01"));
     assert!(listed(&mut lab, "2026-04-02-preview"));
     assert_eq!(lab.get(&pool("hidden")).status, 404);
-    // The cluster has a system pool, so the last one that is listed can go.
+    // The cluster has a system pool, so the last listed one can be deleted.
     assert_eq!(lab.delete(&pool("system")).status, 202);
 }

@@ -22,7 +22,7 @@ fn node_group() -> String {
     group("MC_rg-demo_demo_westeurope")
 }
 
-/// A cluster whose pools are in a network of its own, with the shipped roles.
+/// Returns a cluster whose pools are in a custom network, with the shipped roles.
 fn own_network() -> Lab {
     let scenario = Scenario { own_network: true, ..Scenario::named("healthy").unwrap() };
     Lab::shipped(&scenario)
@@ -133,7 +133,7 @@ fn permissions_are_inherited_and_name_what_is_taken_away() {
     let entries = list.body["value"].as_array().unwrap();
     let all_taken = |entry: &Value| entry["notActions"].as_array().unwrap().contains(&json!(JOIN));
     assert!(entries.iter().all(all_taken), "{:?}", list.body);
-    // Who may not ask is refused.
+    // A caller without permission is denied.
     let action = "Microsoft.Authorization/*".to_owned();
     lab.azure.deny(Denial { principal: None, action, scope: None });
     let list = authorization(&mut lab, &subnet, "permissions", "2022-04-01");
@@ -174,7 +174,7 @@ fn locks_are_inherited_and_forbid_what_their_level_says() {
             );
         }
         assert_eq!(lab.get(CLUSTER).status, 200);
-        // Seen from the scope itself, from below and from above.
+        // Listed from the scope itself, from below and from above.
         for from in [&scope, &format!("{CLUSTER}/agentPools/user"), SUBSCRIPTION] {
             let list = authorization(&mut lab, from, "locks", "2020-05-01");
             assert_eq!(list.text("/value/0/properties/level"), "ReadOnly", "{from}");

@@ -12,14 +12,13 @@ use serde_json::Value;
 pub(crate) const CLUSTER: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg-demo/providers/Microsoft.ContainerService/managedClusters/demo";
 pub(crate) const COMPUTE: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/MC_rg-demo_demo_westeurope/providers/Microsoft.Compute";
 
-/// An Azure, a token and a clock that the test turns.
+/// Azure with a token and a clock that the test sets.
 pub(crate) struct Lab {
     pub(crate) azure: Azure,
     pub(crate) now: Timestamp,
     token: String,
 }
 
-/// An answer, taken apart.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) status: u16,
@@ -32,7 +31,7 @@ impl Seen {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The error code, wherever it stands.
+    /// Returns the error code in either form.
     pub(crate) fn code(&self) -> &str {
         let code = self.body.pointer("/error/code").or(self.body.get("code"));
         code.and_then(Value::as_str).unwrap_or_default()
@@ -48,7 +47,7 @@ impl Lab {
         Self::with(scenario, 1, Options::default())
     }
 
-    /// A lab whose calls have the rights of the shipped roles only.
+    /// Returns a fixture whose calls have only the permissions of the shipped roles.
     pub(crate) fn shipped(scenario: &Scenario) -> Self {
         Self::of(scenario, 1, Options::default())
     }
@@ -81,7 +80,7 @@ impl Lab {
         body: Option<&Value>,
         headers: &[(&str, &str)],
     ) -> Outcome {
-        // A client signs in again before its token ends.
+        // A client signs in again before its token expires.
         self.token = self.azure.token("https://management.azure.com/", self.now);
         let mut request = http::Request::builder()
             .method(method)
@@ -101,7 +100,7 @@ impl Lab {
 
     pub(crate) fn get(&mut self, path: &str) -> Seen {
         let mark = if path.contains('?') { '&' } else { '?' };
-        // Operations are in previews only.
+        // Only previews have operations.
         let version =
             if path.contains("/operations") { "2026-04-02-preview" } else { "2025-02-01" };
         self.call("GET", &format!("{path}{mark}api-version={version}"), None)
@@ -119,7 +118,7 @@ impl Lab {
         self.call("POST", &format!("{path}?api-version=2025-02-01"), None)
     }
 
-    /// The path and query of the operation that an answer points at.
+    /// Requests the operation of a response.
     pub(crate) fn follow(&mut self, answer: &Seen) -> Seen {
         let link = answer.header("azure-asyncoperation").to_owned();
         let target =
@@ -133,7 +132,6 @@ impl Lab {
             .to_owned()
     }
 
-    /// The scale set of a pool.
     pub(crate) fn vmss(&mut self, pool: &str) -> Option<Value> {
         let listed = self.get(&format!("{COMPUTE}/virtualMachineScaleSets"));
         let mut sets: VecDeque<Value> =

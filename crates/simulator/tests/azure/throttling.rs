@@ -1,10 +1,8 @@
-//! Token buckets.
-
 use mooring_simulator::azure::{Limits, Options};
 
 use crate::support::{CLUSTER, COMPUTE, Lab};
 
-/// How many calls go through at one instant, and the first refusal's code and wait.
+/// Counts accepted calls at one instant, and returns code and wait of the first rejected one.
 fn burst(lab: &mut Lab, path: &str, most: usize) -> (usize, String, String) {
     for number in 0..most {
         let answer = lab.get(path);
@@ -54,7 +52,7 @@ fn one_busy_machine_does_not_throttle_another() {
 fn wait_follows_from_the_rate_of_the_bucket() {
     let mut lab = Lab::new("oras-missing");
     let vm = format!("{COMPUTE}/virtualMachines/aks-default-good1");
-    // A token comes back every five seconds.
+    // A token is refilled every five seconds.
     assert_eq!(burst(&mut lab, &vm, 100), (36, "OperationNotAllowed".to_owned(), "5".to_owned()));
     lab.pass(2);
     let refused = lab.get(&vm);

@@ -1,4 +1,4 @@
-//! The wedge: what shows it, what does not cure it, and what does.
+//! The wedge: its symptoms, and the only repair.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::support::{CLUSTER, Lab};
 
 const LOG: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
 
-/// The entries of the last so many minutes about scale sets, all pages.
+/// Returns the entries about scale sets of the last minutes, all pages.
 fn entries(lab: &mut Lab, minutes: i64) -> Vec<Value> {
     let from = lab.now - jiff::SignedDuration::from_mins(minutes);
     let filter =
@@ -33,7 +33,7 @@ fn time(entry: &Value, member: &str) -> jiff::Timestamp {
     entry[member].as_str().unwrap().parse().unwrap()
 }
 
-/// Failed writes with the signature in the last so many minutes, and whether one succeeded.
+/// Counts failed writes with the error code in the last minutes; true if one succeeded.
 fn writes(lab: &mut Lab, minutes: i64) -> (usize, bool) {
     let entries = entries(lab, minutes);
     let signed = |entry: &&Value| {
@@ -97,7 +97,7 @@ fn aks_tries_about_every_three_minutes_and_each_try_is_an_operation() {
         assert!(lab.azure.wedge("user", correlation, lab.now));
         assert!(!lab.azure.wedge("nosuch", correlation, lab.now));
         lab.pass(3600 + 20 * 60);
-        // All of the first hour is shown by now.
+        // The whole first hour is visible by now.
         let found = entries(&mut lab, 80);
         let end = lab.now - jiff::SignedDuration::from_mins(20);
         let mut failed: Vec<&Value> = found

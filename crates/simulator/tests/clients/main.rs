@@ -1,6 +1,6 @@
-//! The model of the Kubernetes API judged by clients that nobody here wrote: `kubectl` and the official Python client,
-//! over TLS on loopback. The same scripts are run against a real kube-apiserver where there is one, so that they
-//! cannot ask for something that no server does.
+//! The model of the Kubernetes API, verified by independent clients: `kubectl` and the official
+//! Python client, over TLS on loopback. The same scripts run against a real kube-apiserver if
+//! available, so that they cannot require something that no server does.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,17 +17,17 @@ use std::time::Duration;
 use mooring_testbed::{RealCluster, Users, require};
 use server::ModelServer;
 
-/// Names the Python environment that has the clients; `cargo xtask test` sets it.
+/// Names the Python environment with the clients; `cargo xtask test` sets it.
 const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 
-/// A script takes seconds; the first call of a new kubectl on a busy machine may take many.
+/// A script takes seconds; the first call of a new kubectl on a busy host may take many.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
-/// Runs a script with the clients on its path and one server to talk to; its words are shown if it fails.
+/// Runs a script with the clients on its path and one server; prints its output if it fails.
 async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
     let environment = std::env::var_os(ENVIRONMENT);
     let Some(environment) = require(environment, "Kubernetes' Python client") else { return };

@@ -1,4 +1,4 @@
-//! The model on loopback, with a cluster behind it.
+//! The model on loopback, with a cluster.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! An answer, and what a case expects of it.
+//! Responses and assertions.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// What a server answered.
+/// Response of a server.
 pub(crate) struct Answer {
     what: String,
     pub(crate) status: u16,
@@ -19,14 +19,14 @@ impl Answer {
         Self { what, status: head.status.as_u16(), headers: head.headers.clone(), body }
     }
 
-    /// The body of an answer that must have this status.
+    /// Returns the body of a response that must have this status.
     #[track_caller]
     pub(crate) fn is(self, status: u16) -> Value {
         assert!(self.status == status, "expected {status}: {self}");
         self.body
     }
 
-    /// A failure: the `Status` object that the server must answer with.
+    /// Returns the `Status` object of a response that must fail.
     #[track_caller]
     pub(crate) fn fails(self, status: u16, reason: &str) -> Value {
         assert!(self.status == status, "expected {status} {reason}: {self}");
@@ -38,7 +38,7 @@ impl Answer {
         self.body
     }
 
-    /// A failure whose message has these words in it.
+    /// Requires a failure whose message contains this text.
     #[track_caller]
     pub(crate) fn fails_saying(self, status: u16, reason: &str, words: &str) -> Value {
         let what = self.to_string();
@@ -55,7 +55,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// The causes of a failure, as (reason, field).
+/// Returns the causes of a failure, as (reason, field).
 pub(crate) fn causes(status: &Value) -> Vec<(&str, &str)> {
     let causes = status["details"]["causes"].as_array().map(Vec::as_slice).unwrap_or_default();
     causes
@@ -66,7 +66,7 @@ pub(crate) fn causes(status: &Value) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The string at a JSON pointer, which must be there.
+/// Returns the string at a JSON pointer, which must exist.
 #[track_caller]
 pub(crate) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
     object
@@ -75,13 +75,13 @@ pub(crate) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no text at {pointer} of {object}"))
 }
 
-/// The object's resource version as a number: opaque to clients, but ours compare it.
+/// Returns the resource version as a number: opaque to clients, but the cases compare it.
 #[track_caller]
 pub(crate) fn version(object: &Value) -> u64 {
     text(object, "/metadata/resourceVersion").parse().unwrap()
 }
 
-/// The names of a list's items, in order.
+/// Returns the names of a list's items, in order.
 pub(crate) fn names(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| text(item, "/metadata/name")).collect()
 }

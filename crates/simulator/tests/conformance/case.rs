@@ -1,4 +1,4 @@
-//! Cases: named behaviours, in tables.
+//! Cases: named behaviors, in tables.
 
 use futures::future::BoxFuture;
 
@@ -14,7 +14,7 @@ pub(crate) enum Generation {
 }
 
 impl Generation {
-    /// Both stand in one cluster, so the older one has a group of its own.
+    /// Both exist in one cluster, so the older one has a separate group.
     pub(crate) fn api_version(self) -> &'static str {
         match self {
             Self::Map => "karpenter.sh/v1",
@@ -23,21 +23,20 @@ impl Generation {
     }
 }
 
-/// One behaviour.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     pub(crate) area: &'static str,
     pub(crate) name: &'static str,
     pub(crate) generation: Generation,
-    /// Whether it runs once per generation.
+    /// Runs once per generation.
     pub(crate) on_both: bool,
-    /// The oldest minor version of Kubernetes that has it.
+    /// Oldest minor version of Kubernetes that has it.
     pub(crate) since: u32,
     pub(crate) run: fn(Cluster) -> BoxFuture<'static, ()>,
 }
 
 impl Case {
-    /// The whole name: area, behaviour, and the CRD's generation where it matters.
+    /// Returns area, behavior, and the CRD's generation if it matters.
     pub(crate) fn full_name(&self) -> String {
         let Self { area, name, .. } = self;
         match (self.on_both, self.generation) {
@@ -48,8 +47,8 @@ impl Case {
     }
 }
 
-/// A module's table. `on_both` runs a case on both generations of `NodeClaim`; a number in front of a name is the
-/// oldest minor version of Kubernetes that the case needs.
+/// A module's table. `on_both` runs a case on both generations of `NodeClaim`; a number before a
+/// name is the oldest minor version of Kubernetes that the case needs.
 macro_rules! cases {
     ($area:literal: $($name:ident),* $(,)? $(; on_both: $($both:ident),* $(,)?)? $(; since $since:literal: $($new:ident),* $(,)?)?) => {
         pub(crate) fn cases() -> Vec<$crate::case::Case> {

@@ -1,4 +1,4 @@
-//! What a case sees of a cluster: requests as one user, under names that no other case uses.
+//! A cluster as a case sees it: requests as one user, under names that no other case uses.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::case::Generation;
 use crate::target::Target;
 use crate::watch::Watch;
 
-/// No request waits longer than this for its answer.
+/// Timeout of a request.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How a patch is to be understood.
+/// Media type of a patch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Patch {
     Json,
@@ -36,7 +36,7 @@ impl Patch {
     }
 }
 
-/// A cluster, as one case and one user see it.
+/// A cluster, for one case and one user.
 #[derive(Clone)]
 pub(crate) struct Cluster {
     target: &'static Target,
@@ -50,12 +50,12 @@ impl Cluster {
         Self { target, client: target.client("admin"), prefix: prefix(case), generation }
     }
 
-    /// The same as another user: at first one who may do nothing.
+    /// Returns a client of another user, without permissions at first.
     pub(crate) fn as_user(&self, user: &str) -> Self {
         Self { client: self.target.client(user), ..self.clone() }
     }
 
-    /// The same on the older generation of node claims.
+    /// Returns a client of the older generation of NodeClaims.
     pub(crate) fn on_atomic(&self) -> Self {
         Self { generation: Generation::Atomic, ..self.clone() }
     }
@@ -64,24 +64,22 @@ impl Cluster {
         self.client.clone()
     }
 
-    /// A name that no other case uses.
     pub(crate) fn name(&self, what: &str) -> String {
         format!("{}-{what}", self.prefix)
     }
 
-    /// A namespace of the case's own; its path.
+    /// Creates a namespace for the case and returns its path.
     pub(crate) async fn namespace(&self) -> String {
         let name = self.name("ns");
         self.post("/api/v1/namespaces", &json!({"metadata": {"name": name}})).await.is(201);
         format!("/api/v1/namespaces/{name}")
     }
 
-    /// The path of node claims, of the generation that the case is run on.
+    /// Returns the path of NodeClaims, of the case's generation.
     pub(crate) fn claims(&self) -> String {
         format!("/apis/{}/nodeclaims", self.generation.api_version())
     }
 
-    /// A NodeClaim to create.
     pub(crate) fn claim(&self, what: &str) -> Value {
         json!({
             "apiVersion": self.generation.api_version(),
@@ -94,13 +92,13 @@ impl Cluster {
         })
     }
 
-    /// Creates a NodeClaim; its path and what the server made of it.
+    /// Creates a NodeClaim; returns its path and the server's object.
     pub(crate) async fn new_claim(&self, what: &str) -> (String, Value) {
         let made = self.post(&self.claims(), &self.claim(what)).await.is(201);
         (format!("{}/{}", self.claims(), self.name(what)), made)
     }
 
-    /// Creates a NodeClaim with these condition types on it, all `Unknown`.
+    /// Creates a NodeClaim with these condition types, all `Unknown`.
     pub(crate) async fn claim_with_conditions(&self, types: &[&str]) -> (String, Value) {
         let (path, _) = self.new_claim("claim").await;
         let conditions: Vec<Value> = types.iter().map(|kind| condition(kind, "Unknown")).collect();
@@ -156,7 +154,7 @@ impl Cluster {
         self.send(method, path, content_type, "application/json", bytes).await
     }
 
-    /// Any request, with any body and any wish for the answer's form.
+    /// Sends a request with any body and `Accept` header.
     pub(crate) async fn send(
         &self,
         method: &str,
@@ -183,22 +181,22 @@ impl Cluster {
         Answer::new(what, &head, &body)
     }
 
-    /// Opens a watch; `query` is what stands behind `watch=true&`.
+    /// Opens a watch; `query` follows `watch=true&`.
     pub(crate) async fn watch(&self, path: &str, query: &str) -> Watch {
         self.watch_as("application/json", path, query).await
     }
 
-    /// The same, with a wish for the form of the objects.
+    /// Opens a watch with an `Accept` header.
     pub(crate) async fn watch_as(&self, accept: &str, path: &str, query: &str) -> Watch {
         Watch::open(&self.client, &format!("{path}?watch=true&{query}"), accept).await
     }
 
-    /// Reads until the answer is as wanted, for what servers do behind a caller's back.
+    /// Polls until the response is as wanted, for asynchronous changes of servers.
     pub(crate) async fn eventually(&self, path: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
         self.until(|| self.get(path), wanted).await
     }
 
-    /// Asks until the answer is as wanted.
+    /// Sends a request until the response is as wanted.
     pub(crate) async fn until<A: Future<Output = Answer>>(
         &self,
         ask: impl Fn() -> A,
@@ -220,26 +218,26 @@ impl Cluster {
     }
 }
 
-/// A condition of a NodeClaim.
 pub(crate) fn condition(kind: &str, status: &str) -> Value {
     json!({
         "type": kind,
         "status": status,
         "reason": "AwaitingReconciliation",
-        // Not empty: the 1.20.2 that scripts/kube-assets builds refuses an empty text here as null. Why is not known.
+        // Not empty: the 1.20.2 that scripts/kube-assets builds rejects an empty text here as null.
+        // The reason is unknown.
         "message": "object is awaiting reconciliation",
         "lastTransitionTime": "2026-11-15T08:00:00Z",
     })
 }
 
-/// The types of an object's conditions, in order.
+/// Returns the types of an object's conditions, in order.
 pub(crate) fn condition_types(object: &Value) -> Vec<&str> {
     let conditions =
         object["status"]["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
     conditions.iter().map(|condition| condition["type"].as_str().unwrap()).collect()
 }
 
-/// A pod that the API accepts.
+/// Returns a pod that the API accepts.
 pub(crate) fn pod(name: &str) -> Value {
     json!({
         "apiVersion": "v1",
@@ -249,7 +247,8 @@ pub(crate) fn pod(name: &str) -> Value {
     })
 }
 
-/// The case's name as the beginning of object names: short enough for all kinds, and still its own.
+/// Returns a prefix of object names from the case's name: short enough for all kinds, and still
+/// unique.
 fn prefix(case: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in case.bytes() {

@@ -1,5 +1,5 @@
-//! One suite of Kubernetes behaviours that our code relies on, run unchanged against the model and against a real
-//! kube-apiserver. Where the two differ, the model is wrong.
+//! One suite of Kubernetes behaviors that the product relies on, run unchanged against the model
+//! and a real kube-apiserver. If the two differ, the model is wrong.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,14 +30,14 @@ use cluster::Cluster;
 use summary::Summary;
 use target::Target;
 
-/// Cases mostly wait for the server, so more run at once than there are cores.
+/// Cases mostly wait for the server, so more run at once than the host has cores.
 const THREADS: usize = 8;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
     let runtime = Runtime::new().expect("a runtime");
-    // Owned here, so that it ends with this function, however that ends.
+    // Owned here, so that it ends with this function in any case.
     let real = if arguments.list {
         None
     } else {

@@ -1,4 +1,4 @@
-//! What is told at the end: how many cases each server was judged by, and which were left out.
+//! Summary: the number of cases for each server, and those skipped.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use libtest_mimic::{Arguments, Conclusion};
 use crate::case::Case;
 use crate::target::Target;
 
-/// Names a file to which the last lines are appended, for whoever started many test programs.
+/// Names a file to which the last lines are appended, for the caller of many test binaries.
 const FILE: &str = "MOORING_TEST_SUMMARY";
 
 pub(crate) struct Summary {

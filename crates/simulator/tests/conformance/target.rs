@@ -1,4 +1,4 @@
-//! What the suite is run against.
+//! Servers under test.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,16 +11,16 @@ use serde_json::Value;
 use crate::case::Generation;
 use crate::cluster::Cluster;
 
-/// A server under test: a client for each user, and how new it is.
+/// A server under test: a client for each user, and its version.
 pub(crate) struct Target {
     pub(crate) name: String,
-    /// The minor version of Kubernetes that it is, or stands for.
+    /// Minor version of Kubernetes that it is, or simulates.
     pub(crate) minor: u32,
     clients: BTreeMap<&'static str, Client>,
 }
 
 impl Target {
-    /// The model in this process: an API server alone, as the real one is.
+    /// Returns the model in this process: an API server alone, like the real one.
     pub(crate) fn model() -> (Self, Running) {
         let start = "2026-11-15T08:00:00Z".parse().unwrap();
         let mut model = Kubernetes::new(Options { start, open: false, ..Options::default() });
@@ -53,7 +53,7 @@ impl Target {
         self.clients[user].clone()
     }
 
-    /// Installs the definitions that the cases use, and waits until they are served.
+    /// Installs the CRDs of the cases, and waits until they are served.
     pub(crate) async fn prepare(&'static self) {
         let c = Cluster::new(self, "prepare", Generation::Map);
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -73,9 +73,11 @@ impl Target {
     }
 }
 
-/// The definitions of the fixtures; the older NodeClaim in a group of its own, so that both fit into one cluster.
+/// Returns the CRDs of the fixtures; the older NodeClaim has a separate group, so that both fit
+/// into one cluster.
 fn definitions() -> Vec<Value> {
-    // Set to try the suite on the originals: a folder for the newer files and one for the older.
+    // Set to run the suite on the originals: one directory for the newer files and one for the
+    // older.
     let elsewhere =
         std::env::var("MOORING_CRDS_NEW").ok().zip(std::env::var("MOORING_CRDS_OLD").ok());
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds");

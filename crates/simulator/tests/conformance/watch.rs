@@ -20,14 +20,14 @@ impl Watch {
         Self { lines: Box::pin(body.lines()) }
     }
 
-    /// The next event; none when the server has ended the watch.
+    /// Returns the next event; none after the end of the watch.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let line = tokio::time::timeout(PATIENCE, self.lines.next());
         let line = line.await.expect("an event, or the end, comes in time")?;
         Some(serde_json::from_str(&line.unwrap()).unwrap())
     }
 
-    /// The next event, which must be of this type; its object.
+    /// Returns the object of the next event, which must be of this type.
     #[track_caller]
     pub(crate) fn expect(&mut self, kind: &'static str) -> impl Future<Output = Value> {
         let caller = std::panic::Location::caller();
@@ -38,7 +38,6 @@ impl Watch {
         }
     }
 
-    /// The next event, as type and name.
     pub(crate) async fn event(&mut self) -> (String, String) {
         let event = self.next().await.expect("an event");
         (text(&event, "/type").to_owned(), text(&event, "/object/metadata/name").to_owned())

@@ -1,4 +1,4 @@
-//! The doors through which a story takes part: bootstraps that run elsewhere, a wedge that strikes, another speed.
+//! Endpoints for the demo: bootstraps that run elsewhere, an injected wedge, another speed.
 
 use mooring_simulator::azure::{Correlation, Cse, Printed};
 use mooring_simulator::cluster::Options;
@@ -9,7 +9,7 @@ use crate::support::{Bench, NODE_CLAIMS, condition};
 
 const IMAGE: &str = "202601.27.0";
 
-/// A world in which bootstraps on this image are somebody else's to run.
+/// Returns a fixture in which bootstraps on this image run elsewhere.
 fn with_open_bootstraps() -> Bench {
     let waits = Cse { seconds: None, ..Cse::default() };
     let karpenter = karpenter::Options {

@@ -1,4 +1,4 @@
-//! What Karpenter does to claims, and when.
+//! Karpenter's writes to NodeClaims, and their timing.
 
 use mooring_simulator::azure::{Cse, Join};
 use mooring_simulator::cluster::Options;
@@ -14,7 +14,7 @@ pub(crate) fn with(karpenter: karpenter::Options) -> Bench {
     Bench::new("healthy", Options { karpenter: Some(karpenter), ..Options::default() })
 }
 
-/// A Karpenter that creates bootstrap extensions, which fail.
+/// Returns a Karpenter that creates bootstrap extensions, which fail.
 pub(crate) fn on_broken_image() -> karpenter::Options {
     karpenter::Options {
         mode: Mode::Vm,
@@ -48,7 +48,7 @@ pub(crate) fn requests(bench: &Bench) -> Vec<Value> {
     bench.world.kubernetes().objects(requests, None).cloned().collect()
 }
 
-/// The VM of a claim, with its instance view.
+/// Returns the VM of a NodeClaim with its instance view.
 pub(crate) fn vm(bench: &mut Bench, claim: &str) -> Value {
     let vms = bench.world.azure().options().compute("virtualMachines");
     let (status, body) = bench.arm(
@@ -117,7 +117,7 @@ fn a_failed_bootstrap_is_announced_then_the_machine_goes_and_then_the_claim() {
     assert_eq!(message.len(), "Failed to register: ".len() + 500 + "...".len());
     assert_eq!(event["source"]["component"], "karpenter");
     assert_eq!(event["involvedObject"]["name"], "default-b");
-    // The machine is about to go; the claim says nothing new.
+    // The VM is about to be deleted; the NodeClaim is unchanged.
     assert!(has_vm(&bench, "aks-default-b"));
     assert_eq!(says(&bench, "default-b", "Launched"), "True");
     assert_eq!(says(&bench, "default-b", "Registered"), "Unknown");
@@ -130,7 +130,7 @@ fn a_failed_bootstrap_is_announced_then_the_machine_goes_and_then_the_claim() {
     assert!(!has_vm(&bench, "aks-default-b"));
     bench.pass(5);
     assert!(bench.get(NODE_CLAIMS, "default-b").is_none());
-    // Other events are about what it does all the time.
+    // Other events are about routine operations.
     let order: Vec<(&str, &str)> = bench
         .world
         .kubernetes()
@@ -168,7 +168,7 @@ fn a_write_from_a_stale_copy_drops_what_others_wrote() {
         let mut bench =
             with(karpenter::Options { stale, stale_seconds: 10, ..karpenter::Options::default() });
         launch(&mut bench, "default-e");
-        // The node registers two seconds after another's condition was written.
+        // The node registers two seconds after another client wrote its condition.
         bench.pass(40 + 60 + 10 - 3);
         let time = bench.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let foreign = json!([{"op": "add", "path": "/status/conditions/-", "value": {

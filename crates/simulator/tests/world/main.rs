@@ -1,4 +1,4 @@
-//! Azure and its cluster as one world, under virtual time.
+//! Azure and its cluster together, under virtual time.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

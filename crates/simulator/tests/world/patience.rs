@@ -1,4 +1,4 @@
-//! Time limits of Karpenter for a NodeClaim, and its events until then.
+//! Timeouts of Karpenter for a NodeClaim, and its events until then.
 
 use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::{self, LaunchFailure};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::karpenter::{BROKEN, events, has_vm, launch, requests, says, vm, with};
 use crate::support::{Bench, NODE_CLAIMS, condition};
 
-/// Events about NodeClaims and NodePools: kind, reason, message and count.
+/// Returns events about NodeClaims and NodePools: kind, reason, message and count.
 fn reported(bench: &Bench) -> Vec<(String, String, String, i64)> {
     let events = bench.world.kubernetes().objects("events", Some("default"));
     let mut found: Vec<_> = events
@@ -108,7 +108,7 @@ fn nodes_that_do_not_register_in_time_make_their_nodepool_unhealthy() {
         Reason: RegistrationFailed, Message: Failed to register node";
     let expected = one("NodePool", "NodeRegistrationHealthy", expected);
     assert_eq!(on_pool, [expected]);
-    // After a restart two failures are left of what was, so that three successes make it healthy again.
+    // After a restart two failures remain, so that three successes make it healthy again.
     let now = bench.now;
     bench.world.karpenter_mut().unwrap().restart(now);
     for number in 3..6 {

@@ -1,6 +1,7 @@
-//! The model of Karpenter, judged by `recorded.tsv`: what was recorded of the real one (karpenter-provider-azure 352646f5 on core
-//! v1.14.0, August 2026) when a bootstrap fails, by provisioning mode. The table has facts, not what the model does; where the two
-//! differ, the model is wrong.
+//! The model of Karpenter, verified by `recorded.tsv`: recordings of the real one
+//! (karpenter-provider-azure 352646f5 on core v1.14.0, August 2026) when a bootstrap fails, by
+//! provisioning mode. The table has facts, not results of the model; if the two differ, the model
+//! is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +40,7 @@ fn events(bench: &Bench, reason: &str) -> Vec<Value> {
     events.filter(|event| event["reason"] == reason).cloned().collect()
 }
 
-/// True if a VM of the NodeClaim is there.
+/// Returns true if a VM of the NodeClaim exists.
 fn has_vm(bench: &Bench, provider_id: &str) -> bool {
     let id = provider_id.strip_prefix("azure://").unwrap_or(provider_id);
     bench.world.azure().resource(id).is_some()
@@ -50,7 +51,7 @@ fn members(value: &Value) -> String {
     names.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// Facts about the NodeClaim while nothing has failed yet.
+/// Collects facts about the NodeClaim before anything has failed.
 fn about_the_claim(claim: &Value, facts: &mut Facts) {
     let image = text(&claim["status"]["imageID"]);
     let form = if image.starts_with("/CommunityGalleries/") {
@@ -75,7 +76,7 @@ fn about_the_claim(claim: &Value, facts: &mut Facts) {
     facts.insert("Registered changed at the creation", same.to_string());
 }
 
-/// Facts about the event, if there is one.
+/// Collects facts about the event, if any.
 fn about_the_event(bench: &Bench, facts: &mut Facts) {
     let found = events(bench, "AsyncProvisioningError");
     facts.insert("AsyncProvisioningError events", found.len().to_string());
@@ -93,7 +94,7 @@ fn about_the_event(bench: &Bench, facts: &mut Facts) {
     facts.insert("event reporting instance", text(&event["reportingInstance"]));
 }
 
-/// Plays a bootstrap that fails, second by second, until the NodeClaim is gone.
+/// Runs a failing bootstrap, second by second, until the NodeClaim is deleted.
 fn observed(mode: Mode) -> Facts {
     let mut facts = Facts::new();
     let image_version = BROKEN.to_owned();
@@ -165,7 +166,7 @@ fn failed_bootstraps_go_as_recorded_in_every_mode() {
 fn limits_are_those_recorded() {
     let limits = recorded("limits");
     let limit = |name: &str| limits[name].parse::<i64>().unwrap();
-    // A launch that Azure refuses.
+    // A launch that Azure rejects.
     let options = karpenter::Options {
         launch_failure: Some(karpenter::LaunchFailure::Refused),
         ..karpenter::Options::default()
@@ -176,7 +177,7 @@ fn limits_are_those_recorded() {
     assert!(bench.get(NODE_CLAIMS, NAME).is_some());
     bench.pass(15);
     assert!(bench.get(NODE_CLAIMS, NAME).is_none());
-    // Outcomes of registrations that a NodePool remembers, and how many make it unhealthy.
+    // Registration outcomes that a NodePool keeps, and the number that makes it unhealthy.
     let mut bench = with(karpenter::Options::default());
     let hangs = Cse { seconds: None, ..Cse::default() };
     for number in 1..=limit("failures of an unhealthy NodePool") {

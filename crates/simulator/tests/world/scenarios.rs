@@ -1,4 +1,4 @@
-//! What each world begins with, and how pools and nodes hang together.
+//! Initial state of each scenario, and consistency of pools and nodes.
 
 use mooring_simulator::azure::AKS_SERVER;
 use mooring_simulator::cluster::Options;

@@ -1,4 +1,4 @@
-//! The world behind one clock, for clients in process.
+//! The simulation with one clock, for clients in process.
 
 use std::time::Duration;
 

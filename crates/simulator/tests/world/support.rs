@@ -1,4 +1,4 @@
-//! A world whose time the test turns.
+//! A simulation whose time the test sets.
 
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub(crate) const NODE_CLAIMS: &str = "nodeclaims.karpenter.sh";
 
-/// When every world of these tests begins.
+/// Start time of all tests.
 pub(crate) fn start() -> Timestamp {
     "2026-11-15T08:00:00Z".parse().unwrap()
 }
@@ -32,7 +32,7 @@ impl Bench {
         self.world.settle(self.now);
     }
 
-    /// Status and body of one answer.
+    /// Returns status and body of one response.
     fn ask(&mut self, service: Service, request: &Request) -> (u16, Value) {
         match self.world.handle(service, request, self.now) {
             Outcome::Answer(response) => {
@@ -78,7 +78,7 @@ impl Bench {
         self.world.kubernetes().get(resource, &Key::new(None, name))
     }
 
-    /// Names of the nodes of a pool, with whether they are ready.
+    /// Returns the node names of a pool, each with true if it is Ready.
     pub(crate) fn nodes(&self, pool: &str) -> Vec<(String, bool)> {
         self.world
             .kubernetes()
@@ -91,7 +91,7 @@ impl Bench {
             .collect()
     }
 
-    /// Where pods of a workload run: name of the pod's node.
+    /// Returns the node of each pod of a workload.
     pub(crate) fn places(&self, name: &str) -> Vec<String> {
         self.world
             .kubernetes()

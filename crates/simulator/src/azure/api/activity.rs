@@ -1,4 +1,4 @@
-//! The activity log: what was written to Azure, readable some minutes later.
+//! The activity log: writes to Azure, visible some minutes later.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::state::{ActivityEntry, AzureState, stamp};
 use crate::uri::encode;
 
-/// Entries of one page. Azure gives 200.
 const PAGE: usize = 200;
 impl AzureState {
     pub(crate) fn activity_log(&self, call: &Call) -> ArmResult {
         let filter = Filter::parse(call.query.get("$filter").map_or("", String::as_str))?;
         let subscription = call.name(1);
-        // The newest come first, as in Azure; a page goes on behind the last entry it gave.
+        // The newest come first, as in Azure; a page continues after the last entry of the previous
+        // one.
         let before = match call.query.get("$skiptoken") {
             None => u64::MAX,
             Some(token) => token
@@ -114,7 +114,7 @@ fn group_of(resource: &str) -> &str {
     ""
 }
 
-/// The few forms of `$filter` that the service allows: a time range with at most one further condition.
+/// The forms of `$filter` that the service allows: a time range with at most one further condition.
 #[derive(Debug, Default)]
 struct Filter {
     from: Option<Timestamp>,
@@ -150,7 +150,7 @@ impl Filter {
                     }
                     filter.wanted = Some((name.to_owned(), value.to_owned()));
                 }
-                // `az` always names both channels, which is all that there is.
+                // `az` always names both channels.
                 ("eventchannels", "eq") => {}
                 _ => return Err(bad(&format!("'{clause}' is not supported."))),
             }
@@ -176,14 +176,14 @@ impl Filter {
     }
 }
 
-/// A time with a zone, or without one, which is UTC: `az` writes it so.
+/// Reads a time with a zone, or without one as UTC, as `az` writes it.
 fn time_of(text: &str) -> Option<Timestamp> {
     let local =
         || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
     text.parse().ok().or_else(|| local().map(|time| time.timestamp()))
 }
 
-/// The clauses between `and`s, which may be written in any case.
+/// Splits a filter at `and`, in any case.
 fn split_and(text: &str) -> Vec<String> {
     let mut clauses = vec![String::new()];
     for word in text.split_whitespace() {

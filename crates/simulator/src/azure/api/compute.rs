@@ -1,4 +1,4 @@
-//! Reads and writes of the compute provider: scale sets, instances, single machines, NICs, extensions.
+//! Compute provider: scale sets, instances, single VMs, NICs, extensions.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ use crate::azure::state::{AzureState, COMPUTE, Cse, DeletingView, Operation, Wor
 use crate::faults::OperationFault;
 use crate::uri::encode;
 
-/// Simulated seconds: a machine's deletion, forced and not; a scale set's write; a command.
+/// Simulated seconds: deletion of a VM, forced and not; a scale set's write; a command.
 const DELETE: u64 = 60;
 const FORCE_DELETE: u64 = 20;
 const WRITE: u64 = 60;
 const COMMAND: u64 = 30;
-/// Simulated seconds after which Azure ends a command that nothing has answered.
+/// Simulated seconds after which Azure ends a command that the guest agent has not run.
 const COMMAND_LIMIT: u64 = 90 * 60;
-/// The file with a bootstrap's report.
+/// Path of a bootstrap's report.
 const REPORT: &str = "/var/log/azure/aks/provision.json";
 
 impl AzureState {
-    /// Any resource, as it is kept, or the gateway's 404.
+    /// Returns any resource as stored, or the gateway's 404.
     pub(crate) fn get_resource(
         &self,
         call: &Call,
@@ -41,7 +41,7 @@ impl AzureState {
         })
     }
 
-    /// A machine as an answer shows it.
+    /// Returns a VM as responses show it.
     pub(crate) fn shown_machine(&self, body: &Value, view: bool) -> Value {
         let mut body = body.clone();
         let id = text(&body, "/id").to_owned();
@@ -63,7 +63,7 @@ impl AzureState {
         body
     }
 
-    /// A machine's instance view, with those of its extensions.
+    /// Returns a VM's instance view with those of its extensions.
     pub(crate) fn instance_view(&self, body: &Value) -> Value {
         let mut view = body["properties"]["instanceView"].clone();
         let is_going = text(body, "/properties/provisioningState") == "Deleting";
@@ -82,7 +82,8 @@ impl AzureState {
             "name": format!("{computer}_OsDisk_1"),
             "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded"}],
         }]);
-        // Azure keeps no order: the view shows them the other way round than the resources.
+        // Azure does not keep an order: the view lists extensions in reverse order of the
+        // resources.
         let mut views: Vec<Value> = self
             .store
             .list(&format!("{}/extensions", text(body, "/id")))
@@ -107,7 +108,7 @@ impl AzureState {
         view
     }
 
-    /// Machines under a collection; instance views only where `$expand` asks for them.
+    /// Lists VMs of a collection; instance views only with `$expand`.
     pub(crate) fn list_machines(&self, call: &Call, collection: &str) -> ArmResult {
         let view = call.expands("instanceView");
         let single = collection.to_lowercase().ends_with("microsoft.compute/virtualmachines");
@@ -136,7 +137,7 @@ impl AzureState {
         Ok(Reply::ok(plain(body, call.expands("instanceView"))))
     }
 
-    /// The NICs of a whole scale set, or of one machine in it.
+    /// Lists the NICs of a whole scale set, or of one of its VMs.
     pub(crate) fn list_nics(&self, call: &Call, parent: &str) -> ArmResult {
         let key = format!("{}/", parent.to_lowercase());
         let nics = self.store.all().filter(|body| {
@@ -146,7 +147,7 @@ impl AzureState {
         self.page(call, nics.cloned())
     }
 
-    /// A scale set's instance view: counts only.
+    /// Returns a scale set's instance view: counts only.
     pub(crate) fn vmss_instance_view(&self, call: &Call, vmss: &str) -> ArmResult {
         let body = self.get_resource(call, vmss, "Microsoft.Compute/virtualMachineScaleSets")?;
         let state = text(body, "/properties/provisioningState").to_lowercase();
@@ -169,7 +170,7 @@ impl AzureState {
         })))
     }
 
-    /// `PATCH` of a scale set by a client: a write like any other, so a wedged one fails.
+    /// `PATCH` of a scale set by a client, which fails like any write if the scale set is wedged.
     pub(crate) fn patch_vmss(&mut self, call: &Call, vmss: &str) -> ArmResult {
         let patch = call.body.clone().unwrap_or_default();
         call.object()?;
@@ -184,7 +185,7 @@ impl AzureState {
         Ok(self.followed(Reply::ok(body), call, &operation))
     }
 
-    /// Deletes a single machine, or one instance of a scale set.
+    /// Deletes a single VM, or one instance of a scale set.
     pub(crate) fn delete_machine(&mut self, call: &Call, id: &str) -> Reply {
         let Some(body) = self.store.get_mut(id) else { return Reply::new(204) };
         body["properties"]["provisioningState"] = json!("Deleting");
@@ -198,7 +199,7 @@ impl AzureState {
         self.followed(Reply::new(202), call, &operation)
     }
 
-    /// Runs a command: the script runs in a real shell, on a node whose only file is the report of its bootstrap.
+    /// Runs a script in a real shell, on a node whose only file is the report of its bootstrap.
     pub(crate) fn run_command(&mut self, call: &Call, machine: &str) -> ArmResult {
         let sent = call.object()?;
         let lines: Vec<&str> = sent
@@ -231,14 +232,14 @@ impl AzureState {
         } else {
             Printed::default()
         };
-        // The service reports success whatever the exit status of the script is.
+        // The service reports success regardless of the script's exit status.
         let body = json!({"value": [{
             "code": "ProvisioningState/succeeded",
             "level": "Info",
             "displayStatus": "Provisioning succeeded",
             "message": format!("Enable succeeded: \n[stdout]\n{}\n[stderr]\n{}", printed.stdout, printed.stderr),
         }]});
-        // Without its agent nothing takes the command up, and it ends when its time is over.
+        // Without its agent nothing runs the command, and it ends at its time limit.
         let mut call = call.clone();
         let seconds = if works {
             COMMAND
@@ -250,7 +251,7 @@ impl AzureState {
         Ok(self.followed(Reply::new(202), &call, &operation))
     }
 
-    /// What stands in a machine's `provision.json`; nothing before its bootstrap has ended.
+    /// Returns the content of a VM's `provision.json`; empty before its bootstrap has ended.
     fn report_of(&self, machine: &str, now: Timestamp) -> String {
         let by_itself = self
             .scripts
@@ -271,7 +272,6 @@ impl AzureState {
         behind.split_once("\n[stderr]").map_or("", |(report, _)| report).trim_end().to_owned()
     }
 
-    /// Processors in use and allowed.
     pub(crate) fn usages(&self) -> Reply {
         let limit = self.options.vcpu_quota.unwrap_or(100_000);
         Reply::ok(json!({"value": [{
@@ -280,7 +280,7 @@ impl AzureState {
         }]}))
     }
 
-    /// The sizes in use, each to be had in every zone.
+    /// Lists the sizes in use, each available in every zone.
     pub(crate) fn skus(&self) -> Reply {
         let sizes: std::collections::BTreeSet<&str> = self
             .store
@@ -304,7 +304,6 @@ impl AzureState {
         Reply::ok(json!({"value": skus}))
     }
 
-    /// One page of a list, with a link to the next.
     pub(crate) fn page(&self, call: &Call, all: impl Iterator<Item = Value>) -> ArmResult {
         let skip = match call.query.get("$skiptoken") {
             None => 0,
@@ -335,7 +334,7 @@ impl AzureState {
     }
 }
 
-/// An extension with its instance view, or without.
+/// Returns an extension with or without its instance view.
 fn plain(extension: &Value, view: bool) -> Value {
     let mut body = extension.clone();
     if !view && let Some(properties) = body["properties"].as_object_mut() {

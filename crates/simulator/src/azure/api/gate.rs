@@ -1,4 +1,4 @@
-//! The way of a request: faults first, then sign-in, api-version, buckets and rights, then the resource.
+//! The request pipeline: faults, sign-in, api-version, buckets, permissions, then the resource.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -46,7 +46,8 @@ impl Azure {
         outcome
     }
 
-    /// A neighbour's answer (metadata service, registry), under this run's fault rules.
+    /// Applies this run's fault rules to a response of another service (metadata service,
+    /// registry).
     pub fn with_faults(
         &mut self,
         service: Service,
@@ -214,7 +215,7 @@ fn usual_code(status: u16) -> &'static str {
     }
 }
 
-/// The error code in an answer, for the trace.
+/// Returns the error code of a response, for the trace.
 fn code_of(reply: &Reply) -> Option<String> {
     let body = reply.body.as_ref()?;
     let code =
@@ -222,7 +223,7 @@ fn code_of(reply: &Reply) -> Option<String> {
     code?.as_str().map(str::to_owned)
 }
 
-/// Scheme and authority under which the client sees us.
+/// Returns the scheme and authority that the client used.
 fn base_of(request: &Request, otherwise: &str) -> String {
     let host = request.headers().get(http::header::HOST).and_then(|value| value.to_str().ok());
     let authority = request.uri().authority().map(http::uri::Authority::as_str).or(host);

@@ -1,11 +1,11 @@
-//! The part of Resource Graph that an operator asks: filters and columns over the resources.
+//! The part of Resource Graph that operators use: filters and columns over the resources.
 
 use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::state::{AzureState, text};
 
-/// The most rows of one answer.
+/// Maximum rows of one response.
 const MOST: usize = 1000;
 
 impl AzureState {
@@ -60,7 +60,7 @@ impl AzureState {
         Ok(Reply::ok(body))
     }
 
-    /// A resource as a row: types and groups in lower case, as the graph has them.
+    /// Returns a resource as a row: types and groups in lower case, as in the graph.
     fn row(&self, body: &Value) -> Value {
         let id = text(body, "/id");
         let group = id.split('/').nth(4).unwrap_or_default();
@@ -69,7 +69,7 @@ impl AzureState {
         row["resourceGroup"] = json!(group.to_lowercase());
         row["subscriptionId"] = json!(self.options.subscription);
         row["tenantId"] = json!(self.options.tenant);
-        // Extensions have no instance view in the graph, and machines only their power state.
+        // Extensions have no instance view in the graph, and VMs only their power state.
         if let Some(properties) = row["properties"].as_object_mut() {
             properties.remove("instanceView");
         }
@@ -115,7 +115,7 @@ impl Query {
                     query.limit =
                         Some(rest.trim().parse().map_err(|_| format!("'{rest}' is no number."))?);
                 }
-                // Rows are in the order of their ids already, and nobody here asks for another.
+                // Rows are already ordered by id, the only order that clients request.
                 "order" | "sort" => {}
                 _ => return Err(format!("'{clause}' is not understood.")),
             }
@@ -175,13 +175,13 @@ impl Filter {
     }
 }
 
-/// A member by its path: `properties.provisioningState`, `tags['a']`, `tostring(x)`.
+/// Finds a member by its path: `properties.provisioningState`, `tags['a']`, `tostring(x)`.
 fn at<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
     let path = path.trim();
     let path = path.strip_prefix("tostring(").and_then(|p| p.strip_suffix(')')).unwrap_or(path);
     let path = path.replace(['[', ']', '\'', '"'], "\u{0}");
     let mut value = row;
-    // A bracketed name may hold points, a plain one may not.
+    // A bracketed name may contain dots, a plain one may not.
     for (index, piece) in path.split('\u{0}').filter(|piece| !piece.is_empty()).enumerate() {
         if index == 0 {
             for name in piece.split('.').filter(|name| !name.is_empty()) {
@@ -201,7 +201,7 @@ fn member<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     })
 }
 
-/// What a column is called: the last name of its path.
+/// Returns the name of a column: the last name of its path.
 fn last(path: &str) -> &str {
     match path.split_once(['\'', '"']) {
         Some((_, behind)) => behind.trim_end_matches([']', '\'', '"']),
@@ -233,7 +233,7 @@ fn split(text: &str, separator: char) -> Vec<String> {
     parts
 }
 
-/// Splits at a word that stands alone, outside quotes.
+/// Splits at a separate word outside quotes.
 fn split_word(text: &str, word: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for piece in split(text, ' ') {

@@ -1,4 +1,4 @@
-//! Azure Resource Manager: the way of a request, and one file for each kind of resource.
+//! Azure Resource Manager: the request pipeline, and one file for each kind of resource.
 
 pub(crate) mod access;
 mod activity;

@@ -1,4 +1,4 @@
-//! Long-running operations: how they begin, what their URLs say, how they end.
+//! Long-running operations: start, status URLs, end.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,6 @@ use crate::azure::state::{AKS, AzureState, Event, Operation, Status, Work, stamp
 use crate::faults::OperationFault;
 
 impl AzureState {
-    /// Begins an operation that takes so many simulated seconds.
     pub(crate) fn begin(
         &mut self,
         call: &Call,
@@ -17,7 +16,7 @@ impl AzureState {
         seconds: u64,
     ) -> Operation {
         let id = self.guid();
-        // What a fault cuts short ends half-way.
+        // A fault ends the operation halfway.
         let seconds = match call.fate {
             Some(OperationFault::Canceled | OperationFault::Replaced) => seconds / 2,
             _ => seconds,
@@ -45,7 +44,7 @@ impl AzureState {
         operation
     }
 
-    /// The headers by which a client follows an operation.
+    /// Adds the headers with an operation's status URLs.
     pub(crate) fn followed(&self, reply: Reply, call: &Call, operation: &Operation) -> Reply {
         let subscription = call.name(1);
         let place = format!(
@@ -75,7 +74,7 @@ impl AzureState {
         reply
     }
 
-    /// `GET …/locations/{l}/operations/{id}` and its like.
+    /// `GET …/locations/{l}/operations/{id}` and similar.
     pub(crate) fn operation(&self, call: &Call, id: &str, result: bool) -> ArmResult {
         let found = self.operations.get(id).filter(|operation| !operation.hidden);
         let Some(operation) = found else {
@@ -96,7 +95,7 @@ impl AzureState {
         })
     }
 
-    /// What `Location` says: accepted until the end, then the outcome itself.
+    /// Returns the response for `Location`: accepted until the end, then the outcome itself.
     fn result(&self, call: &Call, operation: &Operation) -> Reply {
         if operation.is_running() {
             let place = format!("{}/{}", call.base, call.path.segments.join("/"));

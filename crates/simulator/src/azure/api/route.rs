@@ -1,4 +1,4 @@
-//! Which call is answered where.
+//! Routing of calls.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::state::{AzureState, text};
 
-/// The provider of rights and locks, which is below any scope.
+/// Provider of role assignments and locks, which exists below any scope.
 const AUTHORIZATION: &str = "microsoft.authorization";
 
 impl AzureState {
-    /// Answers a call that has passed the gates.
     pub(crate) fn route(&mut self, call: &Call) -> ArmResult {
         let owned = call.path.lower.clone();
         let lower: Vec<&str> = owned.iter().map(String::as_str).collect();
@@ -70,7 +69,7 @@ impl AzureState {
         }
     }
 
-    /// Rights and locks at a scope, which is what is before `providers` at this place.
+    /// Routes role assignments and locks; the scope is the path before `providers`.
     fn route_authorization(&mut self, call: &Call, at: usize, rest: &[&str]) -> ArmResult {
         let scope = format!("/{}", call.path.segments[..at].join("/"));
         match (call.method.as_str(), rest) {
@@ -135,7 +134,7 @@ impl AzureState {
                 let kind = "Microsoft.ContainerService/managedClusters/agentPools/upgradeProfiles";
                 Ok(Reply::ok(self.get_resource(call, &call.path.key(12), kind)?.clone()))
             }
-            // A new pool's name is checked as it was sent: capitals are refused.
+            // A new pool's name is checked as sent: capitals are rejected.
             ("PUT", ["agentpools", _]) => self.put_pool(call, &cluster, call.name(9)),
             ("DELETE", ["agentpools", pool]) => self.delete_pool(call, &cluster, pool),
             ("POST", ["agentpools", pool, "abort"]) => {
@@ -233,7 +232,6 @@ impl AzureState {
         }
     }
 
-    /// Resources that the model only keeps: networks and their like.
     fn route_other(&mut self, call: &Call) -> ArmResult {
         let key = call.path.key(call.path.lower.len());
         match (call.method.as_str(), self.store.get(&key)) {

@@ -1,5 +1,3 @@
-//! Tags of any resource: read, replace, merge, delete.
-
 use serde_json::{Map, Value, json};
 
 use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};

@@ -1,4 +1,4 @@
-//! Extensions of machines: who creates them and when, and how they end.
+//! VM extensions: creation and results.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,13 +8,13 @@ use crate::azure::state::{
     Azure, AzureState, Birth, Change, Event, Extensions, Guest, Promise, set, stamp, text,
 };
 
-/// The extension by which Karpenter marks its machines for billing.
+/// Extension by which Karpenter marks its VMs for billing.
 const BILLING: &str = "computeAksLinuxBilling";
-/// Seconds that the billing extension takes.
+/// Seconds until the billing extension succeeds.
 const BILLING_TIME: u64 = 10;
 
 impl Azure {
-    /// Creates the extensions of a VM whose own operation has ended, as Karpenter's promise does.
+    /// Creates the extensions of a VM whose own operation has ended, as Karpenter's poller does.
     pub(crate) fn keep_promise(&mut self, id: &str, now: Timestamp) {
         let id = id.to_lowercase();
         let state = self.state.store.get(&id);
@@ -26,7 +26,7 @@ impl Azure {
 }
 
 impl AzureState {
-    /// Creates what a machine has from birth, and remembers what comes later.
+    /// Creates the extensions of a new VM, and stores those that follow later.
     pub(crate) fn plan_extensions(&mut self, birth: &Birth) {
         let script = birth.cse.clone();
         match birth.extensions {
@@ -50,7 +50,7 @@ impl AzureState {
         }
     }
 
-    /// The machine runs: what it has from birth begins, and what comes later may come.
+    /// Starts the extensions of a running VM, and allows later ones.
     pub(crate) fn begin_extensions(&mut self, id: &str, at: Timestamp, plan: bool) {
         let extensions: Vec<String> = self
             .store
@@ -71,7 +71,8 @@ impl AzureState {
         }
     }
 
-    /// Creates the bootstrap's extension, or the one for billing where there is none for the bootstrap.
+    /// Creates the bootstrap extension, or the billing extension if no extension runs the
+    /// bootstrap.
     fn create_extensions(&mut self, id: &str, at: Timestamp, plan: bool) {
         let Some(promise) = self.promises.get_mut(id) else { return };
         let Some((name, script)) = promise.cse.take() else {
@@ -118,7 +119,7 @@ impl AzureState {
         }
     }
 
-    /// The billing extension has succeeded, which proves that the machine's agent works.
+    /// Ends the billing extension with success, which shows that the VM's agent works.
     pub(crate) fn end_billing(&mut self, extension: &str, at: Timestamp) {
         let machine = extension.rsplit_once("/extensions/").map_or("", |(machine, _)| machine);
         let agent = self.store.get(machine).map(|body| {
@@ -163,7 +164,7 @@ impl AzureState {
         id.to_lowercase()
     }
 
-    /// The bootstrap has ended: the extension, and with it the machine, succeeded or failed.
+    /// Ends the bootstrap: the extension, and with it the VM, succeeded or failed.
     pub(crate) fn end_extension(&mut self, extension: &str, at: Timestamp, plan: bool) {
         let Some(script) = self.scripts.remove(extension) else { return };
         let Some(body) = self.store.get_mut(extension) else { return };

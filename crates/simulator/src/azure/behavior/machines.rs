@@ -1,4 +1,4 @@
-//! Virtual machines, of scale sets and single: how they are born, boot and go, with their NICs.
+//! Virtual machines, of scale sets and single: creation, boot and deletion, with their NICs.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,19 +8,19 @@ use crate::azure::state::{
     AzureState, Birth, Change, Cse, Event, Guest, Join, Life, last, set, stamp, text,
 };
 
-/// Seconds from a machine's creation until it runs, and from the bootstrap's end until the node registers.
+/// Seconds from a VM's creation until it runs, and from the bootstrap's end until the node
+/// registers.
 const BOOT: u64 = 40;
 pub(crate) const REGISTRATION: u64 = 10;
-/// Seconds after which an interface that gets no address shows an empty list of them.
 const UNADDRESSED: u64 = 120;
 
-/// The key of the script that a machine runs without an extension.
+/// Returns the key of the script that a VM runs without an extension.
 pub(crate) fn unattended(machine: &str) -> String {
     format!("{}/unattended", machine.to_lowercase())
 }
 
 impl AzureState {
-    /// Puts a machine into the world, and on the agenda what becomes of it.
+    /// Adds a VM and schedules its events.
     pub(crate) fn add_machine(&mut self, birth: &Birth) {
         self.machines += 1;
         let (id, number) = (&birth.id, self.machines);
@@ -83,7 +83,7 @@ impl AzureState {
     fn add_nic(&mut self, birth: &Birth, nic: &str, number: u32) {
         let address = format!("10.224.{}.{}", number / 250, 4 + number % 250);
         let addresses = if birth.life == Life::NoNetwork {
-            // At first nothing is said: the list is null, or missing.
+            // At first the list is null or missing.
             let at = self.after(birth.created, UNADDRESSED);
             self.agenda.plan(at, Event::InterfaceStaysEmpty { nic: nic.to_lowercase() });
             Value::Null
@@ -123,15 +123,14 @@ impl AzureState {
         self.store.put(body);
     }
 
-    /// The network provider has answered, and there is no address.
     pub(crate) fn empty_interface(&mut self, nic: &str) {
         if let Some(body) = self.store.get_mut(nic) {
             set(body, "ipConfigurations", json!([]));
         }
     }
 
-    /// The machine bootstraps without an extension: nothing of it is to be seen but the node, if it comes, and what
-    /// it wrote down itself.
+    /// Bootstraps without an extension: visible are only the node, if it registers, and the files
+    /// of the VM.
     pub(crate) fn bootstrap_unattended(&mut self, birth: &Birth) {
         let script = &birth.cse;
         self.scripts.insert(unattended(&birth.id), script.clone());
@@ -142,7 +141,7 @@ impl AzureState {
         }
     }
 
-    /// Whether a bootstrap without an extension is over.
+    /// Returns true if a bootstrap without an extension has ended.
     pub(crate) fn has_ended(&self, id: &str, script: &Cse, now: Timestamp) -> bool {
         let created = self.store.get(id).map(|body| text(body, "/properties/timeCreated"));
         let created = created.and_then(|created| created.parse::<Timestamp>().ok());
@@ -150,7 +149,7 @@ impl AzureState {
         self.after(created, BOOT + seconds) <= now
     }
 
-    /// A machine whose life began long ago.
+    /// Puts a VM that booted long ago into its final state.
     fn grow_up(&mut self, birth: &Birth) {
         let id = birth.id.to_lowercase();
         self.run_machine(&id, birth.created, false);
@@ -167,7 +166,7 @@ impl AzureState {
         }
     }
 
-    /// The machine's own operation has ended: it runs, and unless something is wrong with it, its agent is ready.
+    /// Ends the VM's own operation: it runs, and its agent is ready unless the VM is faulty.
     pub(crate) fn run_machine(&mut self, id: &str, at: Timestamp, plan: bool) {
         let guest = self.guests.get(id).copied().unwrap_or_default();
         let Some(body) = self.store.get_mut(id) else { return };
@@ -176,7 +175,6 @@ impl AzureState {
         self.begin_extensions(id, at, plan);
     }
 
-    /// A machine that the network provider fails: no address, no guest agent.
     fn fail_network(&mut self, id: &str, at: Timestamp) {
         let Some(body) = self.store.get_mut(id) else { return };
         set(body, "provisioningState", "Failed");
@@ -201,7 +199,7 @@ impl AzureState {
         );
     }
 
-    /// The machine and everything of it is gone.
+    /// Deletes a VM and its dependent resources.
     pub(crate) fn remove_machine(&mut self, id: &str) {
         let key = id.to_lowercase();
         let vm = self.karpenter_vm(&key);
@@ -222,7 +220,7 @@ impl AzureState {
         }
     }
 
-    /// The kubelet of a machine that is still there gets as far as it gets.
+    /// Registers the node of a VM that still exists, as far as its kubelet gets.
     pub(crate) fn join_node(&mut self, id: &str) {
         if let Some(node) = self.node_of(id)
             && !self.joined.contains(&id.to_lowercase())

@@ -1,4 +1,5 @@
-//! What happens in Azure without a request: operations end, machines boot, nodes join, wedged writes are retried.
+//! Changes in Azure without a request: operations end, VMs boot, nodes join, wedged writes are
+//! retried.
 
 mod extensions;
 pub(crate) mod machines;

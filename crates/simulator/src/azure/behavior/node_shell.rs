@@ -1,9 +1,11 @@
-//! Runs the script of a run command in a real shell, so that its errors are real ones.
+//! Runs the script of a run command in a real shell, so that its errors are real.
 //!
-//! The script came over the network, so the shell is `bash` in restricted mode with an empty environment: it starts only the
-//! programs of [`PROGRAMS`], writes no file, prints no more than [`MAX_OUTPUT`] and ends after [`TIME_LIMIT`] seconds of real
-//! time. A node has no root directory here: absolute paths in the text of the script are rewritten to a temporary directory
-//! with the node's files. A path that a script assembles from pieces is not rewritten, and redirections to files fail.
+//! The script came over the network, so the shell is `bash` in restricted mode with an empty
+//! environment: it starts only the commands of [`PROGRAMS`], writes no file, prints at most
+//! [`MAX_OUTPUT`] and ends after [`TIME_LIMIT`] seconds of real time. A node has no root directory
+//! here: absolute paths in the text of the script are rewritten to a temporary directory with the
+//! node's files. A path that a script assembles from pieces is not rewritten, and redirections to
+//! files fail.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -14,12 +16,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The programs that a script can start. None of them writes files or starts other programs.
+/// Commands that a script can start. None of them writes files or starts other commands.
 const PROGRAMS: [&str; 9] =
     ["basename", "cat", "cut", "dirname", "grep", "head", "tail", "tr", "wc"];
-/// How much of each stream comes back: the end.
+/// Bytes returned from the end of each stream.
 const RETURNED: u64 = 4096;
-/// The largest output of a script, in units of 1,024 bytes.
+/// Maximum output of a script, in units of 1,024 bytes.
 const MAX_OUTPUT: u32 = 1024;
 /// Seconds after which a script is killed.
 const TIME_LIMIT: u32 = 10;
@@ -28,7 +30,7 @@ const TIME_LIMIT: u32 = 10;
 static ABSOLUTE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(^|[\s="'(<>:;|&])(/[A-Za-z])"#).ok());
 
-/// What a script printed: the end of each stream.
+/// End of each stream of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Printed {
     pub(crate) stdout: String,
@@ -60,7 +62,8 @@ fn try_run(lines: &[&str], files: &[(&str, &str)]) -> io::Result<Printed> {
     let (mut stdout, mut stderr) =
         (new_file(&directory.0.join("stdout"))?, new_file(&directory.0.join("stderr"))?);
     let script = rewrite(&lines.join("\n"), &root);
-    // `timeout` kills the whole process group; the limit of file size ends a script that prints without end.
+    // `timeout` kills the whole process group; the file size limit ends a script that prints
+    // without end.
     let limited = format!(
         "ulimit -c 0 -f {MAX_OUTPUT}; exec \"$1\" --signal=KILL {TIME_LIMIT} \"$2\" --noprofile --norc -r -c \"$3\""
     );
@@ -101,7 +104,6 @@ fn new_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create_new(true).open(path)
 }
 
-/// Finds a program of this machine.
 fn find(name: &str) -> io::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -110,14 +112,14 @@ fn find(name: &str) -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{name} is not installed")))
 }
 
-/// A temporary directory of this user, removed in the end.
+/// A temporary directory of this user, removed on drop.
 struct Directory(PathBuf);
 
 impl Directory {
     fn create() -> io::Result<Self> {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        // A directory that another run left, or that another user made to be in the way, is not used.
+        // A directory of another run or of another user is not used.
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("mooring-node-{}-{number}", std::process::id());

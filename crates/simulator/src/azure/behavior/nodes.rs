@@ -1,4 +1,4 @@
-//! What a machine looks like from its cluster.
+//! Nodes of VMs, as their cluster sees them.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,11 @@ use serde_json::Value;
 
 use crate::azure::state::{AzureState, Node, Vm, image_of, last, text};
 
-/// The tags by which Karpenter finds its machines.
+/// Tags by which Karpenter finds its VMs.
 pub(crate) const CLAIM_TAG: &str = "karpenter.azure.com_nodeclaim";
 pub(crate) const NODE_POOL_TAG: &str = "karpenter.sh_nodepool";
 
 impl AzureState {
-    /// The node that a machine is, or will be.
     pub(crate) fn node_of(&self, machine: &str) -> Option<Node> {
         let body = self.store.get(machine)?;
         let id = text(body, "/id");
@@ -83,7 +82,7 @@ impl AzureState {
         })
     }
 
-    /// The machine as Karpenter knows it, if it is Karpenter's.
+    /// Returns the VM as Karpenter sees it; none if Karpenter did not create it.
     pub(crate) fn karpenter_vm(&self, machine: &str) -> Option<Vm> {
         let body = self.store.get(machine)?;
         let claim = body.pointer(&format!("/tags/{CLAIM_TAG}")).and_then(Value::as_str)?;
@@ -102,7 +101,6 @@ impl AzureState {
         if zone.is_empty() { "0".to_owned() } else { format!("{}-{zone}", self.options.location) }
     }
 
-    /// The pool of this name in the cluster.
     pub(crate) fn pool_named(&self, pool: &str) -> Option<&Value> {
         self.store.get(&format!("{}/agentPools/{pool}", self.options.cluster_id()))
     }

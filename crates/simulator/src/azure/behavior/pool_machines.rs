@@ -1,4 +1,4 @@
-//! Machines of AKS pools that stand for VMs.
+//! AKS Machines that represent VMs.
 
 use mooring_codes::{Os, lookup};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::azure::state::{AzureState, set, text};
 
 impl AzureState {
-    /// The machine that stands for a VM, in whatever pool.
+    /// Finds the Machine of a VM, in any pool.
     pub(crate) fn pool_machine_of(&self, vm: &str) -> Option<String> {
         let pools = self.store.list(&format!("{}/agentPools", self.options.cluster_id()));
         let machines =
@@ -17,8 +17,8 @@ impl AzureState {
         Some(text(found, "/id").to_owned())
     }
 
-    /// The bootstrap of the VM behind a machine has ended. An error has a name in place of the exit code, and what failed
-    /// is in its details.
+    /// Ends the bootstrap of a Machine's VM. An error has a name in place of the exit code, and the
+    /// cause in its details.
     pub(crate) fn end_pool_machine(&mut self, vm: &str, exit_code: i32) {
         let Some(machine) = self.pool_machine_of(vm) else { return };
         let Some(body) = self.store.get_mut(&machine) else { return };
@@ -39,7 +39,6 @@ impl AzureState {
         });
     }
 
-    /// The machine of a pool goes with its VM.
     pub(crate) fn remove_pool_machine_of(&mut self, vm: &str) {
         if let Some(machine) = self.pool_machine_of(vm) {
             self.store.remove(&machine);

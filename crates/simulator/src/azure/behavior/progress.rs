@@ -1,4 +1,4 @@
-//! Time passes: what is due happens, in order.
+//! Events that are due, applied in order.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,6 @@ use crate::azure::state::{AzureState, Event, Operation, Status, Work, later, tex
 use crate::faults::OperationFault;
 
 impl AzureState {
-    /// Lets everything happen that is due by `now`.
     pub(crate) fn settle(&mut self, now: Timestamp) {
         while let Some((at, event)) = self.agenda.due(now) {
             match event {
@@ -46,7 +45,7 @@ impl AzureState {
         }
     }
 
-    /// Why an operation on a pool fails although it was accepted: its scale set is locked.
+    /// Returns the error of an accepted operation whose scale set is locked.
     fn locked_out(&self, operation: &str) -> Option<String> {
         let operation = self.operations.get(operation)?;
         if !matches!(operation.work, Work::PutPool { .. } | Work::DeletePool) {
@@ -58,7 +57,7 @@ impl AzureState {
         self.aks_locked_out(&vmss.unwrap_or_else(new), operation.work == Work::DeletePool)
     }
 
-    /// The work is done, or fails by what the world is like.
+    /// Completes an operation, or fails it if the state of its resources requires that.
     fn complete(&mut self, operation: &Operation, at: Timestamp) {
         match &operation.work {
             Work::PutPool { created, .. } => self.complete_pool(operation, *created, at),
@@ -82,11 +81,11 @@ impl AzureState {
                 self.log_end(operation, &id, "Succeeded", at);
             }
             Work::Abort { operation: aborted } => {
-                // One that has ended meanwhile keeps its end.
+                // An operation that has ended since then keeps its result.
                 let aborted = self.operations.get(aborted).filter(|aborted| aborted.is_running());
                 if let Some(aborted) = aborted.cloned() {
                     self.fail(&aborted, Status::Canceled, None, at);
-                    // What nobody asks for any more is not tried again.
+                    // Writes of an aborted operation are not retried.
                     self.agenda.forget(|event| matches!(event, Event::WedgeRetries { .. }));
                 }
                 self.close(&operation.id, Status::Succeeded, None, at);
@@ -135,7 +134,7 @@ impl AzureState {
         self.fail(operation, Status::Failed, Some((code, &message)), at);
     }
 
-    /// An operation ends without its work.
+    /// Ends an operation without its effect.
     fn fail(
         &mut self,
         operation: &Operation,
@@ -153,13 +152,13 @@ impl AzureState {
                 self.log_end(operation, &id, status.as_str(), at);
             }
             Work::PatchVmss | Work::DeleteMachine => self.set_state(&id, "Failed"),
-            // What was to be aborted goes on.
+            // The operation to abort continues.
             Work::Abort { .. } => self.set_state(&id, "Updating"),
             Work::Answer { .. } => {}
         }
     }
 
-    /// A later operation takes over: this one is called off, and the work goes on under another id.
+    /// Cancels an operation; a later one continues the work under another id.
     fn replace(&mut self, operation: &Operation, at: Timestamp) {
         let successor = self.guid();
         let message =

@@ -1,4 +1,4 @@
-//! The scale sets behind pools, and how an operation makes them grow and shrink.
+//! Scale sets of pools: creation, growth and shrinking by operations.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ impl AzureState {
             .find(|vmss| text(vmss, "/tags/aks-managed-poolName") == pool)
     }
 
-    /// Makes the scale set of a pool, with a name that it has never had before.
+    /// Creates the scale set of a pool, with a name that was never used before.
     pub(crate) fn add_vmss(&mut self, pool: &str) -> Option<String> {
         let body = self.pool_named(pool)?.clone();
         let digits = 10_000_000 + self.random.below(90_000_000);
@@ -71,7 +71,7 @@ impl AzureState {
         Some(id)
     }
 
-    /// A subnet as it is read: with one entry for every address of it that an interface has.
+    /// Returns a subnet with one entry for every address in use by an interface.
     pub(crate) fn with_addresses_in_use(&self, body: &Value) -> Value {
         let mut body = body.clone();
         if text(&body, "/type") == "Microsoft.Network/virtualNetworks/subnets" {
@@ -92,7 +92,7 @@ impl AzureState {
         if own.is_empty() { self.options.subnet() } else { own.to_owned() }
     }
 
-    /// Adds one instance to a scale set and says its id.
+    /// Adds one instance to a scale set and returns its id.
     pub(crate) fn add_instance(
         &mut self,
         vmss: &str,
@@ -138,7 +138,7 @@ impl AzureState {
         }
     }
 
-    /// A pool's operation gets to its scale set: it makes one if there is none, and adds what lacks.
+    /// Grows a pool's scale set to the count of its operation; creates the scale set if needed.
     pub(crate) fn grow_pool(&mut self, operation: &str, at: Timestamp) {
         let Some((pool, count)) = self.wanted(operation) else { return };
         let vmss = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned());
@@ -150,7 +150,7 @@ impl AzureState {
         }
     }
 
-    /// A pool's operation takes away what is too much: the newest first.
+    /// Removes surplus instances, the newest first.
     pub(crate) fn shrink_pool(&mut self, operation: &str) {
         let Some((pool, count)) = self.wanted(operation) else { return };
         let Some(vmss) = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned()) else {
@@ -173,7 +173,6 @@ impl AzureState {
         self.count_instances(&vmss);
     }
 
-    /// A pool's scale set goes, with all that is in it.
     pub(crate) fn remove_vmss(&mut self, vmss: &str) {
         let machines: Vec<String> = self
             .store
@@ -187,7 +186,7 @@ impl AzureState {
         self.store.remove(vmss);
     }
 
-    /// The pool of a running operation and how many nodes it shall have.
+    /// Returns the pool of a running operation and its desired node count.
     fn wanted(&self, operation: &str) -> Option<(String, i64)> {
         let operation =
             self.operations.get(operation).filter(|operation| operation.is_running())?;
@@ -205,7 +204,7 @@ impl AzureState {
     }
 }
 
-/// The six digits behind a computer's name, of base 36.
+/// Encodes the six digits after a computer name's prefix.
 fn base36(mut number: u64) -> String {
     let mut digits = [b'0'; 6];
     for digit in digits.iter_mut().rev() {

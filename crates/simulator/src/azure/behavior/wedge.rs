@@ -1,5 +1,5 @@
-//! The wedge: a scale set whose entry at the network provider is corrupt. Every write of it fails, AKS tries
-//! again and again, and only a new scale set, with a new id, is free of it.
+//! The wedge: a scale set whose entry at the network provider is corrupt. Every write of it fails,
+//! AKS retries indefinitely, and only a new scale set, with a new id, works.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use crate::azure::state::{
     AzureState, Correlation, Event, Origin, Wedge, earlier, set, text, wrapped_error,
 };
 
-/// The code of every failed write.
+/// Code of every failed write.
 pub(crate) const CODE: &str = "NetworkingInternalOperationError";
 pub(crate) const MESSAGE: &str = "Unknown network allocation error.";
-/// The codes that it is wrapped in.
+/// Codes that wrap it.
 const OUTER: [&str; 2] = ["ResourceOperationFailure", "ResourceDeploymentFailure"];
-/// Seconds between the ends of two attempts of AKS, at least and at most.
+/// Seconds between the ends of two attempts of AKS: minimum and maximum.
 pub(crate) const CADENCE: (u64, u64) = (160, 200);
-/// Seconds that one write takes, at least and at most.
+/// Seconds that one write takes: minimum and maximum.
 const TAKES: (u64, u64) = (60, 150);
 
 const WRITE: &str = "Microsoft.Compute/virtualMachineScaleSets/write";
 
 impl AzureState {
-    /// Wedges a scale set; its next attempt comes after one cycle.
+    /// Wedges a scale set; AKS retries after one cycle.
     pub(crate) fn wedge(&mut self, vmss: &str, correlation: Correlation, now: Timestamp) {
         let key = vmss.to_lowercase();
         if !self.wedges.contains_key(&key) {
@@ -35,7 +35,7 @@ impl AzureState {
         }
     }
 
-    /// Heals a scale set, which nothing in Azure does by itself.
+    /// Repairs a scale set, which nothing in Azure does by itself.
     pub(crate) fn unwedge(&mut self, vmss: &str, now: Timestamp) {
         let key = vmss.to_lowercase();
         if self.wedges.remove(&key).is_none() {
@@ -55,13 +55,12 @@ impl AzureState {
         self.agenda.plan(at, Event::WedgeRetries { vmss });
     }
 
-    /// Draws a whole number of seconds between the two.
+    /// Draws a whole number of seconds in the range.
     pub(crate) fn draw_seconds(&mut self, (least, most): (u64, u64)) -> u64 {
         let (least, most) = (Duration::from_secs(least), Duration::from_secs(most));
         self.random.between(least, most).as_secs()
     }
 
-    /// One more attempt of AKS has ended.
     pub(crate) fn retry_wedge(&mut self, vmss: String, at: Timestamp) {
         if self.is_wedged(&vmss) && self.store.has(&vmss) {
             self.write_vmss(&vmss, at);
@@ -69,7 +68,7 @@ impl AzureState {
         }
     }
 
-    /// A write of a scale set by AKS that ends at `at`, with its entries in the log. Says whether it succeeded.
+    /// Writes a scale set as AKS, ending at `at`, with log entries. Returns true if it succeeded.
     pub(crate) fn write_vmss(&mut self, vmss: &str, at: Timestamp) -> bool {
         let wedged = self.is_wedged(vmss);
         let Some(body) = self.store.get_mut(vmss) else { return false };
@@ -79,7 +78,6 @@ impl AzureState {
         !wedged
     }
 
-    /// The entries of one write that ends at `at`, successful or not.
     pub(crate) fn log_vmss_write(&mut self, id: &str, at: Timestamp, fails: bool) {
         let (operation, own) = (self.guid(), self.guid());
         let wedge = self.wedges.get(&id.to_lowercase());

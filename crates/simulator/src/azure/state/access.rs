@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use super::options::{Options, Rights};
 
-/// A lock. Everything below its scope inherits it.
+/// A lock, inherited by everything below its scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Lock {
-    /// The id of a subscription, resource group or resource.
     pub scope: String,
     pub name: String,
     pub level: LockLevel,
@@ -21,7 +20,7 @@ pub struct Lock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LockLevel {
     CanNotDelete,
-    /// Everything but reading, actions included.
+    /// Allows only reads; actions are rejected as well.
     ReadOnly,
     NotSpecified,
 }
@@ -47,65 +46,62 @@ impl Lock {
         match self.level {
             LockLevel::NotSpecified => false,
             LockLevel::ReadOnly if *method != Method::DELETE => inherited,
-            // Nor is anything deleted of which a part is locked.
+            // A resource with a locked part cannot be deleted either.
             _ => *method == Method::DELETE && (inherited || is_at_or_below(&self.scope, scope)),
         }
     }
 }
 
-/// A deny assignment. Everything below its scope inherits it.
+/// A deny assignment, inherited by everything below its scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DenyAssignment {
     pub name: String,
-    /// The id of a subscription, resource group or resource.
     pub scope: String,
-    /// What is denied; a `*` stands for anything.
+    /// Denied actions; `*` matches anything.
     pub actions: Vec<String>,
-    /// What is not denied all the same.
+    /// Exceptions from `actions`.
     #[serde(default)]
     pub not_actions: Vec<String>,
-    /// The object ids that it is not for.
+    /// Object ids of excluded principals.
     #[serde(default)]
     pub except: Vec<String>,
 }
 
-/// A role of a principal at a scope. Everything below the scope inherits it.
+/// A role of a principal at a scope, inherited by everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Assignment {
-    /// The object id of the principal.
     pub principal: String,
-    /// The id of a subscription, resource group or resource.
     pub scope: String,
-    /// What the role allows; a `*` stands for anything.
+    /// Allowed actions; `*` matches anything.
     pub actions: Vec<String>,
     #[serde(default)]
     pub not_actions: Vec<String>,
 }
 
-/// A right that is taken from the roles of a principal, or of everybody.
+/// An action that is removed from the roles of one principal, or of all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Denial {
-    /// The object id of the principal; without it, everybody.
+    /// Object id of the principal; none for all.
     #[serde(default)]
     pub principal: Option<String>,
-    /// The action, in which a `*` stands for anything: `Microsoft.Insights/*`.
+    /// The action, with `*` for anything: `Microsoft.Insights/*`.
     pub action: String,
-    /// The beginning of the scope, such as a resource group's id; without it, everywhere.
+    /// Prefix of the scope, such as a resource group's id; none for all.
     #[serde(default)]
     pub scope: Option<String>,
 }
 
-/// True if `scope` is `above` or below it. Case does not matter.
+/// Returns true if `scope` is `above` or below it, ignoring case.
 pub(crate) fn is_at_or_below(scope: &str, above: &str) -> bool {
     let (scope, above) = (scope.to_lowercase(), above.to_lowercase());
     let above = above.trim_end_matches('/');
     scope.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// True if an action fits a pattern, in which each `*` stands for anything. Case does not matter.
+/// Returns true if an action matches a pattern with `*`, ignoring case.
 pub(crate) fn is_match(pattern: &str, action: &str) -> bool {
     let (pattern, action) = (pattern.to_lowercase(), action.to_lowercase());
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == action };
@@ -121,7 +117,7 @@ pub(crate) fn is_match(pattern: &str, action: &str) -> bool {
     left.ends_with(tail)
 }
 
-/// The shipped role definitions, each with where its description assigns it.
+/// The shipped role definitions, each with the scopes that its description names.
 const SHIPPED: [(&str, &[Place]); 6] = [
     (include_str!("../../../../../packaging/roles/mooring-repair.json"), &[Place::Cluster]),
     (include_str!("../../../../../packaging/roles/mooring-repair-nodes.json"), &[Place::Nodes]),
@@ -147,7 +143,7 @@ enum Place {
     Network,
 }
 
-/// The assignments that a world begins with.
+/// Returns the initial assignments.
 pub(crate) fn initial(options: &Options) -> Vec<Assignment> {
     let subscription = format!("/subscriptions/{}", options.subscription);
     let group = |name: &str| format!("{subscription}/resourceGroups/{name}");

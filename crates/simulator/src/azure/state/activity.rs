@@ -1,5 +1,3 @@
-//! The activity log: what was written to Azure, readable some minutes later.
-
 use std::collections::VecDeque;
 
 use jiff::Timestamp;
@@ -7,28 +5,25 @@ use serde_json::{Value, json};
 
 use crate::random::Random;
 
-/// How many entries are kept: a wedge at full speed writes about 100 a minute, so hours of them.
+/// Number of entries kept: a wedge at full speed writes about 100 a minute, so hours of them.
 const KEPT: usize = 20_000;
-/// One thing that somebody did.
 #[derive(Debug, Clone)]
 pub struct ActivityEntry {
     pub time: Timestamp,
     pub visible: Timestamp,
-    /// What was done: `Microsoft.Compute/virtualMachineScaleSets/write`.
+    /// For example `Microsoft.Compute/virtualMachineScaleSets/write`.
     pub action: String,
     pub resource: String,
-    /// `Started`, `Accepted`, `Succeeded` or `Failed`.
     pub status: String,
-    /// Ties the entries of one operation together; none if the service left it out.
+    /// Links the entries of one operation; none if the service omitted it.
     pub operation: Option<String>,
-    /// Ties a request to everything that it causes, operations of other resources included.
+    /// Links a request to all its effects, including operations of other resources.
     pub correlation: String,
     pub caller: String,
-    /// The error that a failed write reports.
     pub error: Option<Value>,
 }
 
-/// Which operation an entry belongs to, and who asked for it.
+/// The operation of an entry, and its caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) operation: &'a str,
@@ -36,7 +31,6 @@ pub(crate) struct Origin<'a> {
     pub(crate) caller: &'a str,
 }
 
-/// The log, in the order in which it was written.
 #[derive(Debug, Clone)]
 pub(crate) struct ActivityLog {
     pub(crate) entries: VecDeque<(u64, ActivityEntry)>,
@@ -62,7 +56,8 @@ impl ActivityLog {
     }
 }
 
-/// The error of a failed operation, as the log carries it: what happened is inside of a general one.
+/// Returns the error of a failed operation in the form of the log: the cause inside a general
+/// error.
 pub(crate) fn wrapped_error(outer: &str, code: &str, message: &str) -> Value {
     json!({"status": "Failed", "error": {
         "code": outer,

@@ -1,50 +1,43 @@
-//! What will happen by itself, and when.
+//! Scheduled events.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-/// Something that happens without a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// An operation comes to its end.
     OperationEnds {
         operation: String,
     },
-    /// A pool's operation gets to its scale set.
     PoolGrows {
         operation: String,
     },
-    /// A pool's operation takes instances away.
     PoolShrinks {
         operation: String,
     },
-    /// A virtual machine (of a scale set or not) is running.
     MachineRuns {
         id: String,
     },
-    /// A bootstrap extension ends.
     ExtensionEnds {
         id: String,
     },
-    /// A billing extension ends.
     BillingEnds {
         id: String,
     },
-    /// An interface that gets no address shows so.
+    /// An interface without an address shows an empty list.
     InterfaceStaysEmpty {
         nic: String,
     },
     NodeJoins {
         id: String,
     },
-    /// AKS tries once more to write a wedged scale set.
+    /// AKS retries the write of a wedged scale set.
     WedgeRetries {
         vmss: String,
     },
 }
 
-/// Events in the order of their times; equal times in the order in which they were planned.
+/// Events ordered by time; equal times in the order of scheduling.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Agenda {
     events: BTreeMap<(Timestamp, u64), Event>,
@@ -57,7 +50,7 @@ impl Agenda {
         self.events.insert((at, self.planned), event);
     }
 
-    /// The next event that is due at `now`, and when it was.
+    /// Returns the next event that is due at `now`, and its time.
     pub(crate) fn due(&mut self, now: Timestamp) -> Option<(Timestamp, Event)> {
         let first = self.events.first_entry()?;
         let at = first.key().0;
@@ -68,7 +61,7 @@ impl Agenda {
         self.events.keys().next().map(|(at, _)| *at)
     }
 
-    /// Forgets what is no longer to happen.
+    /// Cancels events.
     pub(crate) fn forget(&mut self, is_gone: impl Fn(&Event) -> bool) {
         self.events.retain(|_, event| !is_gone(event));
     }

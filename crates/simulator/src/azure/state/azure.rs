@@ -1,5 +1,3 @@
-//! Simulated Azure as a plain value.
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::azure_state::AzureState;
@@ -18,14 +16,14 @@ pub struct Azure {
     pub(crate) buckets: Buckets,
     pub(crate) history: History,
     pub(crate) trace: Trace,
-    /// Ids of requests, apart from the world's, so that a refused call does not shift what comes.
+    /// Separate generator for request ids, so that a rejected call does not shift later results.
     pub(crate) ids: Random,
-    /// How far the model's clock is off, by fault rules.
+    /// Clock offset, set by fault rules.
     pub(crate) clock: SignedDuration,
 }
 
 impl Azure {
-    /// An Azure with nothing in it. Scenarios fill it.
+    /// Returns an empty Azure. Scenarios fill it.
     pub fn new(seed: u64, start: Timestamp, options: Options) -> Self {
         let random = Random::new(seed);
         let mut trace = Trace::keeping(options.trace_lines);
@@ -42,8 +40,7 @@ impl Azure {
         }
     }
 
-    /// The same world once more, with another seed for all that comes: what a scenario built need not be built
-    /// again for every run.
+    /// Returns a copy with another seed, so that a scenario need not be built again for every run.
     #[must_use]
     pub fn again(&self, seed: u64, start: Timestamp) -> Self {
         let random = Random::new(seed);

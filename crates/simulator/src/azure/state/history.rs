@@ -1,4 +1,4 @@
-//! Older states of the world, for reads that a fault rule makes stale.
+//! Older states, for reads that a fault rule makes stale.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::azure_state::{AzureState, earlier};
 
 const KEPT: usize = 64;
 
-/// States of the world, oldest first, each with the time since which it held.
+/// States with their start times, oldest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History {
     states: VecDeque<(Timestamp, Arc<AzureState>)>,
@@ -23,7 +23,7 @@ impl History {
         self.states.push_back((now, Arc::new(state.clone())));
     }
 
-    /// What was true so many seconds ago, as far back as is kept.
+    /// Returns the state of so many seconds ago, or the oldest one kept.
     pub(crate) fn at(&self, now: Timestamp, seconds: u64) -> Option<Arc<AzureState>> {
         let then = earlier(now, i64::try_from(seconds).unwrap_or(i64::MAX));
         let older = self.states.iter().rev().find(|(since, _)| *since <= then);

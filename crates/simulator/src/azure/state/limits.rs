@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A bucket's size, and how many tokens come back per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Limit {
-    /// How many calls may come at once.
+    /// Maximum calls at once.
     pub burst: f64,
-    /// How many more may come every second.
+    /// Calls refilled per second.
     pub per_second: f64,
 }
 
@@ -21,7 +20,6 @@ impl Limit {
     }
 }
 
-/// The limits of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Limits {
@@ -41,7 +39,7 @@ pub struct Limits {
     pub aks_operations: Limit,
     /// Resource Graph: 15 queries in 5 seconds.
     pub graph: Limit,
-    /// How full the buckets are at the start, from 0 to 1.
+    /// Initial fill level of the buckets, from 0 to 1.
     pub full: f64,
 }
 
@@ -61,7 +59,6 @@ impl Default for Limits {
     }
 }
 
-/// The buckets of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Buckets {
     pub(crate) levels: BTreeMap<String, (f64, Timestamp)>,

@@ -1,4 +1,4 @@
-//! State of simulated Azure: resources as raw JSON, and everything around them.
+//! State of simulated Azure: resources as raw JSON, events, operations, logs, access.
 
 mod access;
 mod activity;

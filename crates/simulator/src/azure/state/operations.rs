@@ -1,15 +1,13 @@
-//! Long-running operations.
-
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::activity::Origin;
 use crate::faults::OperationFault;
 
-/// What an operation does when it ends.
+/// Effect of an operation when it ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Work {
-    /// Makes a pool or changes it; `count` is what it shall have.
+    /// Creates or changes a pool; `count` is its desired size.
     PutPool {
         created: bool,
         count: i64,
@@ -19,11 +17,10 @@ pub(crate) enum Work {
     Abort {
         operation: String,
     },
-    /// Removes a virtual machine, or an instance of a scale set.
+    /// Removes a VM, or an instance of a scale set.
     DeleteMachine,
-    /// Writes a scale set.
     PatchVmss,
-    /// Runs a command on a machine; the result is the answer.
+    /// Runs a command on a VM; its result is the response.
     Answer {
         body: Value,
     },
@@ -48,25 +45,24 @@ impl Status {
     }
 }
 
-/// One operation, from its start on.
 #[derive(Debug, Clone)]
 pub(crate) struct Operation {
     pub(crate) id: String,
     pub(crate) work: Work,
-    /// The resource that it is about, in lower case.
+    /// Id of the resource, in lower case.
     pub(crate) target: String,
     pub(crate) provider: &'static str,
     pub(crate) started: Timestamp,
-    /// When it ends by itself; a stuck one never does.
+    /// Scheduled end; a stuck operation has none.
     pub(crate) ends: Option<Timestamp>,
     pub(crate) ended: Option<Timestamp>,
     pub(crate) status: Status,
     pub(crate) error: Option<(String, String)>,
-    /// The id under which the activity log has it, which is not that of its URLs.
+    /// Id in the activity log, which differs from that in its URLs.
     pub(crate) logged: String,
     pub(crate) correlation: String,
     pub(crate) caller: String,
-    /// How a fault rule ends it, and whether one hides it from its URLs.
+    /// Outcome set by a fault rule, and true if a rule hides it from its URLs.
     pub(crate) fate: Option<OperationFault>,
     pub(crate) hidden: bool,
 }
@@ -79,7 +75,7 @@ impl Operation {
         self.status == Status::InProgress
     }
 
-    /// What its entries in the activity log say of it.
+    /// Returns the origin of its entries in the activity log.
     pub(crate) fn origin(&self) -> Origin<'_> {
         Origin { operation: &self.logged, correlation: &self.correlation, caller: &self.caller }
     }

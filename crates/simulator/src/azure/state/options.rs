@@ -1,4 +1,4 @@
-//! What is fixed for one run.
+//! Options of one run.
 
 use std::time::Duration;
 
@@ -7,91 +7,88 @@ use mooring_contract::Secret;
 use super::limits::Limits;
 use super::machine::Cse;
 
-/// Names, speed and limits of a simulated Azure.
+/// Names, speed and limits of simulated Azure.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub subscription: String,
-    /// The resource group of the cluster.
     pub resource_group: String,
     pub cluster: String,
     pub node_resource_group: String,
-    /// The resource group of a network that the cluster does not own.
+    /// Resource group of a network that the cluster does not own.
     pub network_resource_group: String,
-    /// Whether the pools are in that network, and name their subnet; otherwise they are in one that AKS made.
+    /// Pools are in that network and name their subnet; otherwise in one that AKS created.
     pub own_network: bool,
     pub rights: Rights,
-    /// What is shown of a machine that is being deleted.
+    /// View of a VM that is being deleted.
     pub deleting_view: DeletingView,
     pub location: String,
-    /// The tenant of everybody.
+    /// Tenant of all principals.
     pub tenant: String,
-    /// The application that may sign in, and its secret.
+    /// Application that may sign in, and its secret.
     pub client_id: String,
     /// See `client_id`.
     pub client_secret: Secret,
-    /// The key that tokens are signed with.
     pub token_key: Secret,
-    /// The object id of that application.
+    /// Object id of that application.
     pub principal: String,
-    /// The object id under which AKS itself writes.
+    /// Object id under which AKS itself writes.
     pub aks_principal: String,
-    /// The object id of Karpenter, which owns the node resource group and the cluster's pools.
+    /// Object id of Karpenter, which owns the node resource group and the cluster's pools.
     pub karpenter_principal: String,
-    /// How much faster than in Azure things happen: an operation of three minutes takes three seconds at 60.
+    /// Speed-up factor: at 60, an operation of three minutes takes three seconds.
     pub speed: f64,
-    /// How long the activity log takes to show what happened, at least and at most.
+    /// Minimum and maximum delay until the activity log shows an entry.
     pub ingestion_delay: (Duration, Duration),
-    /// Rows of one page of a list.
     pub page_size: usize,
-    /// How the bootstrap of a pool's new instances goes.
+    /// Bootstrap of a pool's new instances.
     pub pool_cse: Cse,
-    /// The node image of new pools: `AKSAzureLinux-V3gen2-202601.13.0`.
+    /// Node image of new pools: `AKSAzureLinux-V3gen2-202601.13.0`.
     pub node_image: String,
-    /// The version of the cluster.
     pub kubernetes_version: String,
-    /// Whether AKS still serves preview versions of its API. They stop working about a year after their release.
+    /// AKS still serves preview versions of its API. They stop working about a year after their
+    /// release.
     pub aks_previews: bool,
-    /// How many processors the region may have in use; without it, enough.
+    /// Core quota of the region; none for no limit.
     pub vcpu_quota: Option<i64>,
     pub limits: Limits,
-    /// Where the cluster's own API is, if there is one.
+    /// Access to the cluster's own API, if any.
     pub kubernetes: Option<KubernetesAccess>,
     pub require_token: bool,
-    /// Scheme and authority of links, where a request does not say its own.
+    /// Scheme and authority of links, if a request has none.
     pub endpoint: String,
-    /// How many lines of the trace are kept.
+    /// Maximum lines of the trace.
     pub trace_lines: usize,
 }
 
-/// What an instance view shows while its machine is being deleted. Azure documents none of it.
+/// Instance view of a VM that is being deleted. Azure documents none of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeletingView {
-    /// All that it showed before.
+    /// Unchanged.
     #[default]
     Full,
-    /// Its statuses, and neither agent nor extensions.
+    /// Statuses without agent and extensions.
     StatusesOnly,
-    /// Nothing: the machine is not found from the first moment on.
+    /// Not found from the start.
     Gone,
 }
 
-/// What the application that signs in may do.
+/// Permissions of the application that signs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rights {
-    /// What the role definitions in `packaging/roles` give, each assigned where its description says.
+    /// Role definitions in `packaging/roles`, each assigned as its description states.
     #[default]
     Shipped,
-    /// Everything in the subscription.
+    /// Owner of the subscription.
     Owner,
 }
 
-/// How to reach a cluster's API, as the user credential says it.
+/// Access to a cluster's API, as in the user credential.
 #[derive(Debug, Clone)]
 pub struct KubernetesAccess {
     pub server: String,
-    /// The authority of its certificate.
+    /// Certificate authority of the API server.
     pub ca_pem: String,
-    /// A token to put into the kubeconfig; without it, the kubeconfig asks `kubelogin`.
+    /// Token for the kubeconfig; without it, the kubeconfig uses `kubelogin`.
     pub token: Option<Secret>,
 }
 
@@ -132,7 +129,6 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A duration of Azure as it is here.
     pub(crate) fn scaled(&self, duration: Duration) -> Duration {
         let speed = if self.speed.is_finite() && self.speed > 0.0 { self.speed } else { 1.0 };
         duration.div_f64(speed)
@@ -146,7 +142,7 @@ impl Options {
         )
     }
 
-    /// The id of a collection of compute resources in the nodes' group.
+    /// Returns the id of a collection of compute resources in the node resource group.
     pub fn compute(&self, kind: &str) -> String {
         let (subscription, group) = (&self.subscription, &self.node_resource_group);
         format!(
@@ -166,7 +162,6 @@ impl Options {
         )
     }
 
-    /// The id of the subnet of all nodes.
     pub fn subnet(&self) -> String {
         format!("{}/subnets/aks-subnet", self.network())
     }

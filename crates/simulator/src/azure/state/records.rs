@@ -1,4 +1,4 @@
-//! Entries of the activity log, operations that end, and locks that forbid: what behavior and API share.
+//! Activity log entries, ends of operations, and locks, shared by behavior and API.
 
 use http::Method;
 use jiff::Timestamp;
@@ -8,20 +8,20 @@ use super::activity::{ActivityEntry, Origin};
 use super::azure_state::{AzureState, later};
 use super::operations::{Operation, Status, Work};
 
-/// Seconds after which an operation that began is accepted.
+/// Seconds until a started operation is accepted.
 const ACCEPTED: u64 = 2;
 
-/// How many operations are remembered: days of a busy cluster.
+/// Maximum operations kept: days of a busy cluster.
 const KEPT: usize = 4096;
 
 impl AzureState {
-    /// Writes down that an operation began at `time`, and was accepted right after.
+    /// Logs that an operation started at `time`, and was accepted right after.
     pub(crate) fn log_begin(&mut self, time: Timestamp, action: &str, id: &str, by: Origin<'_>) {
         self.log(time, action, id, "Started", by);
         self.log(self.after(time, ACCEPTED), action, id, "Accepted", by);
     }
 
-    /// Writes down one event of an operation.
+    /// Logs one event of an operation.
     pub(crate) fn log(
         &mut self,
         time: Timestamp,
@@ -33,7 +33,7 @@ impl AzureState {
         self.log_error(time, action, resource, status, by, None);
     }
 
-    /// The same for an operation that failed, with its error.
+    /// Logs a failed operation with its error.
     pub(crate) fn log_error(
         &mut self,
         time: Timestamp,
@@ -44,7 +44,7 @@ impl AzureState {
         error: Option<Value>,
     ) {
         let (least, most) = self.options.ingestion_delay;
-        // Each entry has a delay of its own, so that a later one may be seen first.
+        // Each entry has a separate delay, so that a later one may be visible first.
         let delay = self.activity.delays.between(least, most);
         self.activity.append(ActivityEntry {
             time,
@@ -59,7 +59,7 @@ impl AzureState {
         });
     }
 
-    /// Makes room for one more operation: ended ones are remembered for long, but not for ever.
+    /// Drops the oldest ended operations.
     pub(crate) fn forget_oldest(&mut self) {
         if self.operations.len() < KEPT {
             return;
@@ -72,7 +72,7 @@ impl AzureState {
         }
     }
 
-    /// The operation that keeps a cluster busy.
+    /// Returns the operation that runs on a cluster.
     pub(crate) fn running_on(&self, cluster: &str) -> Option<&Operation> {
         let (key, under) = (cluster.to_lowercase(), format!("{}/", cluster.to_lowercase()));
         self.operations.values().find(|operation| {
@@ -82,7 +82,6 @@ impl AzureState {
         })
     }
 
-    /// Marks an operation as ended.
     pub(crate) fn close(
         &mut self,
         id: &str,
@@ -97,12 +96,12 @@ impl AzureState {
         }
     }
 
-    /// Why locks forbid a call, if they do.
+    /// Returns the error of locks that forbid a call.
     pub(crate) fn locks_against(&self, method: &Method, scope: &str) -> Option<String> {
         let locks = self.locks.iter().filter(|lock| lock.forbids(method, scope));
         let scopes: Vec<&str> = locks.map(|lock| lock.scope.as_str()).collect();
         let verb = if *method == Method::DELETE { "delete" } else { "write" };
-        // An action of a resource is one at its scope.
+        // An action has the scope of its resource.
         let target = if *method == Method::POST {
             scope.rsplit_once('/').map_or(scope, |(resource, _)| resource)
         } else {
@@ -116,7 +115,7 @@ impl AzureState {
         })
     }
 
-    /// Why AKS itself cannot write or delete a scale set of the cluster: a lock on it or above it.
+    /// Returns the error if a lock keeps AKS itself from writing or deleting a scale set.
     pub(crate) fn aks_locked_out(&self, vmss: &str, deletes: bool) -> Option<String> {
         self.locks_against(if deletes { &Method::DELETE } else { &Method::PUT }, vmss)
     }

@@ -1,4 +1,4 @@
-//! Resources as raw JSON, by their ids: what the model does not know of a resource, it keeps.
+//! Resources as raw JSON, by id; unknown members are kept.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-/// All resources of the world, by id in lower case. Copies of a world share what neither has changed: a world is
-/// copied for every read that may be stale, and for every schedule of a test.
+/// All resources, by id in lower case. Copies share unchanged resources: the state is copied for
+/// every read that may be stale, and for every schedule of a test.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Store {
     resources: BTreeMap<Arc<str>, Arc<Value>>,
-    /// Stands behind every tag that a write changes.
+    /// Suffix of every tag that a write changes.
     version: u64,
 }
 
@@ -24,25 +24,24 @@ impl Store {
         self.get(id).is_some()
     }
 
-    /// A resource to change; its entity tag is the caller's to touch.
+    /// Returns a resource to change; the caller updates its entity tag.
     pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut Value> {
         self.resources.get_mut(id.to_lowercase().as_str()).map(Arc::make_mut)
     }
 
-    /// Puts a resource under the id in its body.
     pub(crate) fn put(&mut self, body: Value) {
         let key = text(&body, "/id").to_lowercase();
         self.resources.insert(key.into(), Arc::new(body));
     }
 
-    /// Removes a resource and everything under it.
+    /// Removes a resource and everything below it.
     pub(crate) fn remove(&mut self, id: &str) {
         let key = id.to_lowercase();
         let under = format!("{key}/");
         self.resources.retain(|other, _| **other != *key && !other.starts_with(&under));
     }
 
-    /// The resources of one collection: ids that are `collection/name`, in order.
+    /// Lists one collection, ids of the form `collection/name`, in order.
     pub(crate) fn list<'a>(
         &'a self,
         collection: &str,
@@ -56,25 +55,23 @@ impl Store {
             .map(|(_, body)| &**body)
     }
 
-    /// Every resource, in the order of the ids.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Value> {
         self.resources.values().map(|body| &**body)
     }
 
-    /// A tag that no resource has had yet.
+    /// Returns a tag that no resource has had yet.
     pub(crate) fn next_tag(&mut self) -> String {
-        // Above what scenarios begin with.
+        // Above the tags of scenarios.
         self.version = self.version.max(0xffff) + 1;
         format!("{:08x}-0000-4000-8000-{:012x}", 0x7c1f_0b0e_u32, self.version)
     }
 }
 
-/// The text at a JSON pointer, or nothing.
+/// Returns the string at a JSON pointer, or an empty one.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The whole number at a JSON pointer, or 0.
 pub(crate) fn number(value: &Value, pointer: &str) -> i64 {
     value.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
 }
@@ -86,12 +83,12 @@ pub(crate) fn set(body: &mut Value, name: &str, value: impl Into<Value>) {
     body["properties"][name] = value.into();
 }
 
-/// The last segment of an id.
 pub(crate) fn last(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or_default()
 }
 
-/// A JSON merge patch, as ARM's PATCH does it: objects merge, null removes, everything else replaces.
+/// Applies a JSON merge patch, as ARM's PATCH does: objects merge, null removes, everything else
+/// replaces.
 pub(crate) fn merge(into: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         into.clone_from(patch);

@@ -1,20 +1,19 @@
-//! Wedged scale sets, as data.
+//! State of wedged scale sets.
 
 use serde::Deserialize;
 
-/// What ties AKS's own retries together in the activity log. No source says which; both must be survived.
+/// Correlation of AKS's own retries in the activity log. No source documents it; both forms must be
+/// handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Correlation {
-    /// All have the id of one request.
     #[default]
     Shared,
     New,
 }
 
-/// A wedged scale set.
 #[derive(Debug, Clone)]
 pub(crate) struct Wedge {
-    /// The correlation id of all writes, if they share one.
+    /// Correlation id of all writes, if they share one.
     pub(crate) correlation: Option<String>,
 }

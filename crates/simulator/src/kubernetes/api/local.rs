@@ -1,4 +1,4 @@
-//! The model from inside, for the glue between models and for tests: no requests, no rights, no faults.
+//! The model from inside, for other models and tests: no requests, no authorization, no faults.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -11,12 +11,10 @@ use crate::kubernetes::api::write::patch::{self, PatchKind};
 use crate::kubernetes::store::objects::{self, Key};
 
 impl ApiServer {
-    /// Creates an object, of the resource that its `apiVersion` and `kind` name.
     pub fn create(&mut self, object: Value, now: Timestamp) -> Result<Value, StatusError> {
         self.create_by(CLUSTER, object, now)
     }
 
-    /// Creates an object as this field manager.
     pub fn create_by(
         &mut self,
         manager: &str,
@@ -32,7 +30,7 @@ impl ApiServer {
         let status = object.get("status").cloned();
         let writer = Writer::local(manager, now);
         let stored = self.create_object(&resource, namespace.as_deref(), object, &writer)?;
-        // From inside, an object may come with its status.
+        // A local create may set the status.
         match status {
             Some(status) if stored.get("status") != Some(&status) => {
                 let key = objects::key_of(&stored);
@@ -43,17 +41,17 @@ impl ApiServer {
         }
     }
 
-    /// An object, by `nodeclaims.karpenter.sh` or `pods` and its key.
+    /// Returns an object by its key and a name such as `nodeclaims.karpenter.sh` or `pods`.
     pub fn get(&self, resource: &str, key: &Key) -> Option<&Value> {
         self.store.get(resource, key).map(|object| &object.value)
     }
 
-    /// All objects of a resource, or those of one namespace, in order.
+    /// Returns all objects of a resource, or of one namespace, in order.
     pub fn objects(&self, resource: &str, namespace: Option<&str>) -> impl Iterator<Item = &Value> {
         self.store.list(resource, namespace).map(|(_, object)| &object.value)
     }
 
-    /// Changes an object by a merge patch, its status included.
+    /// Applies a merge patch, status included.
     pub fn change(
         &mut self,
         resource: &str,
@@ -64,7 +62,7 @@ impl ApiServer {
         self.change_by(CLUSTER, resource, key, patch, now)
     }
 
-    /// Changes an object by a merge patch, as this field manager.
+    /// Applies a merge patch as this field manager.
     pub fn change_by(
         &mut self,
         manager: &str,
@@ -92,24 +90,23 @@ impl ApiServer {
         result.ok_or_else(|| StatusError::bad_request("the patch is empty"))
     }
 
-    /// Deletes an object as the cluster would, its finalizers respected.
+    /// Deletes an object, honoring finalizers.
     pub fn delete(&mut self, resource: &str, key: &Key, now: Timestamp) -> Result<(), StatusError> {
         let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
         let options = DeleteOptions::now();
         self.delete_object(&resource, key, &options, &Writer::cluster(now)).map(|_| ())
     }
 
-    /// How many objects of a resource there are.
+    /// Counts the objects of a resource.
     pub fn count(&self, resource: &str) -> usize {
         self.store.count(resource)
     }
 
-    /// How many objects there are in all.
     pub fn total(&self) -> usize {
         self.store.total()
     }
 
-    /// About how many bytes of memory the objects take, with the remembered changes.
+    /// Estimates the memory of objects and history, in bytes.
     pub fn memory(&self) -> usize {
         self.store.memory()
     }
@@ -118,42 +115,40 @@ impl ApiServer {
         self.store.revision()
     }
 
-    /// The writes that took effect, oldest first.
+    /// Returns the writes that took effect, oldest first.
     pub fn writes(&self) -> impl Iterator<Item = &Write> {
         self.writes.iter()
     }
 
-    /// The writes to one object, whatever its uid.
+    /// Returns the writes to one object, regardless of its uid.
     pub fn writes_to(&self, resource: &str, key: &Key) -> impl Iterator<Item = &Write> {
         self.writes.iter().filter(move |write| write.resource == resource && write.key == *key)
     }
 
-    /// Adds a fault rule behind the others.
+    /// Appends a fault rule.
     pub fn add_fault(&mut self, rule: Rule) {
         self.faults.add(rule);
     }
 
-    /// Number of faults that the rules have made.
     pub fn faults_made(&self) -> u32 {
         self.faults.made()
     }
 
-    /// Removes every fault rule.
     pub fn clear_faults(&mut self) {
         self.faults.clear();
     }
 
-    /// Lets a token in as this user.
+    /// Accepts a token as this user.
     pub fn add_token(&mut self, token: &str, user: User) {
         self.tokens.insert(token.to_owned(), user);
     }
 
-    /// Forgets every change: whatever resumes from before now is told 410 Gone.
+    /// Drops the history: watches that resume from before now get 410 Gone.
     pub fn forget_history(&mut self) {
         self.store.forget();
     }
 
-    /// The API server restarts: every watch ends, and nothing can resume from before.
+    /// Restarts the API server: every watch ends, and none can resume from before.
     pub fn restart(&mut self) {
         self.end_watches();
         self.store.forget();

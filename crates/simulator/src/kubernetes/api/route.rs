@@ -1,5 +1,3 @@
-//! Routing: from a request to the verb that serves it.
-
 use bytes::Bytes;
 use http::{HeaderValue, Method};
 use jiff::Timestamp;
@@ -12,7 +10,7 @@ use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 use crate::kubernetes::api::write::pipeline;
 
 impl ApiServer {
-    /// Returns the response when nothing goes wrong.
+    /// Returns the response without faults.
     pub(crate) fn answer(&mut self, request: &Request, now: Timestamp) -> Response {
         match self.route(request, now) {
             Ok(response) if *request.method() == Method::HEAD => {

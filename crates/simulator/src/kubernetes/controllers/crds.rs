@@ -1,4 +1,4 @@
-//! Deleted CRDs: their objects first, then they.
+//! Deletion of CRDs: their objects first.
 
 use jiff::Timestamp;
 
@@ -6,7 +6,7 @@ use crate::kubernetes::api::crd::definition::CLEANUP;
 use crate::kubernetes::api::state::{ApiServer, CRDS, Writer};
 use crate::kubernetes::store::objects::{self, Key};
 
-/// Deletes the objects of deleted definitions, and the definitions once nothing is left of them.
+/// Deletes the objects of deleted CRDs, and then the CRDs.
 pub(crate) fn settle_definitions(api: &mut ApiServer, now: Timestamp) -> bool {
     let mut changed = false;
     for table in api.removed_definitions.clone() {

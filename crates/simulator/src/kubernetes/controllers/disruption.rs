@@ -1,4 +1,4 @@
-//! Disruption budgets: how many pods may be taken away now.
+//! `PodDisruptionBudgets`: the number of allowed disruptions.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::kubernetes::store::objects::{self, Key, at, number};
 
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
-/// Counts anew in the namespaces in which something was written that budgets count.
+/// Recounts PDBs in the namespaces with relevant writes.
 pub(crate) fn settle_budgets(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
     let namespaces: BTreeSet<&str> = [BUDGETS, "pods", "replicasets.apps", "statefulsets.apps"]
         .into_iter()
@@ -48,7 +48,7 @@ pub(crate) fn settle_budgets(api: &mut ApiServer, work: &ChangeQueue, now: Times
     }
 }
 
-/// How many pods there should be: what their controllers say; those without one count for themselves.
+/// Returns the expected number of pods: by their controllers; pods without one count as one each.
 fn expected_pods(api: &ApiServer, pods: &[&Value]) -> i64 {
     let mut controllers: Vec<(String, i64)> = Vec::new();
     let mut alone = 0;
@@ -85,7 +85,7 @@ fn desired_healthy(budget: &Value, expected: i64) -> i64 {
     }
 }
 
-/// A number, or a share of all, rounded up.
+/// Returns a number, or a percentage rounded up.
 fn amount(value: &Value, of: i64) -> i64 {
     match value
         .as_str()

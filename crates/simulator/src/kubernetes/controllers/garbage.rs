@@ -1,4 +1,4 @@
-//! The garbage collector: objects go with their owners, in the order that a deletion asks for.
+//! The garbage collector: deletes dependents by propagation policy.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::store::objects::{self, flag, text};
 use crate::kubernetes::store::{Object, Place};
 
-/// The finalizer of an owner that waits for its dependents.
+/// Finalizer of an owner that waits for its dependents.
 const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an owner that gives them up.
+/// Finalizer of an owner that orphans its dependents.
 const ORPHAN: &str = "orphan";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ fn object_at(api: &ApiServer, place: &Place) -> Option<Arc<Object>> {
     api.store.get(&place.table, &place.key).cloned()
 }
 
-/// An owner that waits for its dependents goes when none blocks it; one that gives them up goes at once.
+/// Removes the finalizer of an owner without blocking dependents, or orphans them.
 fn let_owner_go(api: &mut ApiServer, place: &Place, now: Timestamp) {
     let Some(owner) = object_at(api, place) else { return };
     if !objects::is_being_deleted(&owner.value) {
@@ -63,7 +63,7 @@ fn let_owner_go(api: &mut ApiServer, place: &Place, now: Timestamp) {
     }
 }
 
-/// A dependent goes when no owner is left, or when the last one waits for it to go.
+/// Deletes a dependent without a remaining owner, or whose last owner waits for it.
 fn follow_owners(api: &mut ApiServer, place: &Place, now: Timestamp) {
     let Some(dependent) = object_at(api, place) else { return };
     let references = objects::list(&dependent.value, &["metadata", "ownerReferences"]);
@@ -89,7 +89,7 @@ fn follow_owners(api: &mut ApiServer, place: &Place, now: Timestamp) {
         DeleteOptions::background()
     };
     let Some(resource) = api.catalogue.named(&place.table) else { return };
-    // What is refused now is looked at again when it, or an owner, changes.
+    // A rejected deletion is retried when the object or an owner changes.
     let _ = api.delete_object(&resource, &place.key, &options, &Writer::cluster(now));
 }
 

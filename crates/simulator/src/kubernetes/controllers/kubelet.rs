@@ -1,4 +1,4 @@
-//! Pods on nodes: they run a little after they were placed, and are gone a little after they were ended.
+//! Pods on nodes: start and termination, with delays.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ enum Next {
     Nothing,
 }
 
-/// A node that says it is ready loses the taint that keeps pods away, and gets it back when it is not.
+/// Removes the not-ready taint of a Ready node, and adds it otherwise.
 pub(crate) fn settle_nodes(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
     for key in work.of("nodes") {
         let Some(node) = api.get("nodes", key) else { continue };
@@ -41,7 +41,7 @@ pub(crate) fn settle_nodes(api: &mut ApiServer, work: &ChangeQueue, now: Timesta
     }
 }
 
-/// Pods that were written, whose time has come, or whose node was written.
+/// Handles pods that were written, are due, or whose node was written.
 pub(crate) fn settle_pods(
     api: &mut ApiServer,
     pods: &mut PodTimes,
@@ -69,7 +69,7 @@ fn next_of(api: &ApiServer, pod: &Value, now: Timestamp) -> Next {
         return Next::Nothing;
     }
     let Some(node) = api.get("nodes", &Key::new(None, node)) else {
-        // Nobody is left to run it or to end it.
+        // No kubelet is left to run or end it.
         let held = objects::is_being_deleted(pod) && objects::finalizers(pod).next().is_some();
         return if held { Next::Nothing } else { Next::End };
     };
@@ -116,7 +116,7 @@ fn run_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
     api.put("pods", value, &Writer::controller(now));
 }
 
-/// What a kubelet does when a pod's processes are gone: a deletion without grace, finalizers respected.
+/// Deletes a pod whose processes have ended, without grace, honoring finalizers.
 fn end_pod(api: &mut ApiServer, key: &Key, now: Timestamp) {
     let Some(pod) = api.get("pods", key).cloned() else { return };
     let writer = Writer::controller(now);

@@ -1,4 +1,4 @@
-//! Namespaces that end: their contents first, then they.
+//! Namespace deletion: contents first.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::kubernetes::api::state::{ApiServer, Writer};
 use crate::kubernetes::store::objects;
 
-/// Empties namespaces that are being deleted, says what is left in them, and lets go of empty ones.
+/// Empties terminating namespaces, reports what remains, and finalizes empty ones.
 pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
     let ending: Vec<Value> = api
         .store
@@ -16,7 +16,7 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
         .cloned()
         .collect();
     for namespace in ending {
-        // What cannot go now is reported as remaining.
+        // Objects that cannot be deleted now are reported as remaining.
         for resource in api.catalogue.namespaced_tables() {
             api.delete_all(&resource, Some(objects::name(&namespace)), now);
         }
@@ -33,7 +33,7 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
     }
 }
 
-/// What is left: (resource, how many, their finalizers).
+/// Returns the remaining objects: (resource, count, finalizers).
 fn left_in(api: &ApiServer, namespace: &str) -> Vec<(String, usize, Vec<String>)> {
     let mut left = Vec::new();
     for resource in api.catalogue.namespaced_tables() {

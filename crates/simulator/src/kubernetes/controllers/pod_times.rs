@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use crate::kubernetes::store::objects::Key;
 
-/// For each pod the time of its next change.
 #[derive(Debug, Default)]
 pub(crate) struct PodTimes {
     by_pod: BTreeMap<Key, Timestamp>,

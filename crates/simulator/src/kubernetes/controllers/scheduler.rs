@@ -1,4 +1,4 @@
-//! A scheduler as small as can be: a node that is ready, fits, and has the fewest pods.
+//! A minimal scheduler: a Ready node that fits and has the fewest pods.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Writer};
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, flag, list, text};
 
-/// Places the pods that wait, when there may be room that was not there before.
+/// Schedules pending pods when capacity may have become available.
 pub(crate) fn settle_scheduling(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
     if !work.concerns("pods") && !work.concerns("nodes") {
         return;
@@ -66,7 +66,7 @@ fn capacity(node: &Value) -> usize {
     pods.and_then(|pods| usize::try_from(pods).ok()).unwrap_or(110)
 }
 
-/// Whether new pods may come to a node.
+/// Returns true if a node accepts new pods.
 fn is_open(node: &Value) -> bool {
     objects::condition(node, "Ready") == Some("True")
         && !flag(node, &["spec", "unschedulable"])
@@ -82,7 +82,7 @@ fn fits(pod: &Value, node: &Value) -> bool {
     selected && wanted_by_affinity(pod, node) && tolerates(pod, node, false)
 }
 
-/// Required node affinity: any of its terms.
+/// Matches required node affinity: any of its terms.
 fn wanted_by_affinity(pod: &Value, node: &Value) -> bool {
     let path = [
         "spec",
@@ -99,7 +99,8 @@ fn wanted_by_affinity(pod: &Value, node: &Value) -> bool {
         })
 }
 
-/// Whether a pod, or a template of one, tolerates a node's taints. Daemons tolerate what nodes get by themselves.
+/// Returns true if a pod, or a pod template, tolerates a node's taints. Daemon pods tolerate the
+/// taints of node conditions.
 pub(crate) fn tolerates(pod: &Value, node: &Value, daemon: bool) -> bool {
     let tolerations = list(pod, &["spec", "tolerations"]);
     list(node, &["spec", "taints"])

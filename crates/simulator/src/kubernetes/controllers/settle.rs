@@ -10,7 +10,7 @@ use super::{crds, disruption, garbage, kubelet, namespaces, scheduler, workloads
 use crate::kubernetes::api::state::ApiServer;
 use crate::kubernetes::store::Place;
 
-/// Enough rounds for any cascade; a bound, so that a mistake is not an endless loop.
+/// Enough rounds for any cascade; the limit turns a mistake into an end instead of an endless loop.
 const ROUNDS: usize = 1_000;
 
 /// Runs the controllers on everything that is due.
@@ -38,7 +38,6 @@ pub(crate) fn settle(api: &mut ApiServer, pods: &mut PodTimes, now: Timestamp) {
     }
 }
 
-/// Returns the time of the next change that needs no request.
 pub(crate) fn next_change(api: &ApiServer, pods: &PodTimes) -> Option<Timestamp> {
     let now = (!api.changed.0.is_empty()).then(|| api.clock());
     [now, pods.next(), api.next_watch_change()].into_iter().flatten().min()

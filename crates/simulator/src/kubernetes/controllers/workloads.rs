@@ -1,4 +1,4 @@
-//! Deployments, replica sets, stateful sets and daemon sets: as many pods as are wanted.
+//! Deployments, `ReplicaSets`, `StatefulSets` and `DaemonSets`.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,8 @@ use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::controllers::scheduler::tolerates;
 use crate::kubernetes::store::objects::{self, number, text};
 
-/// Workloads that were written, or something of theirs; a node that was written concerns every daemon set.
+/// Handles workloads that were written, or whose objects were; a written node concerns every
+/// `DaemonSet`.
 pub(crate) fn settle_workloads(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
     for table in ["deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps"] {
         let all: Vec<Value> = if table == "daemonsets.apps" && work.concerns("nodes") {
@@ -29,7 +30,7 @@ pub(crate) fn settle_workloads(api: &mut ApiServer, work: &ChangeQueue, now: Tim
     }
 }
 
-/// The objects of a table that name this one as an owner.
+/// Returns the objects of a table with this owner.
 fn owned_by<'a>(
     api: &'a ApiServer,
     owner: &Value,
@@ -42,7 +43,7 @@ fn owned_by<'a>(
         .filter_map(|place| api.get(&place.table, &place.key))
 }
 
-/// A deployment has one replica set with its template and its count.
+/// Keeps one `ReplicaSet` with the template and count of a Deployment.
 fn settle_deployment(api: &mut ApiServer, deployment: &Value, now: Timestamp) {
     let namespace = objects::namespace(deployment).to_owned();
     let wanted = number(deployment, &["spec", "replicas"]).unwrap_or(1);
@@ -52,7 +53,7 @@ fn settle_deployment(api: &mut ApiServer, deployment: &Value, now: Timestamp) {
     for old in mine.iter().filter(|set| set["spec"]["template"] != *template) {
         if number(old, &["spec", "replicas"]) != Some(0) {
             let patch = json!({"spec": {"replicas": 0}});
-            // The next look at it tries again what fails.
+            // The next run retries what fails.
             let _ = api.change("replicasets.apps", &objects::key_of(old), &patch, now);
         }
     }
@@ -85,12 +86,12 @@ fn settle_deployment(api: &mut ApiServer, deployment: &Value, now: Timestamp) {
     }
 }
 
-/// A replica set has as many pods as it says; a stateful set has them by number.
+/// Creates or deletes pods of a `ReplicaSet`, or of a `StatefulSet` by number.
 fn settle_replicas(api: &mut ApiServer, table: &str, set: &Value, now: Timestamp) {
     let wanted = usize::try_from(number(set, &["spec", "replicas"]).unwrap_or(1)).unwrap_or(0);
     let mut pods = pods_of(api, set);
     let numbered = table == "statefulsets.apps";
-    // The newest go first when there are too many: those that do not run yet.
+    // Surplus pods are deleted newest first, those that do not run before others.
     pods.sort_by_key(|pod| (!is_ready(pod), objects::name(pod).to_owned()));
     let living: Vec<&Value> = pods.iter().filter(|pod| !objects::is_being_deleted(pod)).collect();
     if numbered {
@@ -117,7 +118,7 @@ fn settle_replicas(api: &mut ApiServer, table: &str, set: &Value, now: Timestamp
     set_status(api, table, set, &status, now);
 }
 
-/// A daemon set has a pod on every node that it tolerates.
+/// Keeps a pod on every node that a `DaemonSet` tolerates.
 fn settle_daemon_set(api: &mut ApiServer, set: &Value, now: Timestamp) {
     let pods = pods_of(api, set);
     let template = &set["spec"]["template"];
@@ -140,7 +141,7 @@ fn settle_daemon_set(api: &mut ApiServer, set: &Value, now: Timestamp) {
     set_status(api, "daemonsets.apps", set, &status, now);
 }
 
-/// The pods that belong to a workload and have not ended.
+/// Returns the pods of a workload that have not ended.
 fn pods_of(api: &ApiServer, workload: &Value) -> Vec<Value> {
     owned_by(api, workload, "pods")
         .filter(|pod| !matches!(text(pod, &["status", "phase"]), "Succeeded" | "Failed"))

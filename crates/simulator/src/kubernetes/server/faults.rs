@@ -29,7 +29,7 @@ impl Kubernetes {
         }
     }
 
-    /// The answer to a read out of an old state; writes are answered as always.
+    /// Returns the response to a read from an old state; writes are served normally.
     fn stale(&mut self, request: &Request, seconds: u64, now: Timestamp) -> Response {
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
         let then = now.checked_sub(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MIN);
@@ -37,7 +37,7 @@ impl Kubernetes {
     }
 }
 
-/// An error that has nothing to do with the request.
+/// Returns an error that does not depend on the request.
 fn refusal(status: u16, code: Option<&str>, retry_after: Option<u64>) -> Response {
     let (reason, message) = match status {
         401 => ("Unauthorized", "Unauthorized"),

@@ -1,5 +1,3 @@
-//! The model.
-
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -15,11 +13,10 @@ use crate::kubernetes::controllers::pod_times::PodTimes;
 use crate::kubernetes::controllers::settle;
 use crate::trace::Trace;
 
-/// The model with a clock and a lock.
 pub type Shell = Shared<Kubernetes>;
 
-/// A model of the Kubernetes API and, if asked for, of the cluster with it. What the API server offers in process, such
-/// as [`ApiServer::get`], is reached through it.
+/// A model of the Kubernetes API and optionally of the cluster. Functions of the API server in
+/// process, such as [`ApiServer::get`], are reached through it.
 pub struct Kubernetes {
     api: ApiServer,
     pods: PodTimes,
@@ -41,7 +38,6 @@ impl DerefMut for Kubernetes {
 }
 
 impl Kubernetes {
-    /// A new cluster with its first namespaces and nothing else.
     pub fn new(options: Options) -> Self {
         let start = options.start;
         let trace = Trace::keeping(options.trace);
@@ -49,7 +45,7 @@ impl Kubernetes {
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
             let namespace =
                 json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-            // A new store has no such namespace, and nothing else can refuse one.
+            // A new store has no such namespace, and nothing else can reject one.
             let _ = api.create(namespace, start);
         }
         // Clients cannot see the time before the first request.
@@ -78,12 +74,11 @@ impl Kubernetes {
         settle::settle(&mut self.api, &mut self.pods, now);
     }
 
-    /// When something happens next without a request.
+    /// Returns the time of the next change without a request.
     pub fn next_change(&self) -> Option<Timestamp> {
         settle::next_change(&self.api, &self.pods)
     }
 
-    /// What happened, line by line.
     pub fn trace(&self) -> String {
         self.trace.text()
     }
@@ -100,7 +95,7 @@ impl Model for Kubernetes {
 }
 
 impl Shell {
-    /// Puts a model behind a clock.
+    /// Adds a clock to a model.
     pub fn new(model: Kubernetes, clock: Clock) -> Self {
         Self::with_clock(model, Arc::new(move || clock.now()))
     }

@@ -15,7 +15,7 @@ use crate::exchange::{Body, Outcome, Request};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A client's end of the model. Cheap to clone.
+/// A client of the model. Cheap to clone.
 #[derive(Clone)]
 pub struct InProcess {
     answer: Arc<dyn Fn(&Request) -> Outcome + Send + Sync>,
@@ -23,17 +23,17 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// A client without a token.
     pub fn new(shell: Shell) -> Self {
         Self { answer: Arc::new(move |request| shell.handle(request)), token: None }
     }
 
-    /// A client whose every request carries this token. A token that a header cannot hold is left out.
+    /// Returns a client whose requests carry this token. A token that a header cannot hold is
+    /// omitted.
     pub fn with_token(shell: Shell, token: &str) -> Self {
         Self::over(move |request| shell.handle(request), token)
     }
 
-    /// The same over anything that answers for the API, such as a whole world.
+    /// Returns a client of any implementation of the API, such as a whole simulation.
     pub fn over(answer: impl Fn(&Request) -> Outcome + Send + Sync + 'static, token: &str) -> Self {
         let mut token = http::HeaderValue::try_from(format!("Bearer {token}")).ok();
         if let Some(token) = &mut token {
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// The body of an answer on its way to a client in process.
+/// Body of a response to a client in process.
 pub struct AnswerBody {
     pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
     breaks: bool,

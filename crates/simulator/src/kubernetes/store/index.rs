@@ -1,4 +1,4 @@
-//! What belongs to what, kept up with every change, so that nothing has to be searched for among all objects.
+//! Indexes of objects by owner, node and namespace, updated with every change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::objects::{self, Key, text};
 
-/// An object's table and its place there.
+/// Table and key of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) table: String,
@@ -28,7 +28,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Notes an object that is there from now on.
+    /// Adds an object.
     pub(super) fn enter(&mut self, table: &str, key: &Key, value: &Value) {
         let place = Place::new(table, key);
         for owner in owners(value) {
@@ -47,7 +47,7 @@ impl Index {
         self.living.insert(objects::uid(value).to_owned(), place);
     }
 
-    /// Forgets an object that was noted with this value.
+    /// Removes an object that was added with this value.
     pub(super) fn leave(&mut self, table: &str, key: &Key, value: &Value) {
         self.living.remove(objects::uid(value));
         let place = Place::new(table, key);
@@ -63,33 +63,29 @@ impl Index {
         }
     }
 
-    /// Where the object with this uid is, if it is.
+    /// Finds the object with this uid.
     pub(crate) fn place_of(&self, uid: &str) -> Option<&Place> {
         self.living.get(uid)
     }
 
-    /// The objects that name this uid as an owner, in order.
     pub(crate) fn dependents(&self, uid: &str) -> impl Iterator<Item = &Place> {
         self.dependents.get(uid).into_iter().flatten()
     }
 
-    /// The pods on a node, in order; those that have no place yet under the empty name.
+    /// Returns the pods on a node, in order; unscheduled ones have the empty name.
     pub(crate) fn pods_on(&self, node: &str) -> impl Iterator<Item = &Key> {
         self.pods.get(node).into_iter().flatten()
     }
 
-    /// How many pods are on a node.
     pub(crate) fn load(&self, node: &str) -> usize {
         self.pods.get(node).map_or(0, BTreeSet::len)
     }
 
-    /// The namespaces that are being deleted.
     pub(crate) fn ending_namespaces(&self) -> impl Iterator<Item = &Key> {
         self.ending_namespaces.iter()
     }
 }
 
-/// The uids of an object's owners.
 pub(crate) fn owners(value: &Value) -> impl Iterator<Item = &str> {
     objects::list(value, &["metadata", "ownerReferences"])
         .iter()

@@ -1,5 +1,3 @@
-//! Objects: their JSON, tables, revisions, indexes and selectors.
-
 mod index;
 pub(crate) mod objects;
 mod selector;

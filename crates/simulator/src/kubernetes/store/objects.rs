@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// Where an object stands in its table.
+/// Namespace and name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Empty for cluster-scoped objects.
@@ -12,18 +12,18 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a name in a namespace, or of a cluster-scoped name.
+    /// Returns a namespaced or cluster-scoped key.
     pub fn new(namespace: Option<&str>, name: &str) -> Self {
         Self { namespace: namespace.unwrap_or_default().to_owned(), name: name.to_owned() }
     }
 }
 
-/// A member by its path; nothing where any part of it is missing.
+/// Returns a member by its path; none if any part is missing.
 pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, part| value.get(*part))
 }
 
-/// A text by its path; empty where it is missing.
+/// Returns a string by its path; empty if missing.
 pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> &'a str {
     at(value, path).and_then(Value::as_str).unwrap_or_default()
 }
@@ -32,17 +32,17 @@ pub(crate) fn number(value: &Value, path: &[&str]) -> Option<i64> {
     at(value, path).and_then(Value::as_i64)
 }
 
-/// A truth by its path; false where it is missing.
+/// Returns a boolean by its path; false if missing.
 pub(crate) fn flag(value: &Value, path: &[&str]) -> bool {
     at(value, path).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// The elements of a list by its path.
+/// Returns the elements of a list by its path.
 pub(crate) fn list<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
     at(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Sets a member, making the objects on the way.
+/// Sets a member, creating missing parents.
 pub(crate) fn set(value: &mut Value, path: &[&str], new: impl Into<Value>) {
     let Some((last, parents)) = path.split_last() else { return };
     let mut value = value;
@@ -76,7 +76,7 @@ pub(crate) fn remove(value: &mut Value, path: &[&str]) -> Option<Value> {
     value.as_object_mut()?.remove(*last)
 }
 
-/// The members of an object; what is not one becomes one.
+/// Returns the members of an object; replaces any other value by an object.
 pub(crate) fn members(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -111,7 +111,6 @@ pub(crate) fn is_being_deleted(object: &Value) -> bool {
     at(object, &["metadata", "deletionTimestamp"]).is_some_and(Value::is_string)
 }
 
-/// The labels of an object, in order.
 pub(crate) fn labels(object: &Value) -> impl Iterator<Item = (&str, &str)> {
     pairs(at(object, &["metadata", "labels"]))
 }
@@ -123,7 +122,7 @@ pub(crate) fn pairs(map: Option<&Value>) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
-/// The status of a condition, if there is one of this type.
+/// Returns the status of the condition of this type.
 pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
     list(object, &["status", "conditions"])
         .iter()
@@ -131,7 +130,7 @@ pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
         .map(|condition| text(condition, &["status"]))
 }
 
-/// Sets a condition; its time of transition stays unless the status changes.
+/// Sets a condition; its transition time changes only with the status.
 pub(crate) fn set_condition(
     object: &mut Value,
     kind: &str,
@@ -161,18 +160,18 @@ pub(crate) fn set_condition(
     }
 }
 
-/// A time as objects carry it: whole seconds.
+/// Formats a time as in objects: whole seconds.
 pub(crate) fn time(now: Timestamp) -> String {
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The time that a member holds.
+/// Parses the time in a member.
 pub(crate) fn time_at(object: &Value, path: &[&str]) -> Option<Timestamp> {
     text(object, path).parse().ok()
 }
 
-/// About how many bytes of memory a value takes beside its own place. A map of one member takes as much as one of eleven:
-/// that many fit into a node of the tree that it is.
+/// Estimates the bytes of memory of a value in addition to its own size. A map of one member takes
+/// as much as one of eleven: that many fit into a node of its tree.
 pub(crate) fn weight(value: &Value) -> usize {
     const NODE: usize = 11;
     match value {

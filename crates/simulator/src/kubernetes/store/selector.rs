@@ -1,10 +1,8 @@
-//! Label and field selectors.
-
 use serde_json::Value;
 
 use super::objects;
 
-/// Which objects a list or watch is about.
+/// Selection of objects by a list or watch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selector {
     labels: Vec<Requirement>,
@@ -20,7 +18,7 @@ enum Requirement {
 }
 
 impl Selector {
-    /// Parses both selectors; `supports` decides which fields a field selector may name.
+    /// Parses both selectors; `supports` decides the allowed fields of a field selector.
     pub(crate) fn parse(
         labels: &str,
         fields: &str,
@@ -132,8 +130,8 @@ fn split_outside_parentheses(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether a selector object (`matchLabels`, `matchExpressions`) fits these labels. An empty one fits all,
-/// a missing one nothing.
+/// Matches a label selector (`matchLabels`, `matchExpressions`). An empty one matches all, a
+/// missing one nothing.
 pub(crate) fn fits_label_selector(selector: Option<&Value>, object: &Value) -> bool {
     let Some(selector) = selector.filter(|selector| selector.is_object()) else { return false };
     let labels = objects::at(object, &["metadata", "labels"]);
@@ -156,9 +154,9 @@ pub(crate) fn fits_label_selector(selector: Option<&Value>, object: &Value) -> b
     })
 }
 
-/// The value of a field in the stored object.
+/// Returns the value of a field in the stored object.
 fn field_value(object: &Value, field: &str) -> String {
-    // Events are stored in one form, and the fields of the other are names for the same members.
+    // Events are stored in one form; the fields of the other are aliases.
     let field = match field {
         "source" if objects::text(object, &["source", "component"]).is_empty() => {
             "reportingComponent".to_owned()

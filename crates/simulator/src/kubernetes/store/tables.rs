@@ -1,4 +1,4 @@
-//! Objects in tables, one revision counter over all of them, and what changed lately.
+//! Objects in tables, one revision counter for all, and recent changes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::index::Index;
 use super::objects::{self, Key};
 
-/// One version of one object, never changed. Its bytes are made once, for every list and watch that shows it.
+/// One immutable version of one object. Its bytes are serialized once, for every list and watch.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) value: Value,
@@ -19,7 +19,7 @@ pub(crate) struct Object {
     item: OnceLock<Bytes>,
 }
 
-/// An object as an item of a list of built-in objects, which says once for all what they are.
+/// Serializes an object as an item of a list of built-in objects, without `apiVersion` and `kind`.
 pub(crate) fn item(value: &Value) -> Bytes {
     let members: BTreeMap<&String, &Value> = value
         .as_object()
@@ -31,12 +31,12 @@ pub(crate) fn item(value: &Value) -> Bytes {
 }
 
 impl Object {
-    /// Its bytes in a list of built-in objects, made when first asked for.
+    /// Returns its bytes as an item, serialized on first use.
     pub(crate) fn as_item(&self) -> Bytes {
         self.item.get_or_init(|| item(&self.value)).clone()
     }
 
-    /// The same object with another revision.
+    /// Returns the same object with another revision.
     pub(crate) fn at_revision(&self, revision: u64) -> Arc<Self> {
         Self::new(self.value.clone(), revision)
     }
@@ -55,13 +55,13 @@ pub(crate) enum ChangeKind {
     Deleted,
 }
 
-/// A change, as watches tell it.
+/// A change, as watches report it.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub(crate) at: Timestamp,
     pub(crate) kind: ChangeKind,
     pub(crate) key: Key,
-    /// The object after it; for a deletion the last one, with the deletion's revision.
+    /// The object after the change; for a deletion the last state, with the deletion's revision.
     pub(crate) object: Arc<Object>,
     pub(crate) previous: Option<Arc<Object>>,
 }
@@ -76,18 +76,17 @@ impl Change {
 struct Table {
     objects: BTreeMap<Key, Arc<Object>>,
     log: VecDeque<Change>,
-    /// The newest revision that the log no longer reaches behind.
+    /// Newest revision that the log no longer covers.
     compacted: u64,
 }
 
-/// Everything that is stored.
 #[derive(Debug)]
 pub(crate) struct Store {
     revision: u64,
     tables: BTreeMap<String, Table>,
     index: Index,
     history: usize,
-    /// All of the store began here: what is older was never there.
+    /// Revision of the last restart: older ones are unknown.
     restarted: u64,
 }
 
@@ -114,7 +113,7 @@ impl Store {
         self.tables.get(table)?.objects.get(key)
     }
 
-    /// The objects of a table, or of one of its namespaces, in order.
+    /// Returns the objects of a table, or of one of its namespaces, in order.
     pub(crate) fn list(
         &self,
         table: &str,
@@ -131,7 +130,7 @@ impl Store {
             })
     }
 
-    /// The same as it was at a revision; nothing when that is forgotten.
+    /// Returns the objects at a revision; none if it was compacted.
     pub(crate) fn list_at(
         &self,
         table: &str,
@@ -161,7 +160,7 @@ impl Store {
         Some(objects)
     }
 
-    /// The revision that was current at a time, as far as this table can tell.
+    /// Returns the revision at a time, as far as this table records it.
     pub(crate) fn revision_at(&self, table: &str, time: Timestamp) -> u64 {
         let Some(table) = self.tables.get(table) else { return self.revision };
         match table.log.iter().find(|change| change.at > time) {
@@ -170,7 +169,7 @@ impl Store {
         }
     }
 
-    /// The changes after a revision; nothing when some of them are forgotten.
+    /// Returns the changes after a revision; none if some were compacted.
     pub(crate) fn changes_since(
         &self,
         table: &str,
@@ -224,7 +223,8 @@ impl Store {
         change
     }
 
-    /// Forgets what was, as a compaction does, or a restart of a server that kept it in memory only.
+    /// Drops the history, as a compaction does, or a restart of a server that kept it in memory
+    /// only.
     pub(crate) fn forget(&mut self) {
         self.restarted = self.revision;
         for table in self.tables.values_mut() {
@@ -233,7 +233,7 @@ impl Store {
         }
     }
 
-    /// Forgets a table whose resource is gone.
+    /// Drops a table whose resource was deleted.
     pub(crate) fn drop_table(&mut self, table: &str) {
         for (key, object) in self.tables.remove(table).unwrap_or_default().objects {
             self.index.leave(table, &key, &object.value);
@@ -248,7 +248,7 @@ impl Store {
         self.tables.values().map(|table| table.objects.len()).sum()
     }
 
-    /// About how many bytes the store takes, its memory of changes included.
+    /// Estimates the bytes of the store, including its history.
     pub(crate) fn memory(&self) -> usize {
         let weigh = |object: &Object| {
             size_of::<Object>() + object.bytes.len() + objects::weight(&object.value)

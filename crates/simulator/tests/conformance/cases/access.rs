@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Authorization.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ cases!("access":
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 
-/// Grants a user these rules, everywhere.
+/// Grants a user these rules, cluster-wide.
 async fn grant(c: &Cluster, user: &str, rules: &Value) {
     let name = c.name("role");
     let role = json!({"metadata": {"name": name}, "rules": rules});
@@ -40,12 +40,12 @@ async fn grant(c: &Cluster, user: &str, rules: &Value) {
     c.post(&format!("{RBAC}/clusterrolebindings"), &binding).await.is(201);
 }
 
-/// Takes every right of [`grant`] away, for the next case that uses the user.
+/// Revokes every permission of [`grant`], for the next case that uses the user.
 async fn revoke(c: &Cluster) {
     c.delete(&format!("{RBAC}/clusterrolebindings/{}", c.name("role"))).await.is(200);
 }
 
-/// What was granted is seen a moment later.
+/// A grant takes effect a moment later.
 async fn until_granted(user: &Cluster, path: &str) {
     user.eventually(path, |answer| answer.status != 403).await;
 }

@@ -1,4 +1,4 @@
-//! Server-side apply: who owns what.
+//! Server-side apply: field ownership.
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ cases!("apply":
     the_same_apply_changes_nothing,
     a_field_that_is_no_longer_applied_is_removed,
     an_update_by_another_takes_the_field;
-    // The 1.20.2 of scripts/kube-assets took conditions for one value. Whether that is 1.20 or this build is not
-    // known, and 22 is a guess.
+    // The 1.20.2 of scripts/kube-assets took conditions for one value. It is unknown if that is
+    // 1.20 or this build, and 22 is a guess.
     since 22:
     a_map_keeps_the_conditions_of_others,
     a_conflict_of_conditions_is_per_field,
@@ -97,7 +97,7 @@ async fn an_applied_field_conflicts_with_its_owner(c: Cluster) {
         "{message}"
     );
     assert_eq!(causes(&status), [("FieldManagerConflict", ".metadata.labels.a")]);
-    // The same value is no conflict: both own it then.
+    // The same value does not conflict: both own it then.
     c.apply(&path, "two", false, &labelled(&c, &json!({"a": "1"}))).await.is(200);
 }
 

@@ -1,4 +1,4 @@
-//! Namespaces, nodes and custom resource definitions.
+//! Namespaces, nodes and CRDs.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ async fn a_new_namespace_is_active_and_held_by_the_cluster(c: Cluster) {
     assert!(made["metadata"]["finalizers"].is_null());
 }
 
-/// A namespace that something inside keeps from going.
+/// Returns a namespace that an object inside keeps from being deleted.
 async fn terminating(c: &Cluster) -> String {
     let path = c.namespace().await;
     let held = json!({"metadata": {"name": "held", "finalizers": ["a.example/a"]}});
@@ -108,7 +108,7 @@ async fn a_nodes_status_and_spec_are_apart(c: Cluster) {
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// A definition of its own group, whose versions are (name, served, stored).
+/// Returns a CRD in a separate group, whose versions are (name, served, stored).
 fn definition(c: &Cluster, scope: &str, versions: &[(&str, bool, bool)]) -> Value {
     let group = format!("{}.example.com", c.name("g"));
     let schema = json!({"openAPIV3Schema": {
@@ -140,7 +140,7 @@ fn thing(c: &Cluster, version: &str, name: &str) -> Value {
     json!({"apiVersion": api_version, "kind": "Thing", "metadata": {"name": name}})
 }
 
-/// Creates the definition and waits until it is served; its path.
+/// Creates the CRD, waits until it is served, and returns its path.
 async fn defined(c: &Cluster, definition: &Value, served: &str) -> String {
     c.post(DEFINITIONS, definition).await.is(201);
     c.eventually(served, |answer| answer.status == 200).await;
@@ -210,7 +210,7 @@ async fn nothing_is_created_under_a_terminating_definition(c: Cluster) {
     c.post(&things, &held).await.is(201);
     c.delete(&path).await.is(200);
     c.eventually(&path, |answer| holds(answer, "Terminating")).await;
-    // What serves the kind hears of it later than who reads the definition.
+    // The resource is served later than the CRD's status changes.
     let (try_it, new) = (format!("{things}?dryRun=All"), thing(&c, "v1", "new"));
     let answer = c.until(|| c.post(&try_it, &new), |answer| answer.status != 201).await;
     answer.fails(405, "MethodNotAllowed");

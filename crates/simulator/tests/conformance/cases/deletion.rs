@@ -150,7 +150,7 @@ async fn a_deletion_under_the_right_uid_is_taken(c: Cluster) {
     c.get(&path).await.fails(404, "NotFound");
 }
 
-/// A claim and another that it owns, which a finalizer holds.
+/// Creates a NodeClaim and another that it owns, which a finalizer keeps.
 async fn owner_and_dependent(c: &Cluster) -> String {
     let (path, owner) = c.new_claim("owner").await;
     let mut dependent = c.claim("dependent");

@@ -1,4 +1,4 @@
-//! JSON Patch, by which conditions are written.
+//! JSON Patch, the patch type that writes conditions.
 
 use serde_json::json;
 
@@ -30,12 +30,12 @@ cases!("json_patch":
     a_patch_of_a_deleting_claim_is_taken,
     a_patch_of_a_missing_claim_is_not_found,
     an_invalid_condition_is_refused;
-    // The 1.20.2 of scripts/kube-assets took the duplicate; 22 is a guess.
+    // The 1.20.2 of scripts/kube-assets accepted the duplicate; 22 is a guess.
     since 22:
     a_duplicate_type_is_refused_in_a_map,
 );
 
-/// The message of every patch that does not apply, whatever the reason.
+/// Message of every patch that does not apply.
 const REJECTED: &str = "the server rejected our request due to an error in our request";
 
 async fn a_condition_is_appended_behind_the_others(c: Cluster) {

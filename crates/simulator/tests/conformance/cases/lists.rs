@@ -1,4 +1,4 @@
-//! Lists: selectors, pages and what a list is as of.
+//! Lists: selectors, pages and consistency.
 
 use serde_json::{Value, json};
 
@@ -206,7 +206,7 @@ async fn a_continued_list_takes_no_version_of_its_own(c: Cluster) {
 
 async fn a_list_from_the_cache_is_a_list(c: Cluster) {
     let path = maps(&c, &["a"]).await;
-    // Whatever the cache knows; but never fewer than were there when this one was made.
+    // The cache may be old, but it has all objects that existed when this one was created.
     let first = c.get(&format!("{path}/a")).await.is(200);
     let version = text(&first, "/metadata/resourceVersion");
     let list = c.get(&format!("{path}?resourceVersion={version}")).await.is(200);

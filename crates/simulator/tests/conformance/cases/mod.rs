@@ -1,5 +1,3 @@
-//! The behaviours, by area.
-
 mod access;
 mod apply;
 mod cluster_objects;

@@ -1,4 +1,4 @@
-//! Create, read, update, delete, and what the server writes on every object.
+//! Create, read, update, delete, and the server's metadata.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Pods: grace, binding, eviction and budgets.
+//! Pods: grace, binding, eviction and PDBs.
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Api, EvictParams};
@@ -56,7 +56,7 @@ async fn evict(c: &Cluster, path: &str, options: Value) -> crate::answer::Answer
     c.post(&format!("{path}/eviction"), &body).await
 }
 
-/// A budget for the running pods, as its controller would have left it.
+/// Creates a PDB for the running pods, as its controller would have updated it.
 async fn budget(c: &Cluster, name: &str, allowed: i32, observed: bool) -> String {
     let budgets = format!("/apis/policy/v1beta1/namespaces/{}/poddisruptionbudgets", c.name("ns"));
     let body = json!({
@@ -276,7 +276,8 @@ async fn a_finished_pod_is_evicted_whatever_its_budget(c: Cluster) {
     evict(&c, &path, json!({})).await.is(201);
 }
 
-/// Why we post evictions of our own: kube 5.0 sends `delete_options`, which no server knows.
+/// The reason why the product posts evictions itself: kube 5.0 sends `delete_options`, which no
+/// server accepts.
 async fn the_librarys_eviction_loses_its_options(c: Cluster) {
     c.namespace().await;
     let path = running(&c, "p").await;

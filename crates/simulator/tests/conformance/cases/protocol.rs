@@ -1,4 +1,4 @@
-//! The protocol around objects: status subresources, dry runs, tables, discovery, refusals.
+//! The protocol: status subresources, dry runs, tables, discovery, errors.
 
 use serde_json::{Value, json};
 
@@ -261,7 +261,7 @@ async fn the_version_is_told(c: Cluster) {
 
 async fn health_is_told(c: Cluster) {
     for path in ["/healthz", "/readyz", "/livez"] {
-        // A real server that is busy is unwell for a moment.
+        // A busy server may be unhealthy for a moment.
         let well = c.eventually(path, |answer| answer.status == 200).await;
         assert_eq!(well.body, "ok", "{path}");
     }

@@ -1,4 +1,4 @@
-//! What we keep in a cluster: leases, events, config maps as journal, secrets.
+//! Objects that Mooring stores in a cluster: Leases, Events, `ConfigMaps` as journal, Secrets.
 
 use serde_json::{Value, json};
 
@@ -92,8 +92,8 @@ async fn a_lease_keeps_microseconds(c: Cluster) {
     assert_eq!(causes(&status), [("FieldValueInvalid", "spec.leaseDurationSeconds")]);
 }
 
-/// An event on a NodeClaim, in the newer API. A NodeClaim has no namespace, but old servers take an event in this one
-/// only if its object names it, too; new ones take both.
+/// Returns an event on a NodeClaim, in the newer API. A NodeClaim has no namespace, but old servers
+/// accept an event in this one only if its object names it as well; new ones accept both.
 fn event(name: &str) -> Value {
     json!({
         "apiVersion": "events.k8s.io/v1", "kind": "Event",
@@ -208,7 +208,7 @@ async fn events_are_selected_by_their_object(c: Cluster) {
     assert!(names(&list).is_empty());
 }
 
-/// The selector of `kubectl describe`, over all namespaces.
+/// Lists events by the selector of `kubectl describe`, over all namespaces.
 async fn described(c: &Cluster, list: &str, object: &str, name: &str, uid: &str) -> Vec<String> {
     let selector = format!(
         "{object}.name%3D{name},{object}.namespace%3D,{object}.kind%3DNodeClaim,{object}.uid%3D{uid}"

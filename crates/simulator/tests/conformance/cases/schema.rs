@@ -1,4 +1,4 @@
-//! What a structural schema refuses, drops and fills in.
+//! Structural schemas: rejected, dropped and defaulted members.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn class(c: &Cluster, spec: &Value) -> Value {
     })
 }
 
-/// The one cause why a claim that was changed so is refused.
+/// Returns the only cause for which a changed NodeClaim is rejected.
 async fn refused(c: &Cluster, change: impl FnOnce(&mut Value)) -> (String, String, String) {
     let mut claim = c.claim("claim");
     change(&mut claim);

@@ -1,4 +1,4 @@
-//! Watches: where they begin, what they tell, how they end.
+//! Watches: start, events, end.
 
 use futures::TryStreamExt as _;
 use serde_json::json;
@@ -66,7 +66,7 @@ async fn a_watch_without_version_begins_with_what_is_there(c: Cluster) {
 async fn a_watch_from_zero_begins_with_what_is_there(c: Cluster) {
     let (_, _) = c.new_claim("claim").await;
     let selector = format!("fieldSelector=metadata.name%3D{}", c.name("claim"));
-    // The cache may lag behind; the object comes, as part of the beginning or after it.
+    // The cache may lag; the object comes with the initial events or after them.
     let mut watch = c.watch(&c.claims(), &format!("resourceVersion=0&{selector}")).await;
     assert_eq!(watch.event().await, ("ADDED".to_owned(), c.name("claim")));
 }
@@ -193,7 +193,7 @@ async fn a_bookmark_comes_before_the_end(c: Cluster) {
     let path = maps(&c).await;
     let since = version_of_list(&c, &path).await;
     let query = format!("resourceVersion={since}&allowWatchBookmarks=true&timeoutSeconds=5");
-    // A server promises to try: on one that is busy, the end may overtake it.
+    // Best effort of the server: on a busy one, the end may come first.
     let mut bookmark = None;
     for _ in 0..5 {
         let mut watch = c.watch(&path, &query).await;
@@ -223,7 +223,7 @@ async fn a_watch_from_long_ago_is_gone(c: Cluster) {
 async fn a_watch_from_nonsense_is_refused(c: Cluster) {
     let path = maps(&c).await;
     let answer = c.get(&format!("{path}?watch=true&resourceVersion=nonsense")).await;
-    // Old servers call it their own fault.
+    // Old servers return a server error.
     assert!([400, 422, 500].contains(&answer.status), "{answer}");
     assert_eq!(answer.body["kind"], "Status");
     assert!(text(&answer.body, "/message").contains("nonsense"), "{answer}");

@@ -1,17 +1,16 @@
-//! Who may do what: role assignments, deny assignments, linked resources and locks, in the order of Azure.
+//! Authorization: role assignments, deny assignments, linked resources and locks, in Azure's order.
 
 use crate::azure::api::access::linked::linked;
 use crate::azure::api::request::{ArmError, Call};
 use crate::azure::state::{AzureState, is_at_or_below};
 
 impl AzureState {
-    /// Refuses a call that its principal may not make, or that a lock forbids.
     pub(crate) fn authorize(&self, call: &Call) -> Result<(), ArmError> {
         let action = action_of(call);
         let scope = format!("/{}", call.path.segments.join("/"));
         let who = &call.principal;
         let own = format!("/subscriptions/{}", self.options.subscription);
-        // Whether there is such a subscription is decided before anyone's rights.
+        // The subscription is checked before any permission.
         if is_at_or_below(&scope, "/subscriptions/")
             && call.path.segments.len() > 1
             && !is_at_or_below(&scope, &own)
@@ -48,7 +47,7 @@ impl AzureState {
     }
 }
 
-/// The action of a call: the type and a verb.
+/// Returns the action of a call: resource type and verb.
 pub(crate) fn action_of(call: &Call) -> String {
     let segments = &call.path.segments;
     let at = call.path.lower.iter().rposition(|part| part == "providers");

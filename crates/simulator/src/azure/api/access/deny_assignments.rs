@@ -1,11 +1,11 @@
-//! Deny assignments: what no role can allow.
+//! Deny assignments, which override every role.
 
 use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmError, Reply};
 use crate::azure::state::{AzureState, DenyAssignment, is_at_or_below, is_match, text};
 
-/// The principal of a deny assignment that is meant for everyone.
+/// Principal id of a deny assignment for all principals.
 const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
 
 impl DenyAssignment {
@@ -55,7 +55,7 @@ impl DenyAssignment {
 }
 
 impl AzureState {
-    /// All deny assignments, with that of a node resource group which its cluster restricts.
+    /// Includes the deny assignment of a restricted node resource group.
     fn deny_assignments(&self) -> Vec<DenyAssignment> {
         let mut all = self.deny_assignments.clone();
         let clusters = self.store.all().filter(|body| {
@@ -85,7 +85,6 @@ impl AzureState {
         self.deny_assignments().into_iter().find(|denial| denial.denies(principal, action, scope))
     }
 
-    /// `GET {scope}/providers/Microsoft.Authorization/denyAssignments`: those at the scope, above and below it.
     pub(crate) fn list_deny_assignments(&self, scope: &str) -> Reply {
         let near = |denial: &&DenyAssignment| {
             is_at_or_below(scope, &denial.scope) || is_at_or_below(&denial.scope, scope)

@@ -1,4 +1,4 @@
-//! Resources that a request names, on which its principal needs rights as well.
+//! Resources that a request refers to and that need permissions as well.
 
 use http::Method;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::azure::api::request::Call;
 use crate::azure::state::{AzureState, is_at_or_below, text};
 
-/// What a pool names, with the action that is checked on it.
+/// Members of a pool that refer to other resources, with the action checked on each.
 const OF_POOL: [(&str, &str); 4] = [
     ("vnetSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action"),
     ("podSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action"),
@@ -22,10 +22,10 @@ const OF_CLUSTER: [(&str, &str); 2] = [
     ),
 ];
 
-/// Reading a node image, which a write of a whole scale set needs as well.
+/// Action that a write of a whole scale set needs on its node image.
 const IMAGE_READ: &str = "Microsoft.Compute/galleries/images/versions/read";
 
-/// The actions that a call needs on other resources, with their ids.
+/// Returns the actions that a call needs on other resources, with their ids.
 pub(crate) fn linked(call: &Call, state: &AzureState) -> Vec<(&'static str, String)> {
     if call.method != Method::PUT {
         return Vec::new();
@@ -44,7 +44,7 @@ pub(crate) fn linked(call: &Call, state: &AzureState) -> Vec<(&'static str, Stri
                 "/subscriptions/{}/resourceGroups/{}",
                 state.options.subscription, state.options.node_resource_group
             );
-            // An identity in the node resource group is one that AKS made for itself.
+            // An identity in the node resource group was created by AKS for itself.
             let of_cluster = OF_CLUSTER
                 .iter()
                 .map(|(pointer, action)| (*action, text(cluster, pointer).to_owned()))

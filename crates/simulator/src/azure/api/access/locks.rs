@@ -1,4 +1,4 @@
-//! Management locks: what nobody may delete or change until the lock is removed.
+//! Management locks.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,6 @@ use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::state::{AzureState, Lock, is_at_or_below};
 
 impl AzureState {
-    /// Refuses a call that locks forbid.
     pub(crate) fn check_locks(&self, method: &Method, scope: &str) -> Result<(), ArmError> {
         let own = "/providers/Microsoft.Authorization/locks/";
         let is_lock = scope.to_lowercase().contains(&own.to_lowercase());
@@ -20,7 +19,6 @@ impl AzureState {
         }
     }
 
-    /// `GET {scope}/providers/Microsoft.Authorization/locks`: those at the scope, above and below it.
     pub(crate) fn list_locks(&self, scope: &str) -> Reply {
         let near =
             |lock: &&Lock| is_at_or_below(scope, &lock.scope) || is_at_or_below(&lock.scope, scope);
@@ -28,7 +26,6 @@ impl AzureState {
         Reply::ok(json!({"value": list}))
     }
 
-    /// One lock: read, put or deleted.
     pub(crate) fn lock(&mut self, call: &Call, scope: &str, name: &str) -> ArmResult {
         let is_it = |lock: &Lock| {
             lock.name.eq_ignore_ascii_case(name) && lock.scope.eq_ignore_ascii_case(scope)

@@ -1,4 +1,4 @@
-//! Role assignments, and the rights that a principal has by them.
+//! Role assignments and the permissions that they grant.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,6 @@ impl Denial {
     }
 }
 
-/// What one role gives at one scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Permission {
     actions: Vec<String>,
@@ -28,13 +27,13 @@ impl Permission {
 }
 
 impl AzureState {
-    /// True if a role of the principal gives the right at the scope.
+    /// Returns true if a role of the principal grants the action at the scope.
     pub(crate) fn has_right(&self, principal: &str, action: &str, scope: &str) -> bool {
         let segments = scope.trim_matches('/').split('/').count();
         let below = |word: &str| is_at_or_below(scope, word);
-        // Everyone who signs in may see which subscriptions and tenants there are.
+        // Every signed-in principal may list subscriptions and tenants.
         let open = below("/tenants") || below("/subscriptions") && segments <= 2;
-        // A query is not at a scope: it shows what may be read.
+        // A query has no scope: it returns what the caller may read.
         let unscoped = !below("/subscriptions");
         if open || unscoped {
             let taken = |denial: &Denial| {
@@ -57,7 +56,8 @@ impl AzureState {
         })
     }
 
-    /// `GET {scope}/providers/Microsoft.Authorization/permissions`: the caller's own, inherited ones included.
+    /// `GET {scope}/providers/Microsoft.Authorization/permissions`: the caller's own and inherited
+    /// ones.
     pub(crate) fn permissions(&self, call: &Call, scope: &str) -> Reply {
         let list: Vec<Value> = self
             .permissions_of(&call.principal, scope)

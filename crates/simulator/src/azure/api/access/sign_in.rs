@@ -1,4 +1,4 @@
-//! Where tokens come from: the endpoints of Entra ID that Azure's clients and `az` ask.
+//! Sign-in endpoints of Entra ID, as used by Azure's clients and `az`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,10 +11,10 @@ use crate::azure::state::Options;
 use crate::secrets;
 use crate::uri::query;
 
-/// Seconds for which a token is good.
+/// Seconds until a token expires.
 const LIFETIME: i64 = 3600;
 
-/// Answers if the path is one of the sign-in endpoints.
+/// Returns a response if the path is a sign-in endpoint.
 pub(crate) fn answer(
     options: &Options,
     method: &str,
@@ -139,12 +139,10 @@ fn token_endpoint(
     })))
 }
 
-/// A token in the form of a JWT, signed with the key of this run.
 pub(crate) fn token(options: &Options, audience: &str, base: &str, now: Timestamp) -> String {
     token_of(options, &options.principal, audience, base, now)
 }
 
-/// A token of a principal.
 pub(crate) fn token_of(
     options: &Options,
     principal: &str,
@@ -166,7 +164,7 @@ pub(crate) fn token_of(
     format!("{head}.{body}.{signature}")
 }
 
-/// The principal of a request's token, or why it is none.
+/// Returns the principal of a request's token.
 pub(crate) fn principal(
     key: &Secret,
     header: Option<&str>,

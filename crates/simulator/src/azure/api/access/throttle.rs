@@ -5,32 +5,32 @@ use jiff::SignedDuration;
 use crate::azure::api::request::{ArmError, Call};
 use crate::azure::state::{Buckets, Limit, Limits};
 
-/// How many buckets there may be before forgotten ones go, and after how long every bucket is full.
+/// Number of buckets above which full ones are dropped, and seconds until every bucket is full.
 const MOST_BUCKETS: usize = 10_000;
 const FULL_AGAIN: SignedDuration = SignedDuration::from_mins(10);
 
-/// What a call is let through with: headers that tell how much is left.
+/// Headers with the remaining tokens of an accepted call.
 pub(crate) type Left = Vec<(&'static str, String)>;
 
-/// One bucket that a call draws from.
+/// A bucket that a call draws from.
 struct Draw {
     key: String,
     limit: Limit,
-    /// Azure's code when it is empty, and the header that tells its level.
+    /// Azure's code for an empty bucket, and the header with its level.
     code: &'static str,
     header: Option<&'static str>,
     by_aks: bool,
 }
 
 impl Buckets {
-    /// Draws a token for this call from every bucket that it falls under, or says how long to wait.
+    /// Draws a token for this call from every bucket that applies, or returns the time to wait.
     pub(crate) fn draw(
         &mut self,
         call: &Call,
         limits: &Limits,
         speed: f64,
     ) -> Result<Left, ArmError> {
-        // Names come from clients: a bucket that nobody has drawn from for a while is full again anyway.
+        // Names come from clients: a bucket that was not used for a while is full again anyway.
         if self.levels.len() > MOST_BUCKETS {
             self.levels.retain(|_, (_, at)| call.now.duration_since(*at) < FULL_AGAIN);
         }
@@ -126,7 +126,7 @@ fn draws(call: &Call, limits: &Limits) -> Vec<Draw> {
     draws
 }
 
-/// Tells the level of a compute bucket, by its name.
+/// Header with the levels of compute buckets, by name.
 const COMPUTE_LEFT: &str = "x-ms-ratelimit-remaining-resource";
 
 fn compute(key: String, limit: Limit) -> Draw {

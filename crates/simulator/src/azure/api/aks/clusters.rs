@@ -15,7 +15,6 @@ const UPDATE: u64 = 120;
 const RETAG: u64 = 60;
 
 impl AzureState {
-    /// A cluster's body, with its pools inside as AKS shows them.
     pub(crate) fn cluster_body(&self, cluster: &str, version: &str) -> Option<Value> {
         let mut body = self.store.get(cluster)?.clone();
         let pools: Vec<Value> = self
@@ -55,7 +54,7 @@ impl AzureState {
         Reply::ok(json!({"value": clusters}))
     }
 
-    /// A whole update: what was sent replaces what was, except for what only AKS writes.
+    /// Replaces the cluster, except for members that only AKS writes.
     pub(crate) fn put_cluster(&mut self, call: &Call, cluster: &str) -> ArmResult {
         let sent = call.object()?.clone();
         let Some(old) = self.store.get(cluster).cloned() else {
@@ -100,7 +99,7 @@ impl AzureState {
         self.followed(Reply::ok(body), call, &operation)
     }
 
-    /// New tags reach the cluster as an update, which also settles one that was left Failed or Canceled.
+    /// Updates the tags, which also sets a Failed or Canceled cluster to Succeeded.
     pub(crate) fn retag_cluster(&mut self, call: &Call, cluster: &str) -> Result<(), ArmError> {
         self.check_idle(cluster)?;
         let body = self.store.get(cluster).cloned().unwrap_or_default();
@@ -108,8 +107,8 @@ impl AzureState {
         Ok(())
     }
 
-    /// `POST …/listClusterUserCredential` and its like: a kubeconfig, with or without an API behind it. What it holds
-    /// follows from the cluster's own fields.
+    /// `POST …/listClusterUserCredential` and similar: a kubeconfig that follows from the cluster's
+    /// fields.
     pub(crate) fn credential(&self, call: &Call, cluster: &str) -> ArmResult {
         let body = self.store.get(cluster).unwrap_or(&Value::Null);
         let is = |pointer: &str| body.pointer(pointer).and_then(Value::as_bool) == Some(true);
@@ -150,7 +149,7 @@ impl AzureState {
         let token = access.as_ref().and_then(|access| access.token.as_ref());
         let login = match token {
             Some(token) => json!({"token": token.expose()}),
-            // Signed with the key of the run: there are no constant tokens.
+            // Signed with the key of the run: no token is constant.
             None if admin || !entra => {
                 json!({"token": sign_in::token(&self.options, AKS_SERVER, &call.base, call.now)})
             }

@@ -1,5 +1,3 @@
-//! Clusters and agent pools.
-
 pub(crate) mod clusters;
 mod pool_body;
 mod pool_machines;

@@ -1,4 +1,4 @@
-//! A pool's body as AKS keeps it: what was sent, and what it fills in.
+//! A pool's body as AKS stores it: the members of the request and AKS's defaults.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::azure::api::aks::pool_rules::{is_of_machines, is_stopped};
 use crate::azure::api::request::ArmError;
 use crate::azure::state::{AzureState, last, text};
 
-/// From this version on `nodeImageVersion` can be set, which rolls a pool back; before it is read-only.
+/// First version in which `nodeImageVersion` can be set, which rolls a pool back.
 const ROLLBACK_VERSION: &str = "2026-04-01";
 
 impl AzureState {
@@ -88,7 +88,8 @@ impl AzureState {
         })
     }
 
-    /// The image of the nodes that a PUT makes: of the snapshot, the one that was set, the pool's own, or the newest.
+    /// Returns the image of new nodes: of the snapshot, the requested one, the pool's current one,
+    /// or the newest.
     fn image_of(&self, properties: &Map<String, Value>, old: Option<&Value>) -> String {
         let snapshot = source_of(properties).and_then(|source| self.store.get(source));
         let sent = properties.get("nodeImageVersion").and_then(Value::as_str);
@@ -103,7 +104,8 @@ impl AzureState {
             .to_owned()
     }
 
-    /// Refuses an image that a pool has not used recently, any image for a new pool, and a snapshot that is not there.
+    /// Rejects an image that the pool has not used recently, any image for a new pool, and an
+    /// unknown snapshot.
     pub(crate) fn check_image(
         &self,
         id: &str,
@@ -139,7 +141,7 @@ fn source_of(properties: &Map<String, Value>) -> Option<&str> {
     properties.get("creationData")?.get("sourceResourceId")?.as_str()
 }
 
-/// The sizes and counts of a pool of single VMs. The autoscaler begins with the least.
+/// Returns the sizes and counts of a pool of single VMs. The autoscaler starts with the minimum.
 fn nodes_of(properties: &Map<String, Value>) -> Value {
     let scale = properties.get("virtualMachinesProfile").map(|profile| &profile["scale"]);
     let of = |how: &str, count: &str| -> Vec<Value> {

@@ -1,14 +1,14 @@
-//! Deletion of machines that AKS made one by one.
+//! Deletion of Machines that AKS created one by one.
 
 use crate::azure::api::request::{ArmResult, Call, Reply};
 use crate::azure::state::{AKS, AzureState, Work, set, text};
 
-/// Seconds until AKS has deleted a machine.
+/// Seconds until AKS has deleted a Machine.
 const DELETE_MACHINE: u64 = 20;
 
 impl AzureState {
-    /// Deletes machines that AKS made one by one: the VM behind each goes, and then the machine. None if the pool has
-    /// no such machines.
+    /// Deletes Machines that AKS created one by one, each after its VM. Returns none if the pool
+    /// has no such Machines.
     pub(crate) fn delete_pool_machines(
         &mut self,
         call: &Call,

@@ -1,13 +1,14 @@
-//! Which members an agent pool has in which api-version.
+//! Members of an agent pool by api-version.
 //!
-//! A request through a version loses what that version lacks, and so does the response. Two versions were compared member
-//! by member: 2025-02-01 and 2026-05-01. What only the later one has counts as unknown to every version before it.
+//! A request through a version loses the members that the version lacks, and so does the response.
+//! Two versions were compared member by member: 2025-02-01 and 2026-05-01. Members that only the
+//! later one has count as unknown to every earlier version.
 
 use serde_json::{Map, Value};
 
 use crate::azure::api::request::ArmError;
 
-/// The version that the members of [`LATER`] came with.
+/// Version that added the members of [`LATER`].
 const LATER_VERSION: &str = "2026-05-01";
 
 /// Members of `properties` in 2025-02-01.
@@ -62,7 +63,7 @@ const MEMBERS: [&str; 48] = [
     "workloadRuntime",
 ];
 
-/// The members that 2026-05-01 has beyond them.
+/// Members added by 2026-05-01.
 const LATER: [&str; 7] = [
     "podIPAllocationMode",
     "gatewayProfile",
@@ -73,19 +74,18 @@ const LATER: [&str; 7] = [
     "localDNSProfile",
 ];
 
-/// Members of members that only the later version has.
+/// Nested members that only the later version has.
 const LATER_NESTED: [(&str, &str); 3] = [
     ("upgradeSettings", "maxUnavailable"),
     ("upgradeSettings", "undrainableNodeBehavior"),
     ("securityProfile", "sshAccess"),
 ];
 
-/// Previews have what the next stable version gets.
+/// Previews have the members of the next stable version.
 fn has_later(version: &str) -> bool {
     version >= LATER_VERSION || version.ends_with("-preview")
 }
 
-/// Removes the members that a version does not have.
 pub(crate) fn trim(properties: &mut Map<String, Value>, version: &str) {
     let later = has_later(version);
     properties.retain(|name, _| {
@@ -100,7 +100,7 @@ pub(crate) fn trim(properties: &mut Map<String, Value>, version: &str) {
     }
 }
 
-/// Trims a pool, or every pool of a list, to what a version shows.
+/// Trims a pool, or every pool of a list, to the members of a version.
 pub(crate) fn trim_shown(body: &mut Value, version: &str) {
     if let Some(Value::Array(pools)) = body.get_mut("value") {
         for pool in pools {
@@ -111,7 +111,7 @@ pub(crate) fn trim_shown(body: &mut Value, version: &str) {
     }
 }
 
-/// Refuses a type or mode that a version does not have.
+/// Rejects a type or mode that a version does not have.
 pub(crate) fn check_kind(properties: &Map<String, Value>, version: &str) -> Result<(), ArmError> {
     let is = |name: &str, word: &str| properties.get(name).and_then(Value::as_str) == Some(word);
     let later = has_later(version);
@@ -131,7 +131,8 @@ pub(crate) fn check_kind(properties: &Map<String, Value>, version: &str) -> Resu
     Ok(())
 }
 
-/// Returns true if a version lists the pool. The managed system pool of AKS Automatic is in no stable version.
+/// Returns true if a version lists the pool. No stable version lists the managed system pool of AKS
+/// Automatic.
 pub(crate) fn is_listed(pool: &Value, version: &str) -> bool {
     pool["properties"]["mode"] != "ManagedSystem" || version.ends_with("-preview")
 }

@@ -1,10 +1,10 @@
-//! What AKS demands of a pool before it accepts it.
+//! Validation of agent pools.
 
 use serde_json::{Map, Value};
 
 use crate::azure::api::request::ArmError;
 
-/// Properties that never change after a pool's creation.
+/// Properties that cannot change after a pool's creation.
 const IMMUTABLE: [&str; 10] = [
     "vmSize",
     "osType",
@@ -20,7 +20,7 @@ const IMMUTABLE: [&str; 10] = [
 
 const LARGEST: i64 = 1000;
 
-/// Names: a lower-case letter, then up to eleven letters and digits; for Windows up to five.
+/// Names have a lowercase letter and up to eleven letters or digits; for Windows up to five.
 pub(crate) fn check_name(name: &str, properties: &Map<String, Value>) -> Result<(), ArmError> {
     let windows = properties.get("osType").and_then(Value::as_str) == Some("Windows");
     let longest = if windows { 6 } else { 12 };
@@ -36,19 +36,18 @@ pub(crate) fn check_name(name: &str, properties: &Map<String, Value>) -> Result<
     )))
 }
 
-/// Returns true for a pool of single VMs, which has sizes and counts in a profile of its own.
+/// Returns true for a pool of single VMs, which has sizes and counts in a separate profile.
 pub(crate) fn is_of_machines(properties: &Map<String, Value>) -> bool {
     let is = |name: &str, word: &str| properties.get(name).and_then(Value::as_str) == Some(word);
     is("type", "VirtualMachines") || is("mode", "Machines")
 }
 
-/// Returns true for a pool whose power is off.
 pub(crate) fn is_stopped(properties: &Map<String, Value>) -> bool {
     let state = properties.get("powerState").and_then(|state| state.get("code"));
     state.and_then(Value::as_str) == Some("Stopped")
 }
 
-/// A new pool has a size; one of single VMs has a profile instead.
+/// A new pool has a size; a pool of single VMs has a profile instead.
 pub(crate) fn check_size(properties: &Map<String, Value>) -> Result<(), ArmError> {
     let there = |name: &str| properties.get(name).is_some_and(|value| !value.is_null());
     if is_of_machines(properties) {
@@ -68,7 +67,6 @@ pub(crate) fn check_size(properties: &Map<String, Value>) -> Result<(), ArmError
     Ok(())
 }
 
-/// The counts fit each other and the pool's mode.
 pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmError> {
     if is_of_machines(properties) {
         return Ok(());
@@ -115,11 +113,11 @@ pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmErr
     Ok(())
 }
 
-/// Nothing that may not change is changed.
+/// Rejects changes of immutable properties.
 pub(crate) fn check_unchanged(old: &Value, new: &Map<String, Value>) -> Result<(), ArmError> {
     for name in IMMUTABLE {
         let before = &old["properties"][name];
-        // A disk of 0 GB is one of the default size.
+        // A disk of 0 GB has the default size.
         let default = |after: &Value| name == "osDiskSizeGB" && after.as_i64() == Some(0);
         let differs = new
             .get(name)
@@ -135,7 +133,7 @@ pub(crate) fn check_unchanged(old: &Value, new: &Map<String, Value>) -> Result<(
     Ok(())
 }
 
-/// What an update that leaves it out does not take away.
+/// Keeps immutable properties that an update omits.
 pub(crate) fn keep_immutable(old: &Value, new: &mut Map<String, Value>) {
     for name in IMMUTABLE.iter().chain(&["mode", "osSKU", "count"]) {
         let before = &old["properties"][*name];
@@ -145,7 +143,7 @@ pub(crate) fn keep_immutable(old: &Value, new: &mut Map<String, Value>) {
     }
 }
 
-/// The processors of a machine size: the first number in its name (`Standard_E8ds_v5`: 8).
+/// Returns the cores of a VM size: the first number in its name (`Standard_E8ds_v5`: 8).
 pub(crate) fn cores(size: &str) -> i64 {
     let family = size.strip_prefix("Standard_").unwrap_or(size);
     let digits: String = family

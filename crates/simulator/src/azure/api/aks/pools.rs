@@ -9,15 +9,15 @@ use crate::azure::api::aks::pool_rules::{
 use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::state::{AKS, AzureState, Event, Operation, Work, last, number, set, text};
 
-/// Simulated seconds that things take, which are those of a quiet day in a large region.
+/// Simulated seconds that operations take on a quiet day in a large region.
 const CREATE: u64 = 120;
 const UPDATE: u64 = 120;
 const DELETE: u64 = 120;
 const ABORT: u64 = 30;
-/// From an operation's start until it gets to the scale set.
+/// Time from an operation's start until it reaches the scale set.
 const GROW: u64 = 20;
 const SHRINK: u64 = 60;
-/// For so long after its end an operation is still "the latest", which can no longer be aborted.
+/// Time after its end in which an operation is still "the latest" and cannot be aborted.
 const JUST_ENDED: u64 = 10;
 
 impl AzureState {
@@ -69,7 +69,7 @@ impl AzureState {
         Ok(self.followed(reply, call, &operation))
     }
 
-    /// What a pool's operation does on its way.
+    /// Schedules the events of a pool's operation.
     pub(crate) fn plan_pool(&mut self, operation: &Operation) {
         let (id, started) = (operation.id.clone(), operation.started);
         match operation.work {
@@ -101,7 +101,7 @@ impl AzureState {
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
-    /// `POST …/deleteMachines`: single machines of a pool go, and its count with them.
+    /// `POST …/deleteMachines`: deletes VMs of a pool and lowers its count.
     pub(crate) fn delete_machines(&mut self, call: &Call, cluster: &str, pool: &str) -> ArmResult {
         self.get_pool(cluster, pool)?;
         let names = call.object()?.get("machineNames").and_then(Value::as_array);
@@ -180,7 +180,6 @@ impl AzureState {
         Ok(self.followed(Reply::new(202), call, &operation))
     }
 
-    /// The list of a cluster's pools, as an api-version shows them.
     pub(crate) fn list_pools(&self, cluster: &str, version: &str) -> Reply {
         let pools = self.store.list(&format!("{cluster}/agentPools"));
         let pools: Vec<&Value> =
@@ -190,7 +189,6 @@ impl AzureState {
         Reply::ok(body)
     }
 
-    /// A pool as an api-version shows it.
     pub(crate) fn show_pool(&self, cluster: &str, name: &str, version: &str) -> ArmResult {
         let mut reply = self.get_pool(cluster, name)?;
         if let Some(body) = &mut reply.body {
@@ -209,7 +207,6 @@ impl AzureState {
             .ok_or_else(|| no_pool(name))
     }
 
-    /// The machines of a pool, as AKS lists them.
     pub(crate) fn machines_of(&self, cluster: &str, pool: &str, which: Option<&str>) -> ArmResult {
         self.get_pool(cluster, pool)?;
         let cluster_id = self.true_id(cluster);
@@ -231,7 +228,8 @@ impl AzureState {
             });
             let failure = machine.pointer("/properties/instanceView/statuses/0").filter(|status| text(status, "/level") == "Error");
             if let Some(failure) = failure {
-                // `ProvisioningState/failed/NetworkingInternalOperationError`: the last word is the code.
+                // `ProvisioningState/failed/NetworkingInternalOperationError`: the last segment is
+                // the code.
                 body["properties"]["status"]["provisioningError"] =
                     json!({"code": last(text(failure, "/code")), "message": text(failure, "/message")});
             }
@@ -240,7 +238,7 @@ impl AzureState {
             }
             body
         });
-        // Those that AKS makes one by one are resources of their own.
+        // Machines that AKS creates one by one are separate resources.
         let single = self.store.list(&format!("{cluster}/agentPools/{pool}/machines")).cloned();
         let mut machines = machines.chain(single);
         match which {
@@ -270,7 +268,7 @@ impl AzureState {
         ))
     }
 
-    /// Nothing else runs on the cluster.
+    /// Rejects a call while another operation runs on the cluster.
     pub(crate) fn check_idle(&self, cluster: &str) -> Result<(), ArmError> {
         let Some(running) = self.running_on(cluster) else { return Ok(()) };
         let name = last(&running.target);
@@ -311,7 +309,7 @@ impl AzureState {
         ))
     }
 
-    /// Processors of all pools and single machines.
+    /// Returns the cores of all pools and single VMs.
     pub(crate) fn vcpus_in_use(&self) -> i64 {
         let of = |body: &Value| match text(body, "/type") {
             "Microsoft.ContainerService/managedClusters/agentPools" => {
@@ -325,7 +323,6 @@ impl AzureState {
         self.store.all().map(of).sum()
     }
 
-    /// Sets a resource's provisioning state.
     pub(crate) fn set_state(&mut self, id: &str, state: &str) {
         let tag = self.store.next_tag();
         if let Some(body) = self.store.get_mut(id) {
@@ -335,7 +332,7 @@ impl AzureState {
         }
     }
 
-    /// An id in the case in which its resource was made.
+    /// Returns an id in the case in which its resource was created.
     pub(crate) fn true_id(&self, id: &str) -> String {
         self.store.get(id).map_or(id, |body| text(body, "/id")).to_owned()
     }
@@ -346,7 +343,7 @@ impl AzureState {
     }
 }
 
-/// `If-Match` and `If-None-Match` against the resource's tag.
+/// Checks `If-Match` and `If-None-Match` against the resource's tag.
 pub(crate) fn check_tag(call: &Call, old: Option<&Value>, pointer: &str) -> Result<(), ArmError> {
     let tag = old.map(|old| text(old, pointer));
     let plain = |text: &str| text.trim().trim_start_matches("W/").trim_matches('"').to_owned();

@@ -1,16 +1,16 @@
-//! How Azure says no.
+//! Errors of Azure.
 
 use serde_json::{Value, json};
 
 use super::reply::Reply;
 
-/// A refusal, in one of the two forms that clients have to read.
+/// An error, in one of the two forms that clients have to read.
 #[derive(Debug, Clone)]
 pub(crate) struct ArmError {
     pub(crate) status: u16,
     pub(crate) code: String,
     pub(crate) message: String,
-    /// The AKS resource provider puts `code` at the top; everyone else wraps it in `error`.
+    /// The AKS resource provider has `code` at the top; all other services wrap it in `error`.
     by_aks: bool,
     headers: Vec<(&'static str, String)>,
 }
@@ -21,7 +21,7 @@ impl ArmError {
         Self { status, code, message, by_aks: false, headers: Vec::new() }
     }
 
-    /// In the words and the form of the AKS resource provider.
+    /// Returns an error in the form of the AKS resource provider.
     pub(crate) fn aks(status: u16, code: &str, message: impl Into<String>) -> Self {
         Self { by_aks: true, ..Self::new(status, code, message) }
     }
@@ -31,7 +31,6 @@ impl ArmError {
         self
     }
 
-    /// The gateway's answer for a resource that is not there.
     pub(crate) fn no_resource(kind: &str, name: &str, group: &str) -> Self {
         let message = format!(
             "The Resource '{kind}/{name}' under resource group '{group}' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"

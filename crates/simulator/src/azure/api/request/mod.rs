@@ -1,4 +1,4 @@
-//! A request taken apart, and a response put together.
+//! Parsed requests and responses.
 
 mod call;
 mod error;

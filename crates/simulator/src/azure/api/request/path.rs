@@ -2,12 +2,11 @@
 
 use crate::uri::decode;
 
-/// A path of Azure Resource Manager. Case does not matter to it, but names keep theirs.
+/// A path of Azure Resource Manager. It is case-insensitive, but names keep their case.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ArmPath {
-    /// The segments as they were sent.
     pub(crate) segments: Vec<String>,
-    /// The segments in lower case, to compare with.
+    /// The segments in lower case, for comparison.
     pub(crate) lower: Vec<String>,
 }
 
@@ -22,12 +21,11 @@ impl ArmPath {
         Self { segments, lower }
     }
 
-    /// The first `count` segments as the key of a resource.
     pub(crate) fn key(&self, count: usize) -> String {
         join(&self.lower[..count.min(self.lower.len())])
     }
 
-    /// The resource type that the path is about (`microsoft.compute/virtualmachines`), in lower case.
+    /// Returns the resource type of the path (`microsoft.compute/virtualmachines`), in lower case.
     pub(crate) fn resource_type(&self) -> Option<String> {
         let at = self.lower.iter().rposition(|part| part == "providers")?;
         let namespace = self.lower.get(at + 1)?;

@@ -1,4 +1,4 @@
-//! What comes back of a call.
+//! Responses.
 
 use serde_json::Value;
 

@@ -1,17 +1,17 @@
-//! Which api-versions exist.
+//! Supported api-versions.
 //!
-//! For AKS the service is as of its newest stable version: stable versions are of the first of a month, previews of the
-//! second, and a preview works for about a year.
+//! For AKS the service is as of its newest stable version: stable versions have the first of a
+//! month, previews the second, and a preview works for about a year.
 
 use super::call::Call;
 use super::error::ArmError;
 use crate::azure::state::Options;
 
 const AKS: &str = "microsoft.containerservice";
-/// The first and the last preview of AKS that still work.
+/// First and last preview of AKS that still work.
 const AKS_PREVIEWS: (&str, &str) = ("2025-05-02-preview", "2026-05-02-preview");
 
-/// Namespaces with their first and last version that the model answers to.
+/// Namespaces with the first and last supported version.
 const SPANS: [(&str, &str, &str); 8] = [
     (AKS, "2019-02-01", "2026-08-01"),
     ("microsoft.compute", "2015-06-15", "2026-12-31"),
@@ -20,11 +20,11 @@ const SPANS: [(&str, &str, &str); 8] = [
     ("microsoft.authorization", "2015-01-01", "2026-12-31"),
     ("microsoft.resources", "2014-04-01", "2026-12-31"),
     ("microsoft.resourcegraph", "2018-09-01-preview", "2026-12-31"),
-    // Subscriptions and resource groups, which stand under no provider.
+    // Subscriptions and resource groups, which have no provider.
     ("", "2014-01-01", "2026-12-31"),
 ];
 
-/// Refuses a call without an api-version, or with one that no provider has.
+/// Rejects a call without an api-version, or with an unknown one.
 pub(crate) fn check(call: &Call, options: &Options) -> Result<(), ArmError> {
     let at = call.path.lower.iter().rposition(|part| part == "providers");
     let namespace = at.and_then(|at| call.path.lower.get(at + 1)).map_or("", String::as_str);
@@ -68,7 +68,8 @@ pub(crate) fn check(call: &Call, options: &Options) -> Result<(), ArmError> {
     Ok(())
 }
 
-/// Returns true if AKS has this version, and this path in it: the operations of a cluster or pool are in previews only.
+/// Returns true if AKS has this version, and this path in it: only previews have the operations of
+/// a cluster or pool.
 fn is_served_by_aks(
     call: &Call,
     version: &str,
@@ -91,7 +92,7 @@ fn is_served_by_aks(
     !of_resource && version.ends_with("-01") && version >= first && version <= last
 }
 
-/// `2025-02-01`, perhaps with `-preview` behind it.
+/// Matches `2025-02-01`, optionally followed by `-preview`.
 fn is_date(version: &str) -> bool {
     let date = version.strip_suffix("-preview").unwrap_or(version).as_bytes();
     date.len() == 10

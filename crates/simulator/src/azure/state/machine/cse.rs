@@ -1,4 +1,4 @@
-//! The bootstrap extension (CSE): how it ends, and the text that Azure carries of it.
+//! The bootstrap extension (CSE): its result, and the message that Azure keeps of it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,39 +8,35 @@ use super::cse_report::{KEPT_BYTES, end_of, report};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Cse {
-    /// What the scripts exit with; 0 is success.
     pub exit_code: i32,
-    /// How many seconds they take; without it they never end.
+    /// Seconds until they end; none if they never end.
     pub seconds: Option<u64>,
-    /// The end of what they print.
     pub output: String,
-    /// The error that they report.
     pub error: String,
-    /// The version of the extension's handler, which decides the message's form.
+    /// Version of the extension's handler, which decides the message's form.
     pub handler: String,
-    /// Whether the kubelet starts afterwards; a failed bootstrap's never does.
+    /// The kubelet starts afterwards; after a failed bootstrap it never does.
     pub registers: bool,
     pub join: Join,
     pub guest: Guest,
-    /// What the command really printed, where one ran; otherwise its streams are made of the above.
+    /// Actual output of the command, if one ran; otherwise the streams are generated from the other
+    /// fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printed: Option<Printed>,
 }
 
-/// How far a kubelet gets that was started.
+/// Result of a kubelet's registration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Join {
-    /// Its Node becomes ready.
+    /// The Node becomes Ready.
     #[default]
     Ready,
-    /// Its Node never becomes ready.
+    /// The Node never becomes Ready.
     NeverReady,
-    /// Its Node never gets a provider id, so Karpenter does not find it.
+    /// The Node never gets a provider id, so Karpenter does not find it.
     NoProviderId,
-    /// Its certificate signing request is denied.
     CsrDenied,
-    /// Its certificate signing request is not approved.
     CsrPending,
 }
 
@@ -50,11 +46,10 @@ impl Join {
     }
 }
 
-/// Whether a machine works, apart from its bootstrap.
+/// State of a VM, apart from its bootstrap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Guest {
-    /// It runs, and its agent reports.
     #[default]
     Ready,
     /// It runs, and its agent has never reported.
@@ -66,7 +61,7 @@ pub enum Guest {
 }
 
 impl Guest {
-    /// The instance view of the machine, without its extensions.
+    /// Returns the instance view of the VM without its extensions.
     pub(crate) fn instance_view(self, time: &str) -> Value {
         let power = match self {
             Self::Ready | Self::Silent | Self::NoAgent => ("PowerState/running", "VM running"),
@@ -99,17 +94,16 @@ impl Guest {
     }
 }
 
-/// The streams of a bootstrap's command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Printed {
-    /// Standard output: the node's report.
+    /// Contains the node's report.
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Printed {
-    /// What the extension's handler carries: the end of each stream.
+    /// Returns the part that the extension's handler keeps: the end of each stream.
     fn carried(&self) -> String {
         let [stdout, stderr] =
             [&self.stdout, &self.stderr].map(|stream| end_of(stream, KEPT_BYTES));
@@ -138,7 +132,8 @@ impl Cse {
         report(self.exit_code, &self.output, &self.error, self.seconds.unwrap_or_default())
     }
 
-    /// A bootstrap that fails because the image has no `oras`, which reports a network time-out.
+    /// Returns a bootstrap that fails because the image has no `oras`, and reports a network
+    /// timeout.
     pub fn oras_missing() -> Self {
         Self {
             exit_code: 211,
@@ -149,12 +144,11 @@ impl Cse {
         }
     }
 
-    /// Whether it succeeds and starts the kubelet.
+    /// Returns true if it succeeds and starts the kubelet.
     pub(crate) fn succeeds(&self) -> bool {
         self.exit_code == 0 && self.registers && self.guest == Guest::Ready
     }
 
-    /// The extension's message, once it has ended.
     pub fn message(&self) -> String {
         let streams = match &self.printed {
             Some(printed) => printed.carried(),
@@ -168,14 +162,13 @@ impl Cse {
             self.exit_code
         );
         if self.is_new_handler() {
-            // Since 2.1.17 there is no prefix, and the error stands once more at the end.
+            // Since 2.1.17 the message has no prefix, and the error is repeated at the end.
             format!("{what}{streams}: {what}")
         } else {
             format!("Enable failed: {what}{streams}")
         }
     }
 
-    /// The file with the report.
     pub(crate) fn file(&self) -> String {
         self.printed.as_ref().map_or_else(|| self.report(), |printed| printed.stdout.clone())
     }
@@ -186,7 +179,7 @@ impl Cse {
         (next(), next(), next()) >= (2, 1, 17)
     }
 
-    /// The extension's instance view: while it runs, or after its end.
+    /// Returns the extension's instance view: while it runs, or after its end.
     pub(crate) fn instance_view(&self, name: &str, ended: Option<&str>) -> Value {
         let status = match (ended, self.exit_code) {
             (None, _) => json!({
@@ -218,8 +211,8 @@ impl Cse {
     }
 }
 
-/// The end of the trace of a bootstrap on an image without `oras`. Written for this model; the steps are those
-/// of the scripts.
+/// End of the trace of a bootstrap on an image without `oras`. Written for this model; the steps
+/// are those of the scripts.
 const ORAS_MISSING: &str = "\
 + logs_to_events AKS.CSE.ensureNoDupOnPromiscuBridge ensureNoDupOnPromiscuBridge
 + oras_login_with_kubelet_identity

@@ -1,16 +1,17 @@
-//! The report of the bootstrap scripts, and how much of it the extension's handler keeps.
+//! The report of the bootstrap scripts, and the part of it that the extension's handler keeps.
 //!
-//! Written from what was recorded of the scripts and the handler, and not with the product's own types: a mistake in those must not
-//! repeat itself here.
+//! Written from recordings of the scripts and the handler, without the product's own types: a
+//! mistake in those must not repeat itself here.
 
 use serde_json::{Value, json};
 
-/// How many bytes at the end of a stream the handler keeps. A longer report loses its head, and with it the exit code.
+/// Bytes that the handler keeps at the end of a stream. A longer report loses its start, and with
+/// it the exit code.
 pub(super) const KEPT_BYTES: usize = 4096;
-/// How many bytes at the end of what they printed the scripts put into a report, before it is escaped.
+/// Bytes at the end of their output that the scripts put into a report, before it is escaped.
 const OUTPUT_BYTES: usize = 3000;
 
-/// The report as the scripts write it: `ExitCode` first, strings only, a line.
+/// Returns the report as the scripts write it: `ExitCode` first, strings only, one line.
 pub(super) fn report(exit_code: i32, output: &str, error: &str, seconds: u64) -> String {
     let members = [
         ("ExitCode", exit_code.to_string()),
@@ -22,7 +23,7 @@ pub(super) fn report(exit_code: i32, output: &str, error: &str, seconds: u64) ->
     format!("{{ {} }}\n", members.join(", "))
 }
 
-/// The end of a stream, in at most so many bytes; a character is never cut in two here.
+/// Returns the end of a stream in at most so many bytes, without splitting a character.
 pub(super) fn end_of(stream: &str, most: usize) -> &str {
     &stream[stream.ceil_char_boundary(stream.len().saturating_sub(most))..]
 }
@@ -47,7 +48,7 @@ mod tests {
         assert!(report.starts_with("{ \"ExitCode\": \"50\""), "{report}");
         let value: Value = serde_json::from_str(&report).unwrap();
         assert_eq!(value["Output"].as_str().map(str::len), Some(3000));
-        // What is escaped takes two bytes each, so the handler cuts the exit code off.
+        // Escaped characters take two bytes, so the handler cuts off the exit code.
         let message = cse.message();
         assert!(report.len() > KEPT_BYTES && !message.contains("ExitCode"), "{message:.80}");
         assert!(message.contains("exit status=50"), "{message:.80}");

@@ -1,4 +1,4 @@
-//! Machines: their image and size, and how their bootstrap goes.
+//! VMs: image, size and bootstrap.
 
 mod cse;
 mod cse_report;

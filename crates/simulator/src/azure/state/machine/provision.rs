@@ -1,14 +1,12 @@
-//! Provisioning modes of Karpenter: which extensions a VM gets, and how its node image is named.
+//! Provisioning modes of Karpenter: the extensions of a VM, and the form of its node image.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The node image definition of machines whose image names none.
 const DEFINITION: &str = "V3gen2";
-/// The subscription of the galleries with the node images.
 const SUBSCRIPTION: &str = "109a5e88-712a-48ae-9078-9ca8b3c81345";
 
-/// How Karpenter provisions machines: its setting `PROVISION_MODE`.
+/// Karpenter's setting `PROVISION_MODE`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Mode {
     /// The VM bootstraps by its custom data; no extension reports the result.
@@ -18,13 +16,13 @@ pub enum Mode {
     /// Karpenter creates VMs and then the bootstrap extension `cse-agent-karpenter`.
     #[serde(rename = "bootstrappingclient")]
     Vm,
-    /// AKS creates them, as machines of the pool `aksmanagedap`, with an extension of its own.
+    /// AKS creates VMs as Machines of the pool `aksmanagedap`, with a separate extension.
     #[serde(rename = "aksmachineapi")]
     Machine,
 }
 
 impl Mode {
-    /// The name of the extension that runs the bootstrap, if one does.
+    /// Returns the name of the extension that runs the bootstrap, if any.
     pub(crate) fn extension(self) -> Option<&'static str> {
         match self {
             Self::Scriptless => None,
@@ -34,7 +32,7 @@ impl Mode {
     }
 }
 
-/// A node image: `202601.13.0` of the usual definition, or `2204gen2containerd/202601.13.0`.
+/// A node image: `202601.13.0` of the usual image definition, or `2204gen2containerd/202601.13.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Image<'a> {
     definition: &'a str,
@@ -55,7 +53,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// The id in the gallery that only AKS's own subscriptions read.
+    /// Returns the id in the gallery that only AKS's own subscriptions can read.
     pub(crate) fn gallery_id(&self) -> String {
         let Self { definition, version } = self;
         let (gallery, _) = self.gallery();
@@ -65,19 +63,19 @@ impl<'a> Image<'a> {
         )
     }
 
-    /// The id in the gallery that everybody reads.
+    /// Returns the id in the public gallery.
     fn community_id(&self) -> String {
         let Self { definition, version } = self;
         let (gallery, suffix) = self.gallery();
         format!("/CommunityGalleries/{gallery}-{suffix}/images/{definition}/versions/{version}")
     }
 
-    /// How AKS calls it: `AKSUbuntu-2204gen2containerd-202601.13.0`.
+    /// Returns the AKS name: `AKSUbuntu-2204gen2containerd-202601.13.0`.
     fn machine_name(&self) -> String {
         format!("{}-{}-{}", self.gallery().0, self.definition, self.version)
     }
 
-    /// The image as a VM refers to it.
+    /// Returns the image reference of a VM.
     pub(crate) fn reference(&self, mode: Mode) -> Value {
         match mode {
             Mode::Scriptless => json!({"communityGalleryImageId": self.community_id()}),
@@ -85,7 +83,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// The image as a `NodeClaim`'s status names it.
+    /// Returns the image in the form of a `NodeClaim`'s status.
     pub(crate) fn claimed(&self, mode: Mode) -> String {
         match mode {
             Mode::Scriptless => self.community_id(),
@@ -95,7 +93,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The id of the node image in a VM's body.
+/// Returns the id of the node image in a VM's body.
 pub(crate) fn image_of(machine: &Value) -> &str {
     let reference = machine.pointer("/properties/storageProfile/imageReference");
     let id = |name| reference.and_then(|reference| reference.get(name)).and_then(Value::as_str);

@@ -1,17 +1,15 @@
-//! Machines before they exist, and extensions that they do not have yet.
+//! VMs to be created, and their later extensions.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::cse::Cse;
 
-/// What a machine is, at the instant at which it appears.
+/// Properties of a new VM.
 #[derive(Debug, Clone)]
 pub(crate) struct Birth {
-    /// The id of the machine.
     pub(crate) id: String,
     pub(crate) extensions: Extensions,
-    /// The reference to its node image.
     pub(crate) image: Value,
     pub(crate) size: String,
     pub(crate) zone: Option<String>,
@@ -27,29 +25,30 @@ pub(crate) struct Birth {
 pub(crate) enum Life {
     /// It boots, its bootstrap runs, its node may register.
     Boots,
-    /// All of that is long past.
+    /// All of that happened long ago.
     Grown,
-    /// It never gets an address, so nothing of it ever happens.
+    /// It never gets an address, so nothing else happens.
     NoNetwork,
 }
 
-/// Who creates a machine's extensions, and when.
+/// Creation of a VM's extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extensions {
-    /// AKS, together with the machine: the one that runs the bootstrap.
+    /// AKS creates the bootstrap extension together with the VM.
     AtBirth(&'static str),
-    /// Karpenter, after the machine's own operation: the bootstrap's, if there is one, and then the one for billing.
+    /// Karpenter creates the bootstrap extension, if any, after the VM's own operation, and then
+    /// the billing extension.
     Later {
         cse: Option<&'static str>,
-        /// Whether they come only by `Azure::keep_promise`; otherwise they come by themselves.
+        /// Created only by `Azure::keep_promise`.
         promised: bool,
     },
 }
 
-/// Extensions that a machine does not have yet.
+/// Extensions that a VM does not have yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Promise {
-    /// The bootstrap's, until it is created.
+    /// Bootstrap extension, until it is created.
     pub(crate) cse: Option<(&'static str, Cse)>,
     pub(crate) promised: bool,
 }

@@ -1,4 +1,4 @@
-//! Webhooks that refuse, as rules.
+//! Admission webhooks that deny, as rules.
 
 use crate::kubernetes::api::negotiate::Call;
 use crate::kubernetes::api::state::{ApiResult, ApiServer, Denial, Resource, StatusError, User};
@@ -22,8 +22,8 @@ impl ApiServer {
         self.denials.clear();
     }
 
-    /// Refuses what AKS Automatic refuses to everyone but its own components: writes in managed namespaces, and the
-    /// Secrets of `kube-system`.
+    /// Rejects what AKS Automatic rejects for all but its own components: writes in managed
+    /// namespaces, and the Secrets of `kube-system`.
     pub(crate) fn check_managed(&self, call: &Call<'_>) -> ApiResult<()> {
         let (resource, name) = (call.resource(), call.name());
         let is_namespace = resource.qualified() == "namespaces";
@@ -55,7 +55,7 @@ impl ApiServer {
         });
         match found {
             None => Ok(()),
-            // A webhook's refusal carries neither a reason nor details of the object.
+            // A webhook's denial has neither a reason nor details of the object.
             Some(denial) => Err(StatusError::new(
                 403,
                 "Forbidden",
@@ -68,7 +68,7 @@ impl ApiServer {
     }
 }
 
-/// Returns true for a node and for what AKS itself runs.
+/// Returns true for a node and for components of AKS.
 fn is_component(user: &User) -> bool {
     user.name.starts_with("system:node:")
         || user.name.starts_with("system:serviceaccount:kube-system:")

@@ -1,5 +1,3 @@
-//! Authentication, authorization and admission.
-
 mod admission;
 mod rbac;
 mod reviews;

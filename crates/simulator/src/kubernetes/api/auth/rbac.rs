@@ -1,4 +1,4 @@
-//! Who asks, and whether the roles that they are bound to let them.
+//! Authentication and RBAC authorization.
 
 use http::Method;
 use serde_json::Value;
@@ -15,16 +15,17 @@ const ROLES: &str = "roles.rbac.authorization.k8s.io";
 pub(crate) struct Attempt<'a> {
     pub(crate) verb: &'a str,
     pub(crate) group: &'a str,
-    /// With its subresource: `pods/eviction`.
+    /// Includes the subresource: `pods/eviction`.
     pub(crate) resource: &'a str,
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
-    /// For requests that are not about a resource.
+    /// For non-resource requests.
     pub(crate) path: Option<&'a str>,
 }
 
 impl ApiServer {
-    /// Who sends a request, by its token. A part of this process says so itself, which no request of a socket can.
+    /// Returns the user of a request's token. A client in this process names its user itself, which
+    /// no request of a socket can.
     pub(crate) fn who(&self, request: &Request) -> ApiResult<User> {
         if let Some(user) = request.extensions().get::<User>() {
             return Ok(user.clone());
@@ -45,7 +46,7 @@ impl ApiServer {
 
     pub(crate) fn authorize(&self, call: &Call<'_>) -> ApiResult<()> {
         let (target, resource) = (&call.target, call.resource());
-        // A list of one name is a question about that name.
+        // A list with one name is authorized for that name.
         let field = call.query.get("fieldSelector");
         let selected = field.strip_prefix("metadata.name=").filter(|rest| !rest.contains(','));
         let name = target.name.as_deref().or(selected).unwrap_or_default();
@@ -54,8 +55,8 @@ impl ApiServer {
             Some(part) => format!("{}/{part}", resource.plural),
             None => resource.plural.clone(),
         };
-        // Whoever may create a namespace's object is asked for that namespace; the namespace object itself
-        // is asked for in itself.
+        // Creating an object requires permission in its namespace; a Namespace is authorized in
+        // itself.
         let namespace = if resource.qualified() == "namespaces" { name } else { namespace };
         let attempt = Attempt {
             verb: call.verb(),
@@ -97,19 +98,19 @@ impl ApiServer {
         Err(StatusError::new(403, "Forbidden", message).with_details(serde_json::json!({})))
     }
 
-    /// Whether some rule lets this user do this.
+    /// Returns true if a rule allows the attempt.
     pub(crate) fn allows(&self, user: &User, attempt: Attempt<'_>) -> bool {
         if user.groups.iter().any(|group| group == "system:masters") {
             return true;
         }
-        // Everybody may ask what they may do.
+        // All users may review their own access.
         if attempt.group == "authorization.k8s.io" && attempt.resource.starts_with("selfsubject") {
             return user.groups.iter().any(|group| group == "system:authenticated");
         }
         self.rules_of(user, attempt.namespace).any(|rule| fits(rule, attempt))
     }
 
-    /// The rules that hold for a user in a namespace, or in the whole cluster when it is empty.
+    /// Returns the rules of a user in a namespace, or in the whole cluster if it is empty.
     pub(crate) fn rules_of<'a>(
         &'a self,
         user: &'a User,
@@ -125,7 +126,7 @@ impl ApiServer {
             .flat_map(|role| list(role, &["rules"]))
     }
 
-    /// Nobody gives away rights that they do not have.
+    /// Rejects grants of permissions that the user does not have.
     pub(crate) fn check_grant(&self, call: &Call<'_>, body: &Value) -> ApiResult<()> {
         let resource = call.resource();
         if !matches!(resource.qualified().as_str(), CLUSTER_ROLES | ROLES) {

@@ -1,4 +1,4 @@
-//! Questions about rights: answered, not stored.
+//! Access reviews: returned, not stored.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -10,7 +10,6 @@ use crate::kubernetes::api::state::{ApiServer, User};
 use crate::kubernetes::store::objects::{self, list, text};
 
 impl ApiServer {
-    /// Fills the status of a review, which is not stored.
     pub(crate) fn review(&self, call: &Call<'_>, mut review: Value) -> Response {
         objects::set(&mut review, &["metadata", "creationTimestamp"], Value::Null);
         let user = match call.resource().kind.as_str() {

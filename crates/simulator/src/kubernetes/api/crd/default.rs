@@ -1,4 +1,4 @@
-//! Members that are missing and have a default get it.
+//! Defaults of missing members.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ pub(super) fn apply(schema: &Schema, value: &mut Value) {
         Value::Object(members) => {
             for (name, schema) in &schema.properties {
                 let Some(default) = &schema.default else { continue };
-                // A null that is not allowed counts as missing where there is a default.
+                // A null that is not allowed counts as missing if the member has a default.
                 let missing = match members.get(name) {
                     None => true,
                     Some(Value::Null) => !schema.nullable,

@@ -1,4 +1,4 @@
-//! Definitions: established once their names are accepted, and gone only after their objects.
+//! CRDs: established once their names are accepted, and deleted only after their objects.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::kubernetes::api::state::{
 };
 use crate::kubernetes::store::objects::{self, flag, list, text};
 
-/// Keeps a definition until its objects are gone.
+/// Finalizer that keeps a CRD until its objects are deleted.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// What is wrong with a definition, as far as it matters here.
+/// Returns the errors of a CRD, as far as clients meet them.
 pub(crate) fn check_definition(value: &mut Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let expected = format!(
@@ -57,7 +57,7 @@ pub(crate) fn check_definition(value: &mut Value) -> Vec<FieldError> {
     errors
 }
 
-/// The resources of a definition, one for each served version.
+/// Returns the resources of a CRD, one for each served version.
 pub(crate) fn resources(definition: &Value) -> Vec<Resource> {
     let spec = &definition["spec"];
     let group = text(spec, &["group"]);

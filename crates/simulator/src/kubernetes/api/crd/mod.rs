@@ -1,4 +1,4 @@
-//! Custom resources: what a definition says, and what follows from it.
+//! Custom resources: schemas, defaults, validation.
 
 mod default;
 pub(crate) mod definition;
@@ -11,12 +11,12 @@ use crate::kubernetes::api::state::{FieldError, Schema};
 
 pub(crate) use definition::check_definition;
 
-/// Drops what the schema does not have.
+/// Drops unknown members.
 pub(crate) fn prune(schema: &Schema, value: &mut Value) {
     prune::apply(schema, value);
 }
 
-/// Brings an object into the form of its schema; what is wrong with it.
+/// Prunes and defaults an object, and returns its errors.
 pub(crate) fn check(schema: &Schema, value: &mut Value) -> Vec<FieldError> {
     prune::apply(schema, value);
     default::apply(schema, value);

@@ -1,10 +1,10 @@
-//! Members that the schema does not know are dropped.
+//! Removal of members that the schema does not have.
 
 use serde_json::Value;
 
 use crate::kubernetes::api::state::Schema;
 
-/// Prunes a whole object: its type and metadata are the server's business, not the schema's.
+/// Prunes a whole object, except for its type and metadata.
 pub(super) fn apply(schema: &Schema, object: &mut Value) {
     let Some(members) = object.as_object_mut() else { return };
     let own: Vec<(String, Value)> = ["apiVersion", "kind", "metadata"]

@@ -1,11 +1,11 @@
-//! Whether a value fits its schema, and in which words the server says that it does not.
+//! Validation against a schema, with the server's messages.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::kubernetes::api::state::{FieldError, ListType, Schema};
 
-/// Everything that is wrong with an object.
+/// Returns all errors of an object.
 pub(super) fn check(schema: &Schema, object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     validate(schema, object, "", &mut errors);
@@ -45,7 +45,7 @@ fn has_type(schema: &Schema, value: &Value) -> bool {
     }
     match schema.kind.as_str() {
         "string" => value.is_string(),
-        // 1.0 is a whole number, too.
+        // 1.0 is an integer as well.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
@@ -184,7 +184,7 @@ fn of_branches(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<Fiel
     }
 }
 
-/// Elements that must not be there twice.
+/// Rejects duplicate elements.
 fn lists(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
     match value {
         Value::Array(items) => {
@@ -219,7 +219,7 @@ fn lists(schema: &Schema, value: &Value, path: &str, errors: &mut Vec<FieldError
     }
 }
 
-/// The members by which an element of a map-typed list is known.
+/// Returns the key of an element of a map-typed list.
 pub(crate) fn key_of(keys: &[String], item: &Value) -> Value {
     let members = keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone())));
     Value::Object(members.collect())

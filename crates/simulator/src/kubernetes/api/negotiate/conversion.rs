@@ -1,6 +1,7 @@
-//! Versions of objects: the form that is stored, and the form that a resource shows.
+//! Versions of objects: the stored form, and the form of each resource.
 //!
-//! Events have two forms: `v1` and `events.k8s.io/v1` show the same objects. The store holds the first.
+//! Events have two forms: `v1` and `events.k8s.io/v1` show the same objects. The store holds the
+//! first.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::kubernetes::api::state::Resource;
 use crate::kubernetes::store::Object;
 use crate::kubernetes::store::objects::members;
 
-/// Members with another name in the newer form: (old, new).
+/// Renamed members: (old, new).
 const NAMES: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -22,12 +23,12 @@ const NAMES: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
 ];
 
-/// From the stored form to `events.k8s.io/v1`.
+/// Converts the stored form to `events.k8s.io/v1`.
 fn to_new_form(event: &mut Value) {
     rename(event, |(old, new)| (old, new));
 }
 
-/// From `events.k8s.io/v1` to the stored form.
+/// Converts `events.k8s.io/v1` to the stored form.
 fn to_old_form(event: &mut Value) {
     rename(event, |(old, new)| (new, old));
 }
@@ -45,7 +46,7 @@ fn rename(
     }
 }
 
-/// An object as this version of its resource shows it.
+/// Returns the bytes of an object in this version of its resource.
 pub(crate) fn shown(resource: &Resource, object: &Arc<Object>) -> Bytes {
     if is_stored_form(resource) {
         return object.bytes.clone();
@@ -57,7 +58,7 @@ pub(crate) fn is_stored_form(resource: &Resource) -> bool {
     resource.stored_as == resource.api_version()
 }
 
-/// A stored object in the form of this version.
+/// Converts a stored object to this version.
 pub(crate) fn converted(resource: &Resource, stored: &Value) -> Value {
     let mut value = stored.clone();
     if resource.group == "events.k8s.io" {
@@ -67,7 +68,7 @@ pub(crate) fn converted(resource: &Resource, stored: &Value) -> Value {
     value
 }
 
-/// An object that came in this version, in the form that is stored.
+/// Converts an object of this version to the stored form.
 pub(crate) fn to_stored(resource: &Resource, mut value: Value) -> Value {
     if resource.group == "events.k8s.io" {
         to_old_form(&mut value);

@@ -1,4 +1,4 @@
-//! What clients ask before anything else: versions, groups, resources, health.
+//! Discovery: versions, groups, resources, health.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -8,7 +8,7 @@ use super::response::{json_answer, with_type};
 use crate::exchange::{Body, Response};
 use crate::kubernetes::api::state::{ApiServer, Resource, api_version};
 
-/// The answer to a path that is not a resource's; none when nothing is there.
+/// Returns the response to a non-resource path; none if the path is unknown.
 pub(crate) fn answer(model: &ApiServer, accept: &str, path: &str) -> Option<Response> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
@@ -111,7 +111,6 @@ fn resources(model: &ApiServer, group: &str, version: &str) -> Option<Value> {
 
 type Kind<'a> = (&'a str, &'a str, &'a str);
 
-/// The subresources of a resource: name, kind, verbs.
 fn parts(resource: &Resource) -> Vec<(&'static str, Kind<'_>, &'static [&'static str])> {
     let own = (resource.group.as_str(), resource.version.as_str(), resource.kind.as_str());
     let mut parts: Vec<(&'static str, Kind<'_>, &'static [&'static str])> = Vec::new();
@@ -129,7 +128,7 @@ fn parts(resource: &Resource) -> Vec<(&'static str, Kind<'_>, &'static [&'static
     parts
 }
 
-/// All groups with all their resources in one answer.
+/// Returns all groups with their resources in one response.
 fn all_groups(model: &ApiServer, core: bool, format: &str) -> Response {
     let groups = model.catalogue.groups().into_iter().filter(|(group, _)| group.is_empty() == core);
     let items: Vec<Value> = groups

@@ -1,5 +1,5 @@
-//! As much of the description of the API as `kubectl` needs to see that the server validates, and to explain custom
-//! kinds: paths with their parameters, and the schemas of definitions.
+//! The part of the `OpenAPI` description that `kubectl` needs to see that the server validates, and
+//! to explain custom kinds: paths with their parameters, and the schemas of CRDs.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,6 @@ use crate::exchange::Response;
 use crate::kubernetes::api::state::{ApiServer, CRDS, Resource};
 use crate::kubernetes::store::objects::{self, Key};
 
-/// The answer to a path below `/openapi`.
 pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
     let rest = path.strip_prefix("/openapi/")?;
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
@@ -86,7 +85,8 @@ fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
     paths
 }
 
-/// Custom kinds as their definitions describe them; every built-in kind as an object of which nothing is said.
+/// Returns custom kinds as their CRDs describe them; every built-in kind as an object without
+/// members.
 fn definitions(model: &ApiServer, resources: &[&Resource]) -> Map<String, Value> {
     let definition = |resource: &&Resource| {
         let group = if resource.group.is_empty() { "core" } else { &resource.group };

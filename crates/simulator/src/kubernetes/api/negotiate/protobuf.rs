@@ -1,8 +1,8 @@
-//! Bodies in protobuf, as `kubectl` sends them where it knows the type: `create namespace`, `auth can-i` and the like.
-//! Answers are always JSON, which every client takes.
+//! Bodies in protobuf, as `kubectl` sends them for known types: `create namespace`, `auth can-i`
+//! and similar. Responses are always JSON, which every client accepts.
 //!
-//! A message is read by a table of its fields. A field that its table does not have is an error, so that nothing is
-//! lost in silence.
+//! A message is read by a table of its fields. A field that its table does not have is an error, so
+//! that nothing is lost silently.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
-/// Stands in front of every body.
+/// Prefix of every body.
 const MAGIC: &[u8] = b"k8s\0";
 
 enum Kind {
-    /// Empty where it was not set: such fields are always sent.
+    /// Always sent, empty if unset.
     Text,
     Texts,
     Bytes,
@@ -26,7 +26,7 @@ enum Kind {
     Ignored,
 }
 
-/// Number, name in JSON, and what it holds.
+/// Number, name in JSON, and type.
 type Fields = &'static [(u64, &'static str, Kind)];
 
 const KIND: Fields = &[(1, "apiVersion", Kind::Text), (2, "kind", Kind::Text)];
@@ -129,7 +129,6 @@ fn fields_of(kind: &str) -> Option<Fields> {
     })
 }
 
-/// Reads a body; the error says what was not understood.
 pub(crate) fn read(body: &[u8]) -> Result<Value, String> {
     let body = body.strip_prefix(MAGIC).ok_or("it does not begin as such a body does")?;
     let (mut head, mut raw) = (Map::new(), &[][..]);
@@ -194,7 +193,7 @@ fn single(kind: &Kind, wire: Wire<'_>) -> Result<Value, String> {
         (Kind::Text, Wire::Bytes(bytes)) => Ok(text(bytes)?.into()),
         (Kind::Bytes, Wire::Bytes(bytes)) => Ok(BASE64_STANDARD.encode(bytes).into()),
         (Kind::Message(fields), Wire::Bytes(bytes)) => Ok(Value::Object(message(fields, bytes)?)),
-        // Whole numbers below zero are sent as their two's complement.
+        // Negative integers are sent as their two's complement.
         (Kind::Number, Wire::Number(number)) => Ok(number.cast_signed().into()),
         (Kind::Truth, Wire::Number(number)) => Ok((number != 0).into()),
         _ => Err("a field is of another type than expected".to_owned()),
@@ -210,7 +209,7 @@ enum Wire<'a> {
     Bytes(&'a [u8]),
 }
 
-/// The fields of a message, one after the other.
+/// Iterator over the fields of a message.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -252,7 +251,7 @@ impl<'a> Iterator for Reader<'a> {
         }
         let field = self.field();
         if field.is_none() {
-            // Nothing after it can be trusted.
+            // The rest cannot be decoded.
             self.0 = &[];
         }
         Some(

@@ -1,4 +1,4 @@
-//! What a request asks for: its target, verb and options.
+//! Parsed requests: target, verb and options.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::kubernetes::api::state::{
 use crate::kubernetes::store::objects::Key;
 use crate::uri::decode;
 
-/// The options behind the question mark.
+/// Parameters of the query.
 #[derive(Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
 
@@ -51,11 +51,11 @@ impl Query {
 #[derive(Debug)]
 pub(crate) enum Target {
     Resource(ResourceTarget),
-    /// Discovery, health, version and the like: by path alone.
+    /// Discovery, health, version and similar: by path alone.
     Path,
 }
 
-/// A resource, or one object of it, or a part of one object.
+/// A resource, or one object of it, or a subresource.
 #[derive(Debug, Clone)]
 pub(crate) struct ResourceTarget {
     pub(crate) resource: Arc<Resource>,
@@ -104,7 +104,8 @@ impl Target {
         };
         match rest {
             [] => Ok(Self::Path),
-            // `/api/v1/namespaces/x/status` is a part of the namespace, not a resource in it.
+            // `/api/v1/namespaces/x/status` is a subresource of the namespace, not a resource in
+            // it.
             ["namespaces", name, part @ ("status" | "finalize")] if group.is_empty() => {
                 target("namespaces", None, &[name, part])
             }
@@ -114,7 +115,7 @@ impl Target {
     }
 }
 
-/// A request about a resource, taken apart.
+/// A parsed request about a resource.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) request: &'a Request,
@@ -124,7 +125,6 @@ pub(crate) struct Call<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Returns a header of a request; empty if it has none.
 pub(crate) fn header(request: &Request, name: http::header::HeaderName) -> &str {
     request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
@@ -134,7 +134,7 @@ impl Call<'_> {
         &self.target.resource
     }
 
-    /// The name in the path; empty for a collection.
+    /// Returns the name in the path; empty for a collection.
     pub(crate) fn name(&self) -> &str {
         self.target.name.as_deref().unwrap_or_default()
     }
@@ -147,7 +147,7 @@ impl Call<'_> {
         Key::new(self.namespace(), self.name())
     }
 
-    /// The part of the object that the path names.
+    /// Returns the subresource of the path.
     pub(crate) fn part(&self) -> Part {
         let status = self.target.subresource.as_deref() == Some("status");
         if status { Part::Status } else { Part::Main }
@@ -157,7 +157,7 @@ impl Call<'_> {
         header(self.request, name)
     }
 
-    /// The form of objects that the client accepts first.
+    /// Returns the form of objects that the client prefers.
     pub(crate) fn form(&self) -> Form {
         let accept = self.header(http::header::ACCEPT);
         let mut first = accept.split(',').next().unwrap_or_default().split(';').map(str::trim);
@@ -177,7 +177,7 @@ impl Call<'_> {
         whole.split(';').next().unwrap_or_default().trim()
     }
 
-    /// Who writes, for the record of who owns which field.
+    /// Returns the field manager.
     pub(crate) fn manager(&self) -> String {
         let named = self.query.get("fieldManager");
         if !named.is_empty() {
@@ -188,7 +188,6 @@ impl Call<'_> {
         if agent.is_empty() { "unknown".to_owned() } else { agent.to_owned() }
     }
 
-    /// Rejects any other method.
     pub(crate) fn check_method(&self, method: &Method) -> ApiResult<()> {
         if self.request.method() == method {
             Ok(())
@@ -211,7 +210,7 @@ impl Call<'_> {
         }
     }
 
-    /// The body as JSON; YAML is read as well.
+    /// Parses the body as JSON or YAML.
     pub(crate) fn body(&self) -> ApiResult<Value> {
         let body = self.request.body();
         let kind = self.content_type();
@@ -236,7 +235,7 @@ impl Call<'_> {
         }
     }
 
-    /// What the request asks for in words that the server does not know.
+    /// Rejects options that the server does not support.
     pub(crate) fn check_options(&self) -> ApiResult<()> {
         let accept = self.header(http::header::ACCEPT);
         let known = ["application/json", "application/yaml", "application/*", "*/*"];

@@ -1,5 +1,3 @@
-//! Responses.
-
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
@@ -26,12 +24,12 @@ pub(crate) fn json_answer(status: StatusCode, value: &Value) -> Response {
     bytes_answer(status, Bytes::from(value.to_string()))
 }
 
-/// An answer of JSON that is bytes already.
+/// Returns a response with serialized JSON.
 pub(crate) fn bytes_answer(status: StatusCode, bytes: Bytes) -> Response {
     with_type(status, "application/json", Body::Full(bytes))
 }
 
-/// An answer of any type.
+/// Returns a response of any content type.
 pub(crate) fn with_type(status: StatusCode, kind: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -52,7 +50,6 @@ pub(crate) fn object_answer(call: &Call<'_>, status: StatusCode, stored: &Value)
     json_answer(status, &shown)
 }
 
-/// Returns a `Status` of success.
 pub(crate) fn success(status: StatusCode) -> Response {
     let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
     json_answer(status, &body)

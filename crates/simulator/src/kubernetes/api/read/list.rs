@@ -1,4 +1,4 @@
-//! Reading: one object, or a list page by page from one consistent state.
+//! Reads: one object, or a list page by page from one consistent state.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl ApiServer {
         self.list_as_of(call, self.store.revision())
     }
 
-    /// The list at this revision, or where the request says that it goes on.
+    /// Lists at this revision, or at that of the request's continue token.
     pub(crate) fn list_as_of(&self, call: &Call<'_>, revision: u64) -> ApiResult<Response> {
         let resource = call.resource();
         let selector = selector(call)?;
@@ -131,7 +131,7 @@ impl ApiServer {
         })
     }
 
-    /// A client that has seen a revision which is not there yet is told to come back.
+    /// Rejects a resourceVersion that does not exist yet; the client retries later.
     fn check_not_ahead(&self, asked: Option<u64>) -> ApiResult<()> {
         let current = self.store.revision();
         match asked {
@@ -149,7 +149,7 @@ impl ApiServer {
     }
 }
 
-/// The objects of one page, and how many come after it.
+/// Returns the objects of one page, and the number that remain.
 fn page<'a>(
     all: impl Iterator<Item = (&'a Key, &'a Arc<Object>)>,
     after: Option<&Key>,
@@ -164,7 +164,7 @@ fn page<'a>(
     (found, rest.count())
 }
 
-/// A list out of the bytes of its objects.
+/// Joins the bytes of objects to a list.
 fn joined(resource: &Resource, objects: &[Arc<Object>], metadata: &Value) -> Bytes {
     let size: usize = objects.iter().map(|object| object.bytes.len() + 1).sum();
     let mut bytes = BytesMut::with_capacity(size + 256);

@@ -1,5 +1,3 @@
-//! Reads: get, list, watch.
-
 pub(crate) mod list;
 pub(crate) mod selectors;
 mod stale;

@@ -1,5 +1,3 @@
-//! Selectors of lists and watches.
-
 use crate::kubernetes::api::negotiate::Call;
 use crate::kubernetes::api::state::{ApiResult, Resource, StatusError};
 use crate::kubernetes::store::Selector;

@@ -1,4 +1,4 @@
-//! Reads from an earlier state, for fault rules.
+//! Stale reads, for fault rules.
 
 use http::StatusCode;
 use jiff::Timestamp;

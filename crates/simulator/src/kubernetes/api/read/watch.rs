@@ -1,4 +1,4 @@
-//! Watches: what changed, told to whoever asked, as it happens.
+//! Watches: changes, sent to clients as they happen.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use crate::kubernetes::api::state::{
 use crate::kubernetes::store::{Change, Object};
 
 impl Watch {
-    /// The line of a change; an object that left the selector is as it was, with the revision at which it left.
+    /// Returns the line of a change; an object that left the selector keeps its value, with the
+    /// revision at which it left.
     fn change_line(&mut self, change: &Change, kind: &str, left: bool, now: Timestamp) -> Bytes {
         let previous = change.previous.as_ref().filter(|_| left);
         let last = previous.map(|previous| previous.at_revision(change.revision()));
@@ -46,7 +47,7 @@ impl Watch {
 }
 
 impl Watch {
-    /// A bookmark in this watch's form; tables have none.
+    /// Returns a bookmark in this watch's form; tables have none.
     fn bookmark_line(&self, revision: u64, ends_initial: bool) -> Option<Bytes> {
         let mut object = json!({
             "kind": self.resource.kind, "apiVersion": self.resource.api_version(),
@@ -98,7 +99,7 @@ impl ApiServer {
                 StatusError::bad_request(format!("invalid resource version {text:?}"))
             })?),
         };
-        // The last bookmark comes shortly before the end, so that a client knows where to go on.
+        // The last bookmark comes shortly before the end, so that a client can resume.
         if let (Some(ends), Some(bookmark)) = (watch.ends, watch.bookmark) {
             let last = ends.checked_sub(SignedDuration::from_secs(2)).unwrap_or(ends);
             watch.bookmark = Some(bookmark.min(last.max(now)));
@@ -131,7 +132,8 @@ impl ApiServer {
         }
     }
 
-    /// What was missed since a revision; false when that is forgotten, and the watch has been told so.
+    /// Sends the changes since a revision; returns false after sending an error if the history does
+    /// not reach back.
     fn send_since(&self, watch: &mut Watch, revision: u64, now: Timestamp) -> bool {
         let table = watch.resource.table.clone();
         let Some(changes) = self.store.changes_since(&table, revision) else {
@@ -148,7 +150,8 @@ impl ApiServer {
         true
     }
 
-    /// Tells every watch that is about it. A line is made once for all watches of one form.
+    /// Sends a change to every matching watch. The line is serialized once for all watches of one
+    /// form.
     pub(crate) fn publish(&mut self, table: &str, change: &Change, now: Timestamp) {
         let Some(watches) = self.watches.by_table.get_mut(table) else { return };
         let mut made: Vec<(String, &'static str, bool, Bytes)> = Vec::new();
@@ -175,7 +178,7 @@ impl ApiServer {
         now.checked_add(self.options.delays.bookmark).unwrap_or(Timestamp::MAX)
     }
 
-    /// Sends the bookmarks that are due, and ends watches whose time is up.
+    /// Sends the bookmarks that are due, and ends watches that timed out.
     pub(crate) fn settle_watches(&mut self, now: Timestamp) {
         let revision = self.store.revision();
         let next = self.next_bookmark(now);
@@ -231,7 +234,7 @@ pub(crate) fn is_about_events(fault: &Fault) -> bool {
     matches!(fault, Fault::DropWatch | Fault::DuplicateEvent | Fault::ReorderEvent)
 }
 
-/// How the next event of a watch of this resource goes.
+/// Returns the delivery fault of the next event of a watch.
 fn next_delivery(faults: &mut Faults, resource: &Resource, now: Timestamp) -> Delivery {
     let path = if resource.group.is_empty() {
         format!("/api/{}/{}", resource.version, resource.plural)

@@ -1,13 +1,11 @@
-//! What the API serves: the built-in resources as one table, and those that CRDs add.
+//! Resources of the API: the built-in ones as one table, and those of CRDs.
 
 use std::sync::Arc;
 
 use super::schema::Schema;
 
-/// The table of CRDs.
 pub(crate) const CRDS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// One resource in one version.
 #[derive(Debug, Clone)]
 pub(crate) struct Resource {
     pub(crate) group: String,
@@ -19,9 +17,9 @@ pub(crate) struct Resource {
     pub(crate) namespaced: bool,
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
-    /// The table of the store; two resources may show the same one.
+    /// Table of the store; two resources may share it.
     pub(crate) table: String,
-    /// The `apiVersion` in the store.
+    /// `apiVersion` in the store.
     pub(crate) stored_as: String,
     pub(crate) generation: bool,
     pub(crate) status: bool,
@@ -38,10 +36,10 @@ pub(crate) enum Nature {
     Custom(Arc<Custom>),
 }
 
-/// What a CRD says of one version.
+/// Properties of one version of a CRD.
 #[derive(Debug)]
 pub(crate) struct Custom {
-    /// What users of this version are told, if it is deprecated.
+    /// Deprecation warning, if this version is deprecated.
     pub(crate) warning: Option<String>,
     pub(crate) schema: Schema,
     pub(crate) columns: Vec<CustomColumn>,
@@ -58,7 +56,7 @@ pub(crate) struct CustomColumn {
 }
 
 impl Resource {
-    /// A resource of which nothing is known, for what all objects have in common.
+    /// Returns a resource for what all objects have in common.
     pub(crate) fn nameless() -> Self {
         built_in(&("", "v1", "", "", "", "", &[]))
     }
@@ -98,7 +96,6 @@ impl Resource {
     }
 }
 
-/// The `apiVersion` of a group and version.
 pub(crate) fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
@@ -107,8 +104,9 @@ fn dotted(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
 
-/// A built-in resource: group, version, plural, kind, short names with a space between them, marks, subresources.
-/// Marks: `n` namespaced, `g` counts generations, `s` has a status, `a` in category `all`, `r` a review.
+/// A built-in resource: group, version, plural, kind, short names separated by spaces, marks,
+/// subresources. Marks: `n` namespaced, `g` counts generations, `s` has a status, `a` in category
+/// `all`, `r` a review.
 type Row = (
     &'static str,
     &'static str,
@@ -167,7 +165,7 @@ const BUILT_IN: &[Row] = &[
 
 fn built_in(&(group, version, plural, kind, short, marks, subresources): &Row) -> Resource {
     let marked = |mark| marks.contains(mark);
-    // Events have two faces and one table; budgets two versions and one table.
+    // Events have two forms and one table; PDBs two versions and one table.
     let (table, stored_as) = match (group, plural) {
         ("events.k8s.io", "events") => ("events".to_owned(), "v1".to_owned()),
         ("policy", _) => (dotted(plural, group), "policy/v1".to_owned()),
@@ -192,14 +190,14 @@ fn built_in(&(group, version, plural, kind, short, marks, subresources): &Row) -
     }
 }
 
-/// Every resource that is served now.
+/// Resources that are served now.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     resources: Vec<Arc<Resource>>,
 }
 
 impl Catalogue {
-    /// The built-in resources; an old server has no `policy/v1`.
+    /// Returns the built-in resources; an old server has no `policy/v1`.
     pub(crate) fn built_in(old_server: bool) -> Self {
         let resources = BUILT_IN
             .iter()
@@ -220,12 +218,11 @@ impl Catalogue {
             .cloned()
     }
 
-    /// A resource in any version, by `nodeclaims.karpenter.sh` or `pods`.
+    /// Finds a resource in any version, by `nodeclaims.karpenter.sh` or `pods`.
     pub(crate) fn named(&self, qualified: &str) -> Option<Arc<Resource>> {
         self.resources.iter().find(|one| one.qualified() == qualified).cloned()
     }
 
-    /// The resource of an `apiVersion` and kind.
     pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<Arc<Resource>> {
         self.resources
             .iter()
@@ -233,7 +230,7 @@ impl Catalogue {
             .cloned()
     }
 
-    /// The tables with namespaced objects, each once.
+    /// Returns the tables with namespaced objects, each once.
     pub(crate) fn namespaced_tables(&self) -> Vec<Arc<Resource>> {
         let mut found: Vec<Arc<Resource>> = Vec::new();
         for resource in self.resources.iter().filter(|one| one.namespaced && !one.is_review()) {
@@ -244,7 +241,7 @@ impl Catalogue {
         found
     }
 
-    /// Puts the versions of a CRD in the place of those that it had.
+    /// Replaces the versions of a CRD.
     pub(crate) fn replace_custom(&mut self, table: &str, versions: Vec<Resource>) {
         self.resources
             .retain(|one| !(one.table == table && matches!(one.kind_of_thing, Nature::Custom(_))));
@@ -270,7 +267,7 @@ impl Catalogue {
     }
 }
 
-/// How far in front a version stands: v2 before v1, v1 before v1beta1, v1beta2 before v1beta1, alpha last.
+/// Orders versions: v2 before v1, v1 before v1beta1, v1beta2 before v1beta1, alpha last.
 pub(crate) fn priority(version: &str) -> (u8, u32, u32) {
     let Some(rest) = version.strip_prefix('v') else { return (0, 0, 0) };
     let digits = |text: &str| text.parse::<u32>().ok();

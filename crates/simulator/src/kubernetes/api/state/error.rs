@@ -8,20 +8,19 @@ use super::catalog::Resource;
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusError {
     pub code: u16,
-    /// The reason that programs look at; some errors have none.
+    /// Machine-readable reason; some errors have none.
     pub reason: &'static str,
-    /// The sentence for people.
+    /// Human-readable message.
     pub message: String,
     details: Value,
 }
 
-/// A result, or the error that the client gets.
 pub(crate) type ApiResult<T> = Result<T, StatusError>;
 
-/// What a server says of a path that it does not know.
+/// Body for an unknown path.
 const PAGE_NOT_FOUND: &str = "404 page not found\n";
 
-/// One thing that is wrong with an object.
+/// An error of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldError {
     pub(crate) reason: &'static str,
@@ -88,7 +87,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Keys of a map-typed list are shown as Go prints a map.
+/// Formats keys of a map-typed list as Go prints a map.
 fn go_shown(value: &Value) -> String {
     match value {
         Value::Object(members) => {
@@ -143,12 +142,11 @@ impl StatusError {
             .with_details(json!({}))
     }
 
-    /// A path under which there is nothing at all.
     pub(crate) fn page_not_found() -> Self {
         Self::new(404, "", PAGE_NOT_FOUND)
     }
 
-    /// Whether it is sent as plain text.
+    /// Returns true if it is sent as plain text.
     pub(crate) fn is_page(&self) -> bool {
         self.code == 404 && self.message == PAGE_NOT_FOUND
     }
@@ -161,7 +159,7 @@ impl StatusError {
         )
     }
 
-    /// An option of a request that is not valid.
+    /// Returns the error for an invalid option of a request.
     pub(crate) fn bad_option(kind: &str, error: &FieldError) -> Self {
         let message =
             format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", error.field, error.message);
@@ -190,7 +188,7 @@ impl StatusError {
         Self::new(409, "Conflict", message).of(resource, name)
     }
 
-    /// A precondition that failed: named by kind, as the server does.
+    /// Returns a failed precondition: named by kind, as the server does.
     pub(crate) fn precondition(resource: &Resource, name: &str, why: &str) -> Self {
         let kind = resource.qualified_kind();
         let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
@@ -223,7 +221,8 @@ impl StatusError {
         error
     }
 
-    /// A patch that cannot be applied to this object: a test that fails, a path that is not there.
+    /// Returns the error for a patch that cannot be applied to this object: a failed test, a
+    /// missing path.
     pub(crate) fn unprocessable_patch() -> Self {
         Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
             .with_details(json!({}))
@@ -263,7 +262,6 @@ impl StatusError {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
 
-    /// The error as the object that is sent.
     pub fn object(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {},
@@ -278,12 +276,11 @@ impl StatusError {
         status
     }
 
-    /// The error's HTTP status.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// Seconds for a `Retry-After` header, where the details name them.
+    /// Returns the seconds for a `Retry-After` header from the details.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         self.details.get("retryAfterSeconds").and_then(Value::as_u64)
     }

@@ -1,5 +1,3 @@
-//! Options of the model.
-
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -9,37 +7,36 @@ use crate::faults::Rule;
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "options are separate switches")]
 pub struct Options {
-    /// All chance comes from here: uids, generated names, faults.
+    /// Random seed of uids, generated names and faults.
     pub seed: u64,
-    /// The time at which it begins.
     pub start: Timestamp,
-    /// Whether there is a cluster behind the API: scheduler, kubelets, workloads, garbage collector,
-    /// namespaces that terminate. Without it the model is an API server alone.
+    /// Runs a cluster with the API: scheduler, kubelets, workloads, garbage collector, namespace
+    /// deletion. Without it the model is only an API server.
     pub controllers: bool,
-    /// A server of version 1.20: no `policy/v1`, and the rules for events of before 1.23.
+    /// A server of version 1.20: no `policy/v1`, and the event rules from before 1.23.
     pub old_server: bool,
-    /// AKS Automatic: writes in `kube-system` and the other namespaces of AKS are refused.
+    /// AKS Automatic: writes in `kube-system` and the other namespaces of AKS are rejected.
     pub managed_namespaces: bool,
-    /// Whether a request without a token is let in, as an administrator.
+    /// Accepts requests without a token, as an administrator.
     pub open: bool,
-    /// Whether the server keeps account of who wrote which field. Server-side apply needs it.
+    /// Records field managers. Server-side apply needs it.
     pub managed_fields: bool,
-    /// How many changes each resource remembers for watches that resume and lists that go on.
+    /// Changes kept of each resource, for watches that resume and lists that continue.
     pub history: usize,
-    /// How long the cluster takes for things.
+    /// Delays of the cluster.
     pub delays: Delays,
     pub faults: Vec<Rule>,
     pub trace: usize,
 }
 
-/// How long the cluster behind the API takes for things.
+/// Delays of the simulated cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct Delays {
-    /// From a pod's place on a node until it runs.
+    /// From a pod's scheduling until it runs.
     pub start: Duration,
-    /// From a pod's end until it is gone, if its grace period is not shorter.
+    /// From a pod's deletion until it is removed, unless its grace period is shorter.
     pub stop: Duration,
-    /// Between two bookmarks of a watch that wants them.
+    /// Interval between two bookmarks of a watch that requests them.
     pub bookmark: Duration,
 }
 

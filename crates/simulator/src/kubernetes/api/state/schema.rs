@@ -1,4 +1,4 @@
-//! A structural schema, read once.
+//! A parsed structural schema.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::kubernetes::store::objects::{flag, list, text};
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a schema is a list of separate switches")]
 pub(crate) struct Schema {
-    /// Empty where any type may stand.
+    /// Empty if any type is allowed.
     pub(crate) kind: String,
     pub(crate) properties: BTreeMap<String, Schema>,
     pub(crate) additional: Option<Box<Schema>>,
@@ -40,7 +40,7 @@ pub(crate) struct Schema {
     pub(crate) not: Option<Box<Schema>>,
 }
 
-/// How the elements of a list are told apart.
+/// Identity of the elements of a list.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum ListType {
     #[default]
@@ -50,7 +50,7 @@ pub(crate) enum ListType {
 }
 
 impl Schema {
-    /// Reads an `openAPIV3Schema`. A pattern that is not valid matches everything.
+    /// Parses an `openAPIV3Schema`. An invalid pattern matches everything.
     pub(crate) fn read(value: &Value) -> Self {
         let number = |name: &str| value.get(name).and_then(Value::as_u64);
         let bound = |name: &str, exclusive: &str| {

@@ -1,5 +1,3 @@
-//! The API server as a plain value.
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
@@ -13,7 +11,7 @@ use crate::faults::Faults;
 use crate::kubernetes::store::Store;
 use crate::random::Random;
 
-/// An API server: its objects, what it serves, and its clients.
+/// An API server: its objects, resources and clients.
 pub struct ApiServer {
     pub(crate) options: Options,
     pub(crate) store: Store,
@@ -23,18 +21,17 @@ pub struct ApiServer {
     pub(crate) denials: Vec<Denial>,
     pub(crate) uids: Random,
     pub(crate) names: Random,
-    /// Rules for faults; those about watch events apply where an event is sent.
+    /// Fault rules; those about watch events apply where an event is sent.
     pub(crate) faults: Faults,
     pub(crate) writes: VecDeque<Write>,
     pub(crate) changed: ChangeQueue,
     /// Tables of CRDs that are being deleted.
     pub(crate) removed_definitions: BTreeSet<String>,
-    /// The latest time that the server was given.
+    /// Latest time given to the server.
     pub(crate) now: Option<Timestamp>,
 }
 
 impl ApiServer {
-    /// Returns an empty server.
     pub(crate) fn new(options: Options) -> Self {
         let random = Random::new(options.seed);
         Self {
@@ -54,7 +51,7 @@ impl ApiServer {
         }
     }
 
-    /// The model's own time, for answers that show ages.
+    /// Returns the model's time, for responses that show ages.
     pub(crate) fn clock(&self) -> Timestamp {
         self.now.unwrap_or(self.options.start)
     }

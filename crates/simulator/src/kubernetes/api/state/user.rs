@@ -2,9 +2,8 @@
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// The name that bindings and messages use.
     pub name: String,
-    /// Groups; `system:masters` may do everything.
+    /// `system:masters` may do everything.
     pub groups: Vec<String>,
 }
 
@@ -16,7 +15,7 @@ impl User {
         }
     }
 
-    /// A service account, as its token is seen.
+    /// Returns the user of a service account's token.
     pub fn service_account(namespace: &str, name: &str) -> Self {
         Self {
             name: format!("system:serviceaccount:{namespace}:{name}"),
@@ -29,14 +28,14 @@ impl User {
     }
 }
 
-/// Refuses some writes, as an admission webhook would.
+/// Denies some writes, as an admission webhook would.
 #[derive(Debug, Clone)]
 pub struct Denial {
     pub webhook: String,
-    /// The resource, as `nodeclaims.karpenter.sh`.
+    /// For example `nodeclaims.karpenter.sh`.
     pub resource: String,
     pub operations: Vec<String>,
-    /// Only this object; without it all.
+    /// Only this object; none for all.
     pub name: Option<String>,
     pub message: String,
 }

@@ -1,5 +1,3 @@
-//! Open watches.
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +8,7 @@ use jiff::Timestamp;
 use super::catalog::Resource;
 use crate::kubernetes::store::{Change, ChangeKind, Object, Selector};
 
-/// How much of each object goes along with its row in a table.
+/// Part of each object in a table's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Rows,
@@ -18,7 +16,6 @@ pub(crate) enum Format {
     WithObjects,
 }
 
-/// The open watches, by table.
 #[derive(Default)]
 pub(crate) struct Watches {
     pub(crate) by_table: BTreeMap<String, Vec<Watch>>,
@@ -29,16 +26,16 @@ pub(crate) struct Watch {
     pub(crate) namespace: Option<String>,
     pub(crate) selector: Selector,
     pub(crate) form: Form,
-    /// Closed when the client is gone; dropped to end the watch.
+    /// Closed when the client disconnects; dropped to end the watch.
     pub(crate) sender: UnboundedSender<Bytes>,
     pub(crate) ends: Option<Timestamp>,
     pub(crate) bookmark: Option<Timestamp>,
-    /// An event that is sent after the next one.
+    /// Event to be sent after the next one.
     pub(crate) held: Option<Bytes>,
     pub(crate) started: bool,
 }
 
-/// In which form a watch shows objects.
+/// Form of the objects of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole,
@@ -56,7 +53,7 @@ pub(crate) enum Delivery {
 
 impl Watch {
     pub(crate) fn send(&mut self, line: Bytes, delivery: Delivery) {
-        // A send fails when the client is gone; the watch is swept then.
+        // A send fails after the client disconnected; the watch is swept then.
         match delivery {
             Delivery::EndWatch => self.sender.close_channel(),
             Delivery::AfterTheNext if self.held.is_none() => self.held = Some(line),
@@ -72,7 +69,8 @@ impl Watch {
         }
     }
 
-    /// What this watch is told of a change: an object that leaves its selector is gone for it.
+    /// Returns the event of a change for this watch: an object that leaves its selector is deleted
+    /// for it.
     pub(crate) fn sees(&self, change: &Change) -> Option<(&'static str, bool)> {
         if self.namespace.as_ref().is_some_and(|namespace| change.key.namespace != *namespace) {
             return None;

@@ -1,4 +1,4 @@
-//! Writes: their author, the log of those that took effect, and the queue of what controllers have to check.
+//! Writes: their author, the log of those that took effect, and the queue for controllers.
 
 use std::collections::BTreeSet;
 
@@ -7,38 +7,37 @@ use jiff::Timestamp;
 use crate::kubernetes::store::Place;
 use crate::kubernetes::store::objects::Key;
 
-/// The field manager of what the cluster writes itself.
+/// Field manager of the cluster's own writes.
 pub(crate) const CLUSTER: &str = "cluster";
-/// A write that took effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
     pub at: Timestamp,
-    /// The resource, as `nodeclaims.karpenter.sh`.
+    /// For example `nodeclaims.karpenter.sh`.
     pub resource: String,
     pub key: Key,
-    /// The object's uid, which tells apart objects of one name.
+    /// Distinguishes objects of one name.
     pub uid: String,
-    /// `create`, `update`, `patch`, `delete` …; `cluster` when the cluster behind the API did it.
+    /// `create`, `update`, `patch`, `delete` …; `cluster` for the cluster's own writes.
     pub verb: &'static str,
     pub subresource: String,
     pub user: String,
-    /// The field manager, or the first word of the user agent.
+    /// Field manager, or the first token of the user agent.
     pub manager: String,
-    /// The revision that it made.
+    /// Revision of this write.
     pub revision: u64,
-    /// Whether the object was gone after it.
+    /// The write removed the object.
     pub removed: bool,
 }
 
-/// Which part of an object a write is about.
+/// Part of an object that a write changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// All but the status, where that is a part of its own.
+    /// All but the status, if that is a subresource.
     Main,
     Status,
 }
 
-/// Who writes, and how.
+/// Author and options of a write.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     pub(crate) user: String,
@@ -46,24 +45,24 @@ pub(crate) struct Writer {
     pub(crate) verb: &'static str,
     pub(crate) subresource: String,
     pub(crate) dry_run: bool,
-    /// Server-side apply keeps its own account of fields.
+    /// Server-side apply records managed fields itself.
     pub(crate) applies: bool,
     pub(crate) now: Timestamp,
 }
 
 impl Writer {
-    /// A client in process, by its field manager.
+    /// Returns a client in process, by its field manager.
     pub(crate) fn local(manager: &str, now: Timestamp) -> Self {
         let user = "system:cluster".to_owned();
         Self { user, manager: manager.to_owned(), ..Self::controller(now) }
     }
 
-    /// The cluster's own writes through the API.
+    /// Returns the author of the cluster's writes through the API.
     pub(crate) fn cluster(now: Timestamp) -> Self {
         Self::local(CLUSTER, now)
     }
 
-    /// Controllers that write to the store directly.
+    /// Returns the author of controllers' direct writes to the store.
     pub(crate) fn controller(now: Timestamp) -> Self {
         Self {
             user: String::new(),
@@ -77,7 +76,7 @@ impl Writer {
     }
 }
 
-/// Objects that changed, and those that a change may concern, in order.
+/// Changed objects, and those that a change may affect, in order.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeQueue(pub(crate) BTreeSet<Place>);
 

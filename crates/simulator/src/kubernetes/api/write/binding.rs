@@ -1,5 +1,3 @@
-//! The subresource `binding` of pods.
-
 use http::{Method, StatusCode};
 use serde_json::Value;
 
@@ -9,7 +7,7 @@ use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, Writer};
 use crate::kubernetes::store::objects::{self, text};
 
 impl ApiServer {
-    /// Serves a scheduler that assigns a pod.
+    /// Serves the binding of a pod by a scheduler.
     pub(crate) fn bind(&mut self, call: &Call<'_>) -> ApiResult<Response> {
         call.check_method(&Method::POST)?;
         let body = call.body()?;
@@ -23,7 +21,6 @@ impl ApiServer {
         Ok(success(StatusCode::CREATED))
     }
 
-    /// Assigns a pod to a node.
     pub(crate) fn place(&mut self, pod: &Value, node: &str, writer: &Writer) {
         self.amend("pods", pod, writer, |pod| {
             objects::set(pod, &["spec", "nodeName"], node);

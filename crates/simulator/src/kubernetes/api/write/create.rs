@@ -1,5 +1,3 @@
-//! Creating objects.
-
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -30,7 +28,7 @@ impl ApiServer {
         Ok(object_answer(call, StatusCode::CREATED, &stored))
     }
 
-    /// Creates an object of this resource; what is given back is as it is stored.
+    /// Creates an object of this resource and returns it in its stored form.
     pub(crate) fn create_object(
         &mut self,
         resource: &Resource,
@@ -73,7 +71,7 @@ impl ApiServer {
         Ok(self.finish(&resource.table, value, writer))
     }
 
-    /// Gives the object its name and namespace, or says what is wrong with them.
+    /// Sets the object's name and namespace, or rejects them.
     fn settle_name(
         &mut self,
         resource: &Resource,
@@ -110,7 +108,7 @@ impl ApiServer {
         }
     }
 
-    /// Nothing is created in a namespace that is not there, or that is on its way out.
+    /// Rejects creation in a missing or terminating namespace.
     fn check_namespace(&self, resource: &Resource, key: &Key) -> ApiResult<()> {
         if key.namespace.is_empty() {
             return Ok(());
@@ -133,7 +131,7 @@ impl ApiServer {
     }
 }
 
-/// Five characters that spell no words.
+/// Returns five characters that form no words.
 pub(crate) fn suffix(random: &mut Random) -> String {
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     (0..5)

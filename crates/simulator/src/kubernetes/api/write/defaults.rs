@@ -1,4 +1,4 @@
-//! What the server itself knows of built-in resources: a few defaults and rules that clients rely on.
+//! Defaults and rules of built-in resources that clients rely on.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::kubernetes::api::state::{CRDS, Part, Resource};
 use crate::kubernetes::store::objects::{self, flag, text};
 
-/// Resources whose updates must name the version that they replace.
+/// Resources whose updates require a resourceVersion.
 pub(crate) fn needs_version(resource: &Resource) -> bool {
     resource.custom().is_some()
         || matches!(
@@ -17,7 +17,6 @@ pub(crate) fn needs_version(resource: &Resource) -> bool {
         )
 }
 
-/// Resources that an update creates when they are not there.
 pub(crate) fn created_by_update(resource: &Resource) -> bool {
     matches!(
         resource.plural.as_str(),
@@ -31,7 +30,7 @@ pub(crate) fn created_by_update(resource: &Resource) -> bool {
     )
 }
 
-/// Why a name is not valid, if it is not.
+/// Returns the reason if a name is not valid.
 pub(crate) fn bad_name(resource: &Resource, name: &str) -> Option<&'static str> {
     if resource.group == "rbac.authorization.k8s.io" {
         return name.contains(['/', '%']).then_some("may not contain '/' or '%'");
@@ -57,10 +56,10 @@ pub(crate) fn bad_name(resource: &Resource, name: &str) -> Option<&'static str> 
     )
 }
 
-/// The taint of a node that is not ready.
+/// Taint of a `NotReady` node.
 pub(crate) const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
-/// A node that may be scheduled on does not say so.
+/// Removes `unschedulable: false`.
 fn drop_false(value: &mut Value) {
     if objects::at(value, &["spec", "unschedulable"]).is_some()
         && !flag(value, &["spec", "unschedulable"])
@@ -69,7 +68,7 @@ fn drop_false(value: &mut Value) {
     }
 }
 
-/// What the server adds to a new object, or takes from it.
+/// Sets the server's members of a new object, or removes them.
 pub(crate) fn prepare_new(resource: &Resource, value: &mut Value, now: Timestamp) {
     match resource.qualified().as_str() {
         "namespaces" => {
@@ -140,7 +139,7 @@ fn defaults_of_pod(value: &mut Value) {
     }
 }
 
-/// A node takes no pods before it says that it is ready.
+/// A new node is tainted until it is Ready.
 fn taint_new_node(value: &mut Value) {
     let mut taints = objects::list(value, &["spec", "taints"]).to_vec();
     if !taints.iter().any(|taint| text(taint, &["key"]) == NOT_READY) {
@@ -155,7 +154,7 @@ fn default(value: &mut Value, path: &[&str], default: impl Into<Value>) {
     }
 }
 
-/// `stringData` is a way in, not a member.
+/// `stringData` is write-only.
 fn from_plain_secret(resource: &Resource, value: &mut Value) {
     if resource.qualified() != "secrets" {
         return;
@@ -168,7 +167,7 @@ fn from_plain_secret(resource: &Resource, value: &mut Value) {
     }
 }
 
-/// What a change of a built-in object leaves as it was.
+/// Restores members of a built-in object that an update cannot change.
 pub(crate) fn prepare_changed(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
     from_plain_secret(resource, value);
     if resource.qualified() == "nodes" {

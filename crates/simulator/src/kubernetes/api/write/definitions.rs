@@ -1,4 +1,4 @@
-//! Consequences of a write to a CRD: what is served, and its status.
+//! Effects of a write to a CRD: served resources and status.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::kubernetes::api::state::{ApiServer, CRDS, Writer};
 use crate::kubernetes::store::objects::{self, flag, list};
 
 impl ApiServer {
-    /// Serves what a definition says now, and says so in its status.
+    /// Serves the versions of a CRD, and updates its status.
     pub(crate) fn definition_changed(&mut self, definition: &Value, now: Timestamp) {
         let table = objects::name(definition).to_owned();
         let going = objects::is_being_deleted(definition);

@@ -1,4 +1,4 @@
-//! Deleting: preconditions, finalizers, grace, propagation.
+//! Deletion: preconditions, finalizers, grace, propagation.
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
@@ -22,14 +22,14 @@ pub(crate) struct DeleteOptions {
 }
 
 pub(crate) enum Deleted {
-    /// It is gone; this was its last state.
+    /// Deleted; this was its last state.
     Gone(Value),
-    /// It goes once its finalizers or its grace period let it.
+    /// Kept until its finalizers or its grace period allow the removal.
     Going(Value),
 }
 
 impl DeleteOptions {
-    /// From the request's body and query; what the query says counts when the body is empty.
+    /// Parses body and query; the query counts if the body is empty.
     pub(crate) fn of(call: &Call<'_>) -> ApiResult<Self> {
         let body = if call.request.body().is_empty() { Value::Null } else { call.body()? };
         let mut options = Self::from_body(&body);
@@ -73,7 +73,7 @@ impl DeleteOptions {
         Self { propagation: Some("Background".to_owned()), ..Self::default() }
     }
 
-    /// At once, whatever the object's own grace period.
+    /// Returns options for immediate deletion, regardless of the object's grace period.
     pub(crate) fn now() -> Self {
         Self { grace: Some(0), ..Self::background() }
     }
@@ -98,7 +98,7 @@ impl DeleteOptions {
         Ok(())
     }
 
-    /// Finalizers by which the garbage collector takes part in the deletion.
+    /// Sets the finalizers of the garbage collector.
     fn settle_finalizers(&self, object: &mut Value) {
         let Some(propagation) = self.propagation.as_deref() else { return };
         let wanted = match propagation {
@@ -114,7 +114,7 @@ impl DeleteOptions {
         objects::set_list(object, &["metadata", "finalizers"], finalizers);
     }
 
-    /// Seconds that the object has left to end by itself; only pods have such a time.
+    /// Returns the grace period in seconds; only pods have one.
     fn grace_for(&self, resource: &Resource, object: &Value) -> i64 {
         if resource.qualified() != "pods" {
             return 0;
@@ -189,7 +189,8 @@ impl ApiServer {
         Ok(json_answer(StatusCode::OK, &list))
     }
 
-    /// Deletes what is not being deleted yet of a resource, or of it in one namespace. Returns true if anything was.
+    /// Deletes the objects of a resource, or of one of its namespaces, that are not being deleted
+    /// yet. Returns true if there were any.
     pub(crate) fn delete_all(
         &mut self,
         resource: &Resource,
@@ -238,7 +239,7 @@ impl ApiServer {
             }
             return Ok(Deleted::Gone(object));
         }
-        // A second deletion can only make the time that is left shorter.
+        // A second deletion can only shorten the grace period.
         if !was_going || left.is_some_and(|left| grace < left) {
             let ends = writer.now.checked_add(SignedDuration::from_secs(grace));
             let ends = ends.unwrap_or(writer.now);
@@ -259,7 +260,7 @@ impl ApiServer {
     }
 }
 
-/// Most resources answer a deletion with a `Status`; these with the object.
+/// Most resources respond to a deletion with a `Status`; these with the object.
 fn returns_object(resource: &Resource) -> bool {
     matches!(
         resource.qualified().as_str(),
@@ -267,7 +268,7 @@ fn returns_object(resource: &Resource) -> bool {
     )
 }
 
-/// The cluster's own namespaces stay.
+/// The cluster's own namespaces cannot be deleted.
 fn check_deletable(resource: &Resource, key: &Key) -> ApiResult<()> {
     if matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
         return Err(StatusError::forbidden(

@@ -1,4 +1,4 @@
-//! Eviction: a deletion that asks the disruption budgets first.
+//! Eviction: a deletion that PDBs can block.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ impl ApiServer {
         Ok(success(StatusCode::CREATED))
     }
 
-    /// Takes one disruption from the pod's budget, or says why there is none.
+    /// Takes one disruption from the pod's PDB, or returns the reason if none is allowed.
     fn ask_budgets(&mut self, pod: &Value, writer: &Writer) -> ApiResult<()> {
         let namespace = objects::namespace(pod);
         let budgets: Vec<&Value> = self
@@ -91,7 +91,7 @@ impl ApiServer {
     }
 }
 
-/// Pods that have ended, or not begun, disrupt nothing; pods that are going have been counted.
+/// Pods that have ended or not started disrupt nothing; terminating pods are already counted.
 fn is_beyond_budgets(pod: &Value) -> bool {
     objects::is_being_deleted(pod)
         || matches!(objects::text(pod, &["status", "phase"]), "Succeeded" | "Failed" | "Pending")

@@ -8,7 +8,6 @@ use crate::kubernetes::api::state::{ApiResult, ApiServer};
 use crate::kubernetes::store::objects;
 
 impl ApiServer {
-    /// Replaces a namespace's own finalizers.
     pub(crate) fn finalize_namespace(&mut self, call: &Call<'_>) -> ApiResult<Response> {
         call.check_method(&Method::PUT)?;
         let body = call.body()?;

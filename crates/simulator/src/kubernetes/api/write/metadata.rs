@@ -1,4 +1,4 @@
-//! What all objects have in common, and what may stand in it.
+//! Metadata of all objects, and its validation.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ const MEMBERS: [&str; 15] = [
     "uid",
 ];
 
-/// Members that no such object has are dropped, as a server does that reads into types.
+/// Drops unknown members, as a server does that decodes into types.
 pub(crate) fn prune(resource: &Resource, value: &mut Value) {
     if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.retain(|name, _| MEMBERS.contains(&name.as_str()));
@@ -48,7 +48,7 @@ pub(crate) fn prune(resource: &Resource, value: &mut Value) {
     objects::members(value).retain(|name, _| kept(name));
 }
 
-/// What is wrong with labels and finalizers.
+/// Returns the errors of labels and finalizers.
 pub(crate) fn check(value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (name, label) in objects::labels(value) {

@@ -16,7 +16,6 @@ use crate::kubernetes::store::{Change, ChangeKind, Place, owners};
 
 const WRITES: usize = 100_000;
 
-/// Decodes the body of a write into the form that is stored.
 pub(crate) fn decode(resource: &Resource, body: Value) -> ApiResult<Value> {
     if !body.is_object() {
         return Err(StatusError::bad_request(
@@ -45,13 +44,12 @@ pub(crate) fn decode(resource: &Resource, body: Value) -> ApiResult<Value> {
     Ok(value)
 }
 
-/// Drops what the type of an object does not have, and rejects what it cannot hold.
+/// Drops unknown members, and rejects values of a wrong type.
 pub(crate) fn read_typed(resource: &Resource, value: &mut Value) -> ApiResult<()> {
     metadata::prune(resource, value);
     rules::check_readable(resource, value)
 }
 
-/// Prunes, defaults and validates an object.
 pub(crate) fn validate(
     resource: &Resource,
     old: Option<&Value>,
@@ -67,7 +65,7 @@ pub(crate) fn validate(
     if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid(resource, name, &errors)) }
 }
 
-/// Whether the last finalizer of a deleted object is off.
+/// Returns true if a deleted object has no finalizer left.
 fn may_go(value: &Value) -> bool {
     objects::is_being_deleted(value)
         && objects::finalizers(value).next().is_none()
@@ -76,8 +74,8 @@ fn may_go(value: &Value) -> bool {
 }
 
 impl ApiServer {
-    /// Stores an object unless the write is a rehearsal, or removes it if nothing keeps it any longer. Returns it as it is
-    /// then.
+    /// Stores an object unless the write is a dry run, or removes it if nothing keeps it. Returns
+    /// its final state.
     pub(crate) fn finish(&mut self, table: &str, value: Value, writer: &Writer) -> Value {
         if writer.dry_run {
             return value;
@@ -89,7 +87,7 @@ impl ApiServer {
         self.put(table, value, writer)
     }
 
-    /// The one place where an object gets into the store.
+    /// The only place where an object gets into the store.
     pub(crate) fn put(&mut self, table: &str, value: Value, writer: &Writer) -> Value {
         let change = self.store.put(table, value, writer.now);
         self.notify(table, &change, writer);
@@ -100,7 +98,7 @@ impl ApiServer {
         stored
     }
 
-    /// The one place where an object leaves the store.
+    /// The only place where an object leaves the store.
     pub(crate) fn erase(&mut self, table: &str, key: &Key, writer: &Writer) {
         let Some(change) = self.store.remove(table, key, writer.now) else { return };
         self.notify(table, &change, writer);
@@ -109,7 +107,7 @@ impl ApiServer {
         }
     }
 
-    /// A controller's write to an object that it has read; none if nothing changes.
+    /// Changes an object for a controller; none if nothing changes.
     pub(crate) fn amend(
         &mut self,
         table: &str,
@@ -124,8 +122,8 @@ impl ApiServer {
         }
     }
 
-    /// Reports a change to watches, to the log of writes, and to controllers: the object, its owners, and what depends on
-    /// it if it goes.
+    /// Reports a change to watches, the log of writes and controllers: the object, its owners, and
+    /// its dependents if it was deleted.
     fn notify(&mut self, table: &str, change: &Change, writer: &Writer) {
         self.publish(table, change, writer.now);
         if self.writes.len() == WRITES {

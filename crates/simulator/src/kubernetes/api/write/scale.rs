@@ -1,5 +1,3 @@
-//! The subresource `scale`.
-
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Fields that a schema does not have: dropped, and with `fieldValidation=Strict` refused.
+//! Unknown fields: dropped, or rejected with `fieldValidation=Strict`.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::kubernetes::api::negotiate::Call;
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError};
 
 impl ApiServer {
-    /// Refuses what would be dropped, if the client asked for that. Servers of 1.20 do not know the question.
+    /// Rejects unknown fields if the client requires it. Servers of 1.20 ignore the option.
     pub(crate) fn check_unknown(&self, call: &Call<'_>, value: &Value) -> ApiResult<()> {
         let resource = call.resource();
         if self.options.old_server || call.query.get("fieldValidation") != "Strict" {
@@ -34,7 +34,7 @@ impl ApiServer {
     }
 }
 
-/// Collects the paths of what is in one value and no longer in the other.
+/// Collects the paths that only the first value has.
 fn compare(before: &Value, after: &Value, path: &str, gone: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {

@@ -1,4 +1,4 @@
-//! Replacing objects: what a write may change, and what it leaves as it was.
+//! Updates: what a write may change, and what it keeps.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl ApiServer {
         Ok(object_answer(call, StatusCode::OK, &stored))
     }
 
-    /// Puts a new value in the place of an object, with everything that a write may not change put back.
+    /// Replaces an object, keeping what a write may not change.
     pub(crate) fn replace(
         &mut self,
         resource: &Resource,
@@ -103,7 +103,7 @@ fn check_version(resource: &Resource, key: &Key, old: &Value, value: &Value) -> 
     Ok(())
 }
 
-/// What the server sets, a client cannot change.
+/// Keeps the metadata that only the server sets.
 fn keep_metadata(value: &mut Value, old: &Value) {
     for name in [
         "uid",
@@ -137,7 +137,7 @@ fn keep_metadata(value: &mut Value, old: &Value) {
     }
 }
 
-/// A write of the status leaves the rest alone, and the other way round.
+/// A write of the status keeps the rest, and vice versa.
 fn keep_other_part(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
     if !resource.status {
         return;
@@ -200,7 +200,6 @@ fn check_finalizers(resource: &Resource, key: &Key, old: &Value, value: &Value) 
     Err(StatusError::invalid(resource, &key.name, &[error]))
 }
 
-/// A generation counts changes of what is wanted: neither metadata nor, where it is a part of its own, status.
 fn count_generation(resource: &Resource, value: &mut Value, old: &Value, part: Part) {
     let counts = resource.generation || resource.custom().is_some();
     if !counts || part == Part::Status {

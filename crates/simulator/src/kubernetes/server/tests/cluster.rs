@@ -35,7 +35,7 @@ async fn cordon(world: &World, node: &str) {
     world.nodes().patch(node, &PatchParams::default(), &patch).await.unwrap();
 }
 
-/// Name, node and phase of the pods that are not going.
+/// Name, node and phase of the pods that are not terminating.
 async fn running(world: &World) -> Vec<(String, String)> {
     let list = world.pods().list(&ListParams::default()).await.unwrap();
     list.items

@@ -103,7 +103,8 @@ fn every_fault() -> Vec<Rule> {
     .to_vec()
 }
 
-/// A few hundred calls against a faulty cluster: its trace, the objects at the end, and what a watch was told.
+/// Runs a few hundred calls against a faulty cluster. Returns its trace, the final objects, and the
+/// events of a watch.
 fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
     let mut model = Kubernetes::new(Options {
         seed,

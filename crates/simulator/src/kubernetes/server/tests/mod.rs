@@ -1,4 +1,4 @@
-//! Promises of the model, asked through the client that the product uses.
+//! Behavior of the model through the client that the product uses.
 
 mod cluster;
 mod custom;
@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 
 use crate::kubernetes::{Clock, InProcess, Kubernetes, Options, Running, Shell};
 
-/// A model with a client, and the time that both live in.
+/// A model with a client, and their common time.
 struct World {
     shell: Shell,
     client: Client,
@@ -48,12 +48,12 @@ impl World {
         Self { shell, client, _running: running }
     }
 
-    /// An API server alone.
+    /// Returns an API server alone.
     fn api() -> Self {
         Self::new(Options { start: start(), ..Options::default() })
     }
 
-    /// With a cluster behind it.
+    /// Returns an API server with a cluster.
     fn cluster() -> Self {
         Self::new(Options { start: start(), controllers: true, ..Options::default() })
     }

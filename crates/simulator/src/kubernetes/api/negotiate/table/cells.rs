@@ -12,7 +12,7 @@ type Columns = &'static [(&'static str, &'static str, i64)];
 const INT: &str = "integer";
 const TEXT: &str = "string";
 
-/// Name, type and priority of each column behind the name.
+/// Returns name, type and priority of each column after the name.
 pub(super) fn columns(resource: &Resource) -> Columns {
     match resource.qualified().as_str() {
         "pods" => &[
@@ -55,7 +55,7 @@ pub(super) fn columns(resource: &Resource) -> Columns {
     }
 }
 
-/// The cells behind the name.
+/// Returns the cells after the name.
 pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Value> {
     let created = time_at(value, &["metadata", "creationTimestamp"]);
     let old: Value = created.map_or("<unknown>".to_owned(), |then| age(then, now)).into();

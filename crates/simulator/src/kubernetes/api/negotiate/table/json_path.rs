@@ -1,8 +1,9 @@
-//! The JSON paths of printer columns: members, places in lists, and elements by an equal member.
+//! JSON paths of printer columns: members, list indexes, and elements by an equal member.
 
 use serde_json::Value;
 
-/// The value at a path such as `.status.conditions[?(@.type=="Ready")].status`; null where there is none.
+/// Finds the value at a path such as `.status.conditions[?(@.type=="Ready")].status`; null if
+/// missing.
 pub(super) fn find(value: &Value, path: &str) -> Value {
     walk(value, path).cloned().unwrap_or(Value::Null)
 }

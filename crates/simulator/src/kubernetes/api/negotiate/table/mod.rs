@@ -1,5 +1,3 @@
-//! Tables, as `kubectl get` asks for them.
-
 mod cells;
 mod json_path;
 
@@ -9,7 +7,7 @@ use serde_json::{Value, json};
 use crate::kubernetes::api::state::{Format, Resource};
 use crate::kubernetes::store::objects;
 
-/// A column: its name, type, format, whether it is shown only when asked for more.
+/// A column; a priority above 0 is shown only by `-o wide`.
 struct Column {
     name: String,
     kind: String,
@@ -17,7 +15,8 @@ struct Column {
     priority: i64,
 }
 
-/// Objects, in this resource's version, as a table; its columns are described when this is the first one of a watch.
+/// Returns objects in this resource's version as a table; the first table of a watch describes its
+/// columns.
 pub(crate) fn of(
     resource: &Resource,
     values: &[Value],
@@ -56,7 +55,6 @@ pub(crate) fn of(
     })
 }
 
-/// An object reduced to its metadata.
 pub(crate) fn metadata_of(value: &Value) -> Value {
     json!({
         "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": value["metadata"],
@@ -109,7 +107,7 @@ fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Value> {
     cells
 }
 
-/// How long ago something was, as people read it.
+/// Formats the time since `then` as kubectl does.
 pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(then).as_secs();
     if seconds < -1 {

@@ -1,4 +1,4 @@
-//! Sets of fields of an object, in the form that `managedFields` has.
+//! Sets of fields of an object, in the form of `managedFields`.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::kubernetes::api::state::{ListType, Resource, Schema};
 use crate::kubernetes::api::write::patch::list_type;
 use crate::kubernetes::store::objects::members;
 
-/// What tells how lists at a place are merged.
+/// Merge rules of the lists at a path.
 #[derive(Clone, Copy)]
 pub(super) enum Shape<'a> {
     Custom(Option<&'a Schema>),
@@ -74,7 +74,6 @@ const NOT_OWNED: [&str; 11] = [
 ];
 
 impl FieldSet {
-    /// Every leaf of an object.
     pub(super) fn of(shape: &Shape<'_>, value: &Value) -> Self {
         let mut found = BTreeSet::new();
         for (name, value) in value.as_object().into_iter().flatten() {
@@ -96,7 +95,7 @@ impl FieldSet {
         Self(found)
     }
 
-    /// Those whose values differ between two objects.
+    /// Returns the fields whose values differ between two objects.
     pub(super) fn changed(&self, shape: &Shape<'_>, old: &Value, new: &Value) -> Self {
         let differs = |path: &&Vec<String>| find(shape, old, path) != find(shape, new, path);
         Self(self.0.iter().filter(differs).cloned().collect())
@@ -122,14 +121,14 @@ impl FieldSet {
         Self(self.0.intersection(&other.0).cloned().collect())
     }
 
-    /// Removes these fields from an object, and the parents that they leave empty.
+    /// Removes these fields from an object, and parents that become empty.
     pub(super) fn remove_from(&self, shape: &Shape<'_>, value: &mut Value) {
         for path in self.0.iter().rev() {
             remove(shape, value, path);
         }
     }
 
-    /// As people read them: `.spec.containers[name="x"].image`.
+    /// Returns human-readable paths: `.spec.containers[name="x"].image`.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|path| path.iter().map(|part| shown(part)).collect())
     }
@@ -167,7 +166,7 @@ impl FieldSet {
 }
 
 impl<'a> Shape<'a> {
-    /// Metadata has the same shape everywhere.
+    /// Returns the shape of metadata, the same for all objects.
     fn metadata(name: &'a str) -> Self {
         static BY_NAME: std::sync::OnceLock<Resource> = std::sync::OnceLock::new();
         let any = BY_NAME.get_or_init(Resource::nameless);
@@ -235,7 +234,7 @@ fn find<'v>(shape: &Shape<'_>, value: &'v Value, path: &[String]) -> Option<&'v 
     find(&shape.item(), &items[at], rest)
 }
 
-/// Below `metadata` lists have their own rules.
+/// Lists below `metadata` have their own rules.
 fn step<'a>(shape: &Shape<'a>, name: &'a str) -> Shape<'a> {
     match (shape, name) {
         (_, "finalizers" | "ownerReferences") => Shape::metadata(name),
@@ -269,7 +268,7 @@ fn remove(shape: &Shape<'_>, value: &mut Value, path: &[String]) {
     }
 }
 
-/// Puts what is applied into an object: lists with keys merge, others are replaced.
+/// Merges an applied configuration into an object: lists with keys merge, others are replaced.
 pub(super) fn merge(shape: &Shape<'_>, value: &mut Value, applied: &Value) {
     match applied {
         Value::Object(new) if !shape.is_atomic_map() => {

@@ -1,4 +1,4 @@
-//! Server-side apply: who owns which field, and what follows from it.
+//! Server-side apply: field ownership and conflicts.
 
 mod field_set;
 
@@ -61,7 +61,7 @@ fn set_owners(value: &mut Value, owners: Vec<Owner>) {
     objects::set_list(value, &["metadata", "managedFields"], entries);
 }
 
-/// Notes which fields a write changed: they are the writer's now.
+/// Records the writer as manager of the fields that a write changed.
 pub(crate) fn record_update(
     resource: &Resource,
     old: Option<&Value>,
@@ -69,7 +69,7 @@ pub(crate) fn record_update(
     writer: &Writer,
 ) {
     let shape = Shape::of(resource);
-    // Whoever sends an empty list of owners has them forgotten.
+    // An empty list of managers resets them.
     let forgotten = objects::at(value, &["metadata", "managedFields"])
         .is_some_and(|list| list.as_array().is_some_and(Vec::is_empty));
     let mut all = if forgotten { Vec::new() } else { old.map(owners).unwrap_or_default() };
@@ -141,7 +141,7 @@ impl ApiServer {
     }
 }
 
-/// Of what is applied, only the part counts that the path names.
+/// Reduces an applied configuration to the part that the path names.
 fn only_part(resource: &Resource, applied: &mut Value, part: Part) {
     if !resource.status {
         return;
@@ -157,7 +157,7 @@ fn only_part(resource: &Resource, applied: &mut Value, part: Part) {
     }
 }
 
-/// The live object with what is applied put in and what is no longer applied taken out.
+/// Returns the live object with applied fields merged and no longer applied ones removed.
 fn merge(
     resource: &Resource,
     shape: &Shape<'_>,

@@ -1,11 +1,11 @@
-//! JSON Patch: a list of operations of which all succeed or none has effect.
+//! JSON Patch: all operations succeed or none has an effect.
 
 use serde_json::Value;
 
 use crate::kubernetes::api::state::StatusError;
 use crate::kubernetes::store::objects::text;
 
-/// Applies the operations; a test that fails or a path that is not there refuses the whole patch.
+/// Applies the operations; a failed test or a missing path rejects the whole patch.
 pub(super) fn apply(value: &mut Value, patch: &Value) -> Result<(), StatusError> {
     let Some(operations) = patch.as_array() else {
         return Err(StatusError::bad_request(
@@ -34,7 +34,7 @@ fn step(document: &mut Value, operation: &Value) -> Option<()> {
             let wanted = operation.get("value").unwrap_or(&Value::Null);
             match find(document, &path) {
                 Some(found) => (found == wanted).then_some(()),
-                // The server's library takes a member that is not there for null.
+                // The server's library takes a missing member for null.
                 None => wanted.is_null().then_some(()),
             }
         }
@@ -52,7 +52,7 @@ fn step(document: &mut Value, operation: &Value) -> Option<()> {
     }
 }
 
-/// `/a~1b/0` as its parts.
+/// Splits `/a~1b/0` into its segments.
 fn pointer(path: &str) -> Option<Vec<String>> {
     if path.is_empty() {
         return Some(Vec::new());
@@ -72,7 +72,7 @@ fn find<'a>(document: &'a mut Value, path: &[String]) -> Option<&'a mut Value> {
     })
 }
 
-/// The place in a list; negative ones count from the end, as the server's library does.
+/// Parses a list index; negative ones count from the end, as in the server's library.
 fn index(part: &str, length: usize) -> Option<usize> {
     match part.strip_prefix('-') {
         Some(back) => length.checked_sub(back.parse().ok()?),

@@ -1,4 +1,4 @@
-//! Patches of four kinds, and what the server makes of their results.
+//! Patches of four kinds.
 
 mod json;
 mod merge;
@@ -16,7 +16,7 @@ use crate::kubernetes::api::state::{
 use crate::kubernetes::store::objects;
 use strategic::ListRule;
 
-/// How a patch is to be read.
+/// Media type of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatchKind {
     Json,
@@ -24,7 +24,6 @@ pub(crate) enum PatchKind {
     Strategic,
 }
 
-/// Applies a patch to an object.
 pub(crate) fn apply(
     kind: PatchKind,
     resource: &Resource,
@@ -41,7 +40,7 @@ pub(crate) fn apply(
     }
 }
 
-/// How a list of a built-in object merges, by its name.
+/// Returns the list type of a built-in object's list, by its name.
 pub(crate) fn list_type(resource: &Resource, name: &str) -> ListType {
     match strategic::rule(resource, name) {
         ListRule::Replace => ListType::Atomic,

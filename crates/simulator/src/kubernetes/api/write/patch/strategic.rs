@@ -1,4 +1,4 @@
-//! Strategic merge patch: as a merge patch, but lists with a key merge by it.
+//! Strategic merge patch: like a merge patch, but lists with a key merge by it.
 
 use serde_json::{Map, Value};
 
@@ -8,13 +8,14 @@ use crate::kubernetes::store::objects::members;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListRule {
     Replace,
-    /// By the value of this member.
+    /// Merged by the value of this member.
     Key(&'static str),
-    /// Plain values, as a set.
+    /// Merged as a set of plain values.
     Set,
 }
 
-/// The rule of a list by its name; the same names have the same rule wherever we use them.
+/// Returns the rule of a list by its name; the same names have the same rule in all supported
+/// kinds.
 pub(super) fn rule(resource: &Resource, name: &str) -> ListRule {
     match name {
         "containers"
@@ -158,7 +159,7 @@ fn merge_list(
     Ok(())
 }
 
-/// Puts the elements that the order names into that order; the others stay behind them.
+/// Sorts the elements that the order names; the others follow.
 fn reorder(rule: ListRule, items: &mut [Value], order: &[Value]) {
     let place = |item: &Value| {
         order.iter().position(|one| match rule {

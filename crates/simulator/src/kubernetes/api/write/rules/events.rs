@@ -1,18 +1,19 @@
-//! Rules of events: which namespaces they and their objects may have, and what the newer API asks for.
+//! Rules of events: the namespaces of events and their objects, and the requirements of the newer
+//! API.
 //!
-//! One rule serves both APIs: what counts is whether the event has an `eventTime`. Events are checked in their stored
-//! form.
+//! One rule serves both APIs: what counts is the presence of an `eventTime`. Events are checked in
+//! their stored form.
 
 use serde_json::Value;
 
 use crate::kubernetes::api::state::FieldError;
 use crate::kubernetes::store::objects::{self, number, text};
 
-/// The longest texts of an event with an `eventTime`, in bytes.
+/// Maximum lengths in an event with an `eventTime`, in bytes.
 const MAX_NAME: usize = 128;
 const MAX_NOTE: usize = 1024;
 
-/// Members that never change after creation by the newer API. `series` is not among them.
+/// Immutable members of events of the newer API. `series` is not among them.
 const FIXED: [(&str, &str); 13] = [
     ("involvedObject", "involvedObject"),
     ("reason", "reason"),
@@ -29,7 +30,7 @@ const FIXED: [(&str, &str); 13] = [
     ("reportingInstance", "reportingInstance"),
 ];
 
-/// Which API a request uses, and of which server.
+/// API and server of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Api {
     pub(super) new: bool,
@@ -37,7 +38,7 @@ pub(super) struct Api {
     pub(super) old_server: bool,
 }
 
-/// Returns what is wrong with an event.
+/// Returns the errors of an event.
 pub(super) fn check(api: Api, old: Option<&Value>, event: &Value) -> Vec<FieldError> {
     let mut errors = check_namespace(api, event);
     if has_time(event) {
@@ -75,7 +76,7 @@ fn check_namespace(api: Api, event: &Value) -> Vec<FieldError> {
     )]
 }
 
-/// Checks what both APIs ask of an event with an `eventTime`.
+/// Checks the requirements of both APIs on an event with an `eventTime`.
 fn check_members(api: Api, event: &Value) -> Vec<FieldError> {
     let reporter =
         if api.new || api.old_server { "reportingController" } else { "reportingComponent" };
@@ -105,7 +106,7 @@ fn check_members(api: Api, event: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Checks what the newer API asks of a new event.
+/// Checks the requirements of the newer API on a new event.
 fn check_new(event: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut wrong =
@@ -193,7 +194,8 @@ mod tests {
 
     #[test]
     fn namespaces_of_events_and_their_objects_follow_the_servers_table() {
-        // The API, whether the event has a time, its namespace, its object's namespace, whether it is accepted.
+        // The API, true if the event has a time, its namespace, its object's namespace, true if it
+        // is accepted.
         let table = [
             (NOW, true, "default", "", true),
             (NOW, true, "kube-system", "", true),

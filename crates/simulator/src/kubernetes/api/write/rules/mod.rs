@@ -1,4 +1,4 @@
-//! What must hold for built-in objects, as far as clients meet it.
+//! Validation of built-in objects, as far as clients meet it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +12,10 @@ mod events;
 
 use events::Api;
 
-/// The most that a map or secret may hold.
+/// Maximum bytes of a `ConfigMap` or Secret.
 const LARGEST: usize = 1024 * 1024;
 
-/// Bodies that cannot be read into their types at all.
+/// Rejects bodies that cannot be decoded into their types.
 pub(crate) fn check_readable(resource: &Resource, value: &Value) -> Result<(), StatusError> {
     let encoded: &[&str] = match resource.qualified().as_str() {
         "configmaps" => &["binaryData"],
@@ -35,7 +35,7 @@ pub(crate) fn check_readable(resource: &Resource, value: &Value) -> Result<(), S
     Ok(())
 }
 
-/// What is wrong with a built-in object.
+/// Returns the errors of a built-in object.
 pub(crate) fn check(
     resource: &Resource,
     old: Option<&Value>,
