@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mooring_trace::bars::{self, Bar, Chart, Row, Tone};
 use mooring_trace::escape::escape;
-use mooring_trace::page::{Cell, Mood, Page, facts, notice, table};
+use mooring_trace::page::{Cell, Severity, Page, facts, notice, table};
 use mooring_trace::{File, Timeline, html, waterfall};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ fn lead(scenario: &Scenario, story: &Story) -> String {
         .iter()
         .map(|chapter| ("Chapter", seconds(chapter.took), chapter.title.clone()))
         .collect();
-    format!("{}{}", notice(Mood::Good, "The story came true", &about), facts(&chapters))
+    format!("{}{}", notice(Severity::Good, "The story came true", &about), facts(&chapters))
 }
 
 fn fleet_table(fleet: &Value) -> String {
@@ -77,7 +77,7 @@ fn fleet_table(fleet: &Value) -> String {
         .as_array()
         .into_iter()
         .flatten()
-        .map(|finding| notice(Mood::Bad, &text(finding, "sentence"), ""))
+        .map(|finding| notice(Severity::Bad, &text(finding, "sentence"), ""))
         .collect();
     let table =
         table("Failures by node image and cause", &["Image", "Cause", "Nodes that failed"], &rows);

@@ -1,27 +1,26 @@
-//! From what the files tell to one timeline.
+//! Builds a node's timeline from the data of its files.
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_codes::Os;
 use mooring_diagnosis::{Hints, diagnose_bounded};
 
+use crate::collect::{NodeData, collect};
 use crate::escape::tidy;
 use crate::files::{self, File};
-use crate::gather::{Gathered, gather};
-use crate::read::{LONGEST_NAME, MOST, exit_code};
+use crate::read::{MAX_NAME, MAX_SPANS, exit_code};
 use crate::timeline::{
     Attempt, Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
 };
-use crate::{chain, field, gaps, steps, tree};
+use crate::{critical_path, gaps, production, steps, tree};
 
-/// What lies further from the bootstrap than this belongs to another boot, or to a clock that was not set yet.
+/// Maximum distance from the bootstrap. Earlier spans belong to another boot, or to a clock that was not set.
 const LONG_BEFORE: SignedDuration = SignedDuration::from_hours(6);
 const LONG_AFTER: SignedDuration = SignedDuration::from_hours(24);
-/// Two sources that tell of the same thing agree within this: a step's stamps are the same text in both, the agent's
-/// are taken one after the other.
+/// Tolerance for the same step in two sources: the agent takes the two timestamps one after the other.
 const SAME_STEP: SignedDuration = SignedDuration::from_millis(5);
 const SAME_AGENT: SignedDuration = SignedDuration::from_secs(2);
 
-/// The timelines of all nodes in these files, by name.
+/// Builds the timelines of all nodes in these files, by name.
 pub fn read(files: &[File]) -> Vec<Timeline> {
     let nodes = files::by_node(files);
     let is_only = nodes.len() == 1;
@@ -35,7 +34,7 @@ pub fn read(files: &[File]) -> Vec<Timeline> {
 }
 
 impl Timeline {
-    /// The timeline of one node, whose name is used if no log tells one.
+    /// Builds the timeline of one node. `node` is used if no log contains a host name.
     #[must_use]
     pub fn of(node: &str, files: &[File]) -> Self {
         assemble(node, &files.iter().collect::<Vec<_>>())
@@ -50,20 +49,20 @@ impl Timeline {
 }
 
 fn assemble(node: &str, files: &[&File]) -> Timeline {
-    let gathered = gather(files);
-    let exit_code = exit_code_of(&gathered);
-    let agent_failed = gathered.told.iter().any(|told| told.kind == Kind::Agent && told.failed);
+    let data = collect(files);
+    let exit_code = exit_code_of(&data);
+    let agent_failed = data.spans.iter().any(|span| span.kind == Kind::Agent && span.failed);
     let outcome = match exit_code {
         Some(0) => Outcome::Succeeded,
         Some(_) => Outcome::Failed,
         None if agent_failed => Outcome::Failed,
         None => Outcome::Unknown,
     };
-    let system = gathered.system.unwrap_or_default();
-    let mut skipped = gathered.skipped.clone();
-    let mut found = bounded(merged(of_one_boot(begun(&gathered), &mut skipped)), &mut skipped);
-    add_run(&gathered, outcome, &mut found);
-    let running = running(&gathered, outcome, exit_code, &mut found);
+    let system = data.system.unwrap_or_default();
+    let mut skipped = data.skipped.clone();
+    let mut found = bounded(merged(of_one_boot(begun(&data), &mut skipped)), &mut skipped);
+    add_run(&data, outcome, &mut found);
+    let running = running(&data, outcome, exit_code, &mut found);
     let spans = finished(found, outcome, system);
     let running = running.map(|(name, evidence)| {
         let is_it = |span: &Span| span.name == name && span.status == Status::Unfinished;
@@ -71,38 +70,37 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
     });
     let extent = extent(&spans);
     Timeline {
-        node: gathered.host.clone().unwrap_or_else(|| named(node)),
+        node: data.host.clone().unwrap_or_else(|| named(node)),
         outcome,
         exit_code,
         extent,
-        chain: chain::longest(&spans),
+        chain: critical_path::find(&spans),
         gaps: gaps::find(&spans),
         spans,
         running,
-        diagnosis: diagnosis(&gathered, outcome),
-        earlier: earlier(&gathered),
+        diagnosis: diagnosis(&data, outcome),
+        earlier: earlier(&data),
         system,
         skipped,
     }
 }
 
-/// A folder's name is foreign text, too.
 fn named(node: &str) -> String {
-    if node.is_empty() { "node".to_owned() } else { tidy(node, LONGEST_NAME) }
+    if node.is_empty() { "node".to_owned() } else { tidy(node, MAX_NAME) }
 }
 
-fn exit_code_of(gathered: &Gathered) -> Option<i64> {
-    let reported = gathered.report.as_ref().and_then(|report| report.status.code().ok());
-    let told =
-        || gathered.summary.get("ExitCode").and_then(|code| exit_code(code).trim().parse().ok());
-    reported.or_else(told)
+fn exit_code_of(data: &NodeData) -> Option<i64> {
+    let reported = data.report.as_ref().and_then(|report| report.status.code().ok());
+    let spans =
+        || data.summary.get("ExitCode").and_then(|code| exit_code(code).trim().parse().ok());
+    reported.or_else(spans)
 }
 
-fn diagnosis(gathered: &Gathered, outcome: Outcome) -> Option<mooring_diagnosis::Diagnosis> {
+fn diagnosis(data: &NodeData, outcome: Outcome) -> Option<mooring_diagnosis::Diagnosis> {
     if outcome == Outcome::Succeeded {
         return None;
     }
-    cause(&gathered.report_text)
+    cause(&data.report_text)
 }
 
 fn cause(report: &[u8]) -> Option<mooring_diagnosis::Diagnosis> {
@@ -111,17 +109,17 @@ fn cause(report: &[u8]) -> Option<mooring_diagnosis::Diagnosis> {
     (found.outcome != mooring_diagnosis::Outcome::Succeeded).then_some(found)
 }
 
-fn earlier(gathered: &Gathered) -> Option<Attempt> {
-    let (facts, text) = gathered.earlier.as_ref()?;
+fn earlier(data: &NodeData) -> Option<Attempt> {
+    let (facts, text) = data.earlier.as_ref()?;
     let started = facts.status.timings.cse_start_time.as_deref();
     Some(Attempt {
         exit_code: facts.status.code().ok(),
-        started: started.map(|started| tidy(started, LONGEST_NAME)),
+        started: started.map(|started| tidy(started, MAX_NAME)),
         diagnosis: cause(text),
     })
 }
 
-/// A span on its way: without an end if nothing tells one.
+/// A span whose end may be unknown.
 #[derive(Debug, Clone)]
 struct Found {
     name: String,
@@ -133,24 +131,24 @@ struct Found {
     message: String,
 }
 
-/// Everything with a beginning, on one clock.
-fn begun(gathered: &Gathered) -> Vec<Found> {
-    let told = gathered.told.iter().filter_map(|told| {
-        let start = gathered.at(told.start)?;
+/// Converts all spans with a known start to one clock.
+fn begun(data: &NodeData) -> Vec<Found> {
+    let spans = data.spans.iter().filter_map(|span| {
+        let start = data.at(span.start)?;
         Some(Found {
-            name: told.name.clone(),
-            kind: told.kind,
+            name: span.name.clone(),
+            kind: span.kind,
             start,
-            end: told.end.and_then(|end| gathered.at(end)).map(|end| end.max(start)),
-            failed: told.failed,
-            sources: vec![told.source],
-            message: told.message.clone(),
+            end: span.end.and_then(|end| data.at(end)).map(|end| end.max(start)),
+            failed: span.failed,
+            sources: vec![span.source],
+            message: span.message.clone(),
         })
     });
-    told.collect()
+    spans.collect()
 }
 
-/// Without what belongs to another boot.
+/// Removes spans of another boot.
 fn of_one_boot(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> Vec<Found> {
     let run = found.iter().filter(|one| one.kind == Kind::Run).map(|one| one.start).max();
     let mut starts: Vec<Timestamp> = found.iter().map(|one| one.start).collect();
@@ -200,32 +198,32 @@ fn merged(mut found: Vec<Found>) -> Vec<Found> {
     merged
 }
 
-/// Not more than any node has: whatever is done with spans may compare each with each.
+/// Limits the number of spans: later steps compare all pairs.
 fn bounded(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> Vec<Found> {
-    if found.len() > MOST {
-        let path = format!("{} times", found.len() - MOST);
-        skipped.push(Skipped { path, why: format!("left out: more than {MOST} are told") });
+    if found.len() > MAX_SPANS {
+        let path = format!("{} times", found.len() - MAX_SPANS);
+        skipped.push(Skipped { path, why: format!("skipped: more than {MAX_SPANS} spans") });
         found.sort_by_key(|one| (one.kind == Kind::Step, one.start));
-        found.truncate(MOST);
+        found.truncate(MAX_SPANS);
     }
     found
 }
 
-/// The scripts as a whole, from the report, where their last event is gone.
-fn add_run(gathered: &Gathered, outcome: Outcome, found: &mut Vec<Found>) {
-    let Some(report) = &gathered.report else { return };
-    let Some(start) = report.began.and_then(|began| gathered.at(began)) else { return };
+/// Adds the scripts as a whole from the report if their last event is missing.
+fn add_run(data: &NodeData, outcome: Outcome, found: &mut Vec<Found>) {
+    let Some(report) = &data.report else { return };
+    let Some(start) = report.began.and_then(|began| data.at(began)) else { return };
     if found.iter().any(|one| one.kind == Kind::Run) {
         return;
     }
     let seconds = report.seconds.map(SignedDuration::from_secs);
-    let told_end = seconds.and_then(|seconds| start.checked_add(seconds).ok());
+    let reported_end = seconds.and_then(|seconds| start.checked_add(seconds).ok());
     let last_step =
         found.iter().filter(|one| one.kind == Kind::Step).filter_map(|one| one.end).max();
     // The report counts whole seconds.
     let is_rounding =
         |step: &Timestamp, end: Timestamp| step.duration_since(end) < SignedDuration::from_secs(2);
-    let end = told_end.map(|end| {
+    let end = reported_end.map(|end| {
         last_step.filter(|step| is_rounding(step, end)).map_or(end, |step| end.max(step))
     });
     found.push(Found {
@@ -239,15 +237,15 @@ fn add_run(gathered: &Gathered, outcome: Outcome, found: &mut Vec<Found>) {
     });
 }
 
-/// When the scripts, or else the agent, came to their end.
+/// End of the scripts, or else of the agent.
 fn end_of_bootstrap(found: &[Found]) -> Option<Timestamp> {
     let end_of = |kind| found.iter().filter(|one| one.kind == kind).filter_map(|one| one.end).max();
     end_of(Kind::Run).or_else(|| end_of(Kind::Agent))
 }
 
-/// The step that was running when the run ended badly. It gets a span if its beginning is known.
+/// Finds the step that was running when the run failed. Adds a span if its start is known.
 fn running(
-    gathered: &Gathered,
+    data: &NodeData,
     outcome: Outcome,
     code: Option<i64>,
     found: &mut Vec<Found>,
@@ -258,22 +256,21 @@ fn running(
     let steps = || found.iter().filter(|one| one.kind == Kind::Step);
     let last_done = steps().filter(|one| one.end.is_some()).max_by_key(|one| one.end);
     let last_end = last_done.and_then(|one| one.end);
-    let (name, evidence) = match gathered.open.last() {
-        Some((name, _)) => (
-            name.clone(),
-            "the scripts' trace begins it and does not end it; it has left no event".to_owned(),
-        ),
-        // Without a report, and without a trace, nothing says that anything failed.
-        // The agent's own findings come before any script, and its codes are those of later steps, too.
-        None if last_done.is_none() && is_agents_own(gathered) => return None,
+    let (name, evidence) = match data.open.last() {
+        Some((name, _)) => {
+            (name.clone(), "started but not finished in the script trace".to_owned())
+        }
+        // Without a report and a trace, no failure is known.
+        // Errors of the agent precede all scripts, and its exit codes are also those of later steps.
+        None if last_done.is_none() && is_agents_own(data) => return None,
         None if outcome == Outcome::Failed => {
-            steps::conclude(last_done.map(|one| one.name.as_str()), code)?
+            steps::infer(last_done.map(|one| one.name.as_str()), code)?
         }
         None => return None,
     };
-    let is_there = steps().any(|one| one.name == name && one.end.is_none());
+    let exists = steps().any(|one| one.name == name && one.end.is_none());
     let run_start = found.iter().find(|one| one.kind == Kind::Run).map(|one| one.start);
-    if !is_there && let Some(start) = last_end.or(run_start) {
+    if !exists && let Some(start) = last_end.or(run_start) {
         let end = end_of_bootstrap(found);
         if end.is_none_or(|end| start < end) {
             found.push(Found {
@@ -290,13 +287,13 @@ fn running(
     Some((name, evidence))
 }
 
-/// Only the agent fills a report's error; a code's name before it says that it ran no script.
-fn is_agents_own(gathered: &Gathered) -> bool {
-    gathered.report.as_ref().is_some_and(|report| report.status.error.starts_with("ERR_"))
+/// Only the agent sets a report's error; if it starts with a code name, no script ran.
+fn is_agents_own(data: &NodeData) -> bool {
+    data.report.as_ref().is_some_and(|report| report.status.error.starts_with("ERR_"))
 }
 
-/// Ends, comparisons, order and nesting.
-fn finished(found: Vec<Found>, outcome: Outcome, system: field::System) -> Vec<Span> {
+/// Sets ends, comparisons, order and nesting.
+fn finished(found: Vec<Found>, outcome: Outcome, system: production::System) -> Vec<Span> {
     let latest = found.iter().map(|one| one.end.unwrap_or(one.start)).max();
     let end_of_all = end_of_bootstrap(&found).or(latest);
     let spans = found.into_iter().filter_map(|one| {
@@ -304,15 +301,15 @@ fn finished(found: Vec<Found>, outcome: Outcome, system: field::System) -> Vec<S
             _ if one.failed => Status::Failed,
             Some(end) if end == one.start && one.kind == Kind::Boot => Status::Instant,
             Some(_) => Status::Done,
-            // Left open by a job in the background, or by a log that was cut.
+            // Not finished because it ran in the background, or because the log was cut.
             None if outcome == Outcome::Succeeded => return None,
             None => Status::Unfinished,
         };
         let end = one.end.or(end_of_all).map_or(one.start, |end| end.max(one.start));
         let seconds = end.duration_since(one.start).as_secs_f64();
         let comparison = match one.kind {
-            Kind::Step => Some(field::compare(&one.name, seconds, system)),
-            Kind::Run => Some(field::compare_run(seconds)),
+            Kind::Step => Some(production::compare(&one.name, seconds, system)),
+            Kind::Run => Some(production::compare_run(seconds)),
             _ => None,
         };
         Some(Span {

@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 
 use crate::escape::{escape, tidy};
 
-/// A chart: rows over one axis of time that begins with 0.
+/// Rows over one time axis that starts at 0.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chart {
-    /// What the picture shows, in a sentence: its text alternative.
+    /// Text alternative of the chart.
     pub label: String,
     pub seconds: f64,
-    /// From top to bottom.
     pub rows: Vec<Row>,
 }
 
@@ -20,25 +19,24 @@ pub struct Row {
     pub indent: usize,
     pub strong: bool,
     pub bars: Vec<Bar>,
-    /// Behind the last bar.
+    /// Text after the last bar.
     pub note: String,
-    /// What the row says when it is pointed at, and to a screen reader.
+    /// Tooltip and screen reader text.
     pub tip: String,
 }
 
-/// A bar; a point in time if it ends where it begins.
+/// A bar; an instant if `from` equals `to`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Bar {
-    /// Seconds from the beginning of the axis.
     pub from: f64,
-    /// Seconds from the beginning of the axis.
+    /// Seconds since the start of the axis.
     pub to: f64,
     pub tone: Tone,
-    /// Whether it gets an outline: the longest chain.
+    /// Outlined if it is on the critical path.
     pub outlined: bool,
 }
 
-/// How a bar looks. Each differs by more than its colour, or is told by the row's note.
+/// Style of a bar. Each differs by more than its color, or is described in the row's note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     #[default]
@@ -46,7 +44,6 @@ pub enum Tone {
     Calm,
     Slow,
     Failed,
-    /// Went well at last.
     Good,
     Open,
     /// Nothing happened: dashed outline.
@@ -67,22 +64,22 @@ impl Tone {
     }
 }
 
-/// Measures of the picture, in its own units.
+/// Measures in units of the SVG.
 const WIDTH: f64 = 1080.0;
 const LABELS: f64 = 300.0;
 const RIGHT: f64 = 1066.0;
 const TOP: f64 = 24.0;
 const ROW: f64 = 22.0;
 const BAR: f64 = 13.0;
-/// Of a character in a label and in a note, on average; enough to decide where a text fits.
+/// Average character widths of labels and notes, to decide where a text fits.
 const LABEL_CHARACTER: f64 = 6.9;
 const NOTE_CHARACTER: f64 = 6.0;
-/// More rows than this are left out, and the last line says so: a page must stay a page.
-const MOST_ROWS: usize = 400;
+/// Further rows are omitted, with a note in the last line.
+const MAX_ROWS: usize = 400;
 
-/// The chart as HTML with an inline SVG.
+/// Renders the chart as HTML with an inline SVG.
 pub fn svg(chart: &Chart) -> String {
-    let rows = &chart.rows[..chart.rows.len().min(MOST_ROWS)];
+    let rows = &chart.rows[..chart.rows.len().min(MAX_ROWS)];
     let left_out = chart.rows.len() - rows.len();
     let seconds = if chart.seconds.is_finite() { chart.seconds.max(0.001) } else { 1.0 };
     let scale = (RIGHT - LABELS) / seconds;
@@ -155,7 +152,7 @@ fn draw(out: &mut String, row: &Row, top: f64, scale: f64, seconds: f64) {
             );
             end = end.max(from + half);
         } else {
-            // Thinner than this nobody sees it.
+            // Thinner bars are invisible.
             let width = (to - from).max(1.6);
             let _ = write!(
                 out,
@@ -188,7 +185,7 @@ fn count(number: usize) -> f64 {
     number as f64
 }
 
-/// Where lines are drawn: at most nine, at round numbers.
+/// At most nine ticks, at round numbers.
 fn ticks(seconds: f64) -> impl Iterator<Item = f64> {
     const STEPS: [f64; 24] = [
         0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0,
@@ -228,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_as_people_tell_them() {
+    fn durations_use_the_largest_two_units() {
         for (seconds, told) in [
             (0.0, "0 s"),
             (0.85, "850 ms"),
@@ -254,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn any_numbers_and_names_are_drawn_inside_the_picture() {
+    fn any_numbers_and_names_are_drawn_inside_the_chart() {
         let bar = |from, to| Bar { from, to, ..Bar::default() };
         let bars = vec![bar(-5.0, 1e12), bar(f64::NAN, f64::INFINITY), bar(3.0, 2.0)];
         let row =

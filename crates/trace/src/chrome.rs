@@ -1,5 +1,4 @@
-//! Timelines in the trace event format that `chrome://tracing` and Perfetto open: a process for each node, a thread for
-//! each lane.
+//! Timelines in the trace event format of `chrome://tracing` and Perfetto: one process per node, one thread per lane.
 
 use serde_json::{Value, json};
 
@@ -31,7 +30,7 @@ fn lane_name(span: &Span, number: usize) -> String {
     use crate::timeline::Kind;
     match span.kind {
         Kind::Boot => "boot".to_owned(),
-        Kind::Beside => format!("beside {number}"),
+        Kind::Beside => format!("concurrent {number}"),
         _ => format!("bootstrap {number}"),
     }
 }

@@ -1,10 +1,10 @@
-//! Foreign text in a page.
+//! Escapes untrusted text for HTML.
 
 use mooring_redact::is_hidden;
 
-/// `text` as the content of an element, or of an attribute in either kind of quotes.
+/// Escapes `text` for an element, or for an attribute in either kind of quotes.
 ///
-/// What steers a terminal or turns the direction of writing has no business in a page either, and is left out.
+/// Also removes terminal escape sequences and bidirectional controls.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 16);
     for character in text.chars() {
@@ -22,7 +22,7 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
-/// One line for a person: printable, and not longer than `most` characters.
+/// Returns one printable line of at most `most` characters.
 pub(crate) fn tidy(text: &str, most: usize) -> String {
     let mut shown = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
     let mut tidy: String = shown.by_ref().filter(|c| !is_hidden(*c)).take(most).collect();
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn foreign_text_stays_text() {
+    fn untrusted_text_is_escaped() {
         assert_eq!(
             escape("<script>\"a\" & 'b'\u{1b}[2J\u{202e}"),
             "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;[2J"
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_where_it_says_so() {
+    fn long_line_ends_with_an_ellipsis() {
         assert_eq!(tidy("abcdef", 4), "abc…");
         assert_eq!(tidy("ab\ncd", 5), "ab cd");
     }

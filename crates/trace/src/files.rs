@@ -1,26 +1,24 @@
-//! Which of a node's files is what, and which files belong to one node.
+//! Classifies the files of a node and groups files by node.
 
 use std::collections::BTreeMap;
 
-/// A file of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its path, wherever it was found; only its end matters.
+    /// Any path; only its suffix matters.
     pub path: String,
     pub bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// `provision.json`.
     Report,
-    /// `provision.json.previous`: the report of the attempt before.
+    /// `provision.json.previous`: the report of the previous attempt.
     EarlierReport,
     /// An event for the guest agent.
     Event,
     /// `cluster-provision.log`: what `bash -x` printed.
     Trace,
-    /// `cluster-provision-cse-output.log`: the wrapper's.
+    /// `cluster-provision-cse-output.log`, written by the wrapper.
     Wrapper,
     /// `aks-node-controller.log`.
     AgentLog,
@@ -28,15 +26,15 @@ pub(crate) enum Content {
     CloudInit,
     /// The extension handler's log.
     Handler,
-    /// The extension's message, as Azure has it.
+    /// The extension's message from Azure.
     Message,
     /// `/etc/os-release`.
     Release,
-    /// Nothing that tells a time.
+    /// Contains no times.
     Other,
 }
 
-/// Folders of a node that hold something of ours, by which its root is found.
+/// Directories of a node that contain its files; the root of the node is derived from them.
 const ANCHORS: [&str; 6] = [
     "var/log/azure/",
     "var/log/waagent",
@@ -46,12 +44,12 @@ const ANCHORS: [&str; 6] = [
     "etc/os-release",
 ];
 
-/// Whether a file of this path may tell something of a node; others need not be read.
+/// Returns true if a file with this path may contain data of a node; others need not be read.
 pub fn is_wanted(path: &str) -> bool {
     content(&File { path: path.to_owned(), bytes: Vec::new() }, false) != Content::Other
 }
 
-/// By path, and by content only if that is all there is.
+/// Classifies by path, and by content only if it is the only file.
 pub(crate) fn content(file: &File, is_alone: bool) -> Content {
     let path = file.path.as_str();
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -59,7 +57,7 @@ pub(crate) fn content(file: &File, is_alone: bool) -> Content {
     let is_digits = |stem: &str| stem.len() >= 10 && stem.bytes().all(|byte| byte.is_ascii_digit());
     let is_number = stem.is_some_and(is_digits);
     match name {
-        // What a running agent writes of itself has the same name.
+        // The status file of a running agent has the same name.
         "provision.json" if path.contains("run/aks-node-controller/") => Content::Other,
         "provision.json" => Content::Report,
         "provision.json.previous" if !is_alone => Content::EarlierReport,
@@ -90,13 +88,13 @@ fn by_content(bytes: &[u8]) -> Content {
     }
 }
 
-/// The files of each node, by the folder that is its root. A path without any known folder belongs to the root "".
+/// Groups files by the root directory of their node. A path without a known directory belongs to the root "".
 pub(crate) fn by_node(files: &[File]) -> BTreeMap<String, Vec<&File>> {
     let mut nodes: BTreeMap<String, Vec<&File>> = BTreeMap::new();
     for file in files {
         nodes.entry(root(&file.path).to_owned()).or_default().push(file);
     }
-    // Loose files, such as an archive's own list of contents, belong to the one node that there is.
+    // Loose files, such as an archive's manifest, belong to the only node.
     if nodes.len() == 2
         && let Some(loose) = nodes.remove("")
     {
@@ -109,9 +107,9 @@ pub(crate) fn by_node(files: &[File]) -> BTreeMap<String, Vec<&File>> {
 
 fn root(path: &str) -> &str {
     let path = path.trim_start_matches("./");
-    // In a bundle of what Azure shows, a folder is a node.
-    if let Some(folder) = path.strip_suffix("/extension.txt") {
-        return folder;
+    // In a bundle of Azure's view, each directory is a node.
+    if let Some(directory) = path.strip_suffix("/extension.txt") {
+        return directory;
     }
     ANCHORS
         .iter()
@@ -132,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_several_nodes_are_told_apart_by_their_roots() {
+    fn files_of_several_nodes_are_grouped_by_root() {
         let files = [
             file("demo/a/var/log/azure/aks/provision.json"),
             file("demo/a/etc/os-release"),
@@ -146,11 +144,11 @@ mod tests {
         assert_eq!(one.keys().collect::<Vec<_>>(), ["demo/b"]);
         assert_eq!(one["demo/b"].len(), 2, "a loose file belongs to the only node");
         assert_eq!(root("/var/log/azure/x"), "");
-        assert_eq!(root("my-opt/maps"), "", "a name that only ends like a folder of ours");
+        assert_eq!(root("my-opt/maps"), "", "a name that only ends like a directory of ours");
     }
 
     #[test]
-    fn what_a_running_agent_writes_of_itself_is_no_report() {
+    fn status_file_of_a_running_agent_is_not_a_report() {
         assert_eq!(content(&file("run/aks-node-controller/provision.json"), true), Content::Other);
         assert_eq!(content(&file("x/var/log/azure/aks/provision.json"), false), Content::Report);
         assert_eq!(content(&file("1684830929123.json"), false), Content::Event);

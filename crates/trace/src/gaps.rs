@@ -1,14 +1,13 @@
-//! Stretches of which nothing tells.
+//! Gaps between log entries.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::timeline::{Gap, Kind, Span};
 
-/// Shorter silences are no news.
-const LEAST: SignedDuration = SignedDuration::from_secs(2);
+const MIN_GAP: SignedDuration = SignedDuration::from_secs(2);
 
-/// The silences between steps and boot instants. What merely surrounds or watches breaks no silence, but where the
-/// agent and the scripts begin and end is told.
+/// Returns the gaps between steps and boot instants. Spans that only surround or watch others do not count, except for
+/// the start and end of the agent and the scripts.
 pub(crate) fn find(spans: &[Span]) -> Vec<Gap> {
     let mut pieces: Vec<(Timestamp, Timestamp, String, String)> = Vec::new();
     for span in spans {
@@ -30,7 +29,7 @@ pub(crate) fn find(spans: &[Span]) -> Vec<Gap> {
     let mut last: Option<(Timestamp, String)> = None;
     for (start, end, as_next, as_last) in pieces {
         match &last {
-            Some((until, after)) if start.duration_since(*until) >= LEAST => {
+            Some((until, after)) if start.duration_since(*until) >= MIN_GAP => {
                 gaps.push(Gap { start: *until, end: start, after: after.clone(), before: as_next });
             }
             _ => {}
@@ -48,7 +47,7 @@ mod tests {
     use crate::tree::{build, tests::span};
 
     #[test]
-    fn a_silence_is_told_with_what_was_before_and_after_it() {
+    fn gap_has_the_steps_before_and_after_it() {
         let spans = build(vec![
             span("kernel", Kind::Boot, 0, 0),
             span("cloud-init final", Kind::Boot, 12, 12),
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_begins_where_the_outer_step_ends() {
+    fn gap_starts_at_the_end_of_the_outer_step() {
         let spans = build(vec![
             span("AKS.CSE.outer", Kind::Step, 0, 100),
             span("AKS.CSE.outer.inner", Kind::Step, 10, 20),
@@ -84,6 +83,6 @@ mod tests {
         let gaps = find(&spans);
         let told: Vec<_> = gaps.iter().map(|gap| (&*gap.after, &*gap.before)).collect();
         assert_eq!(told, [("next", "late"), ("late", "later")]);
-        assert_eq!(gaps[0].end.duration_since(gaps[0].start), LEAST, "the shortest that counts");
+        assert_eq!(gaps[0].end.duration_since(gaps[0].start), MIN_GAP, "the shortest that counts");
     }
 }

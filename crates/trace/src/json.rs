@@ -3,14 +3,13 @@
 use mooring_diagnosis::Diagnosis;
 use serde_json::{Value, json};
 
-use crate::chain::own_seconds;
-use crate::field::SOURCE;
+use crate::critical_path::own_seconds;
+use crate::production::SOURCE;
 use crate::timeline::{Span, Timeline};
 
-/// The name and version of the schema.
 pub const SCHEMA: &str = "mooring.trace/v1";
 
-/// The document. Members are only ever added.
+/// Renders the document. Fields are only ever added.
 pub fn to_json(timelines: &[Timeline]) -> String {
     let nodes: Vec<Value> = timelines.iter().map(node).collect();
     let document = json!({"schema": SCHEMA, "figures": SOURCE, "nodes": nodes});
@@ -95,7 +94,7 @@ fn span(span: &Span) -> Value {
     })
 }
 
-/// To the microsecond: what is finer is an artefact of the arithmetic.
+/// Rounds to microseconds, the precision of the input.
 fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! From a node's report, event files and logs to one timeline, shown in five ways.
+//! Builds one timeline from a node's report, event files and logs, and renders it in five formats.
 //!
 //! ```
 //! use mooring_trace::{File, Outcome, read};
@@ -15,35 +15,35 @@
 //! assert_eq!(timelines[0].spans[1].name, "AKS.CSE.ensureKubelet");
 //! ```
 //!
-//! Nothing in here does I/O or panics on any input. A broken file is named and left out.
+//! No I/O; never panics on any input. Invalid files are listed and skipped.
 //!
 //! | step | modules |
 //! |---|---|
-//! | what is in which file | `files`, `read`, `stamp` |
-//! | what all of them tell | `gather` |
-//! | one timeline | [`timeline`], `assemble`, `tree`, `chain`, `gaps`, `steps`, [`field`] |
-//! | for people | [`mod@table`], [`html`], [`waterfall`] |
-//! | for programs | [`json`], [`chrome`], [`otlp`] |
-//! | pages of any kind | [`page`], [`bars`], [`mod@escape`] |
+//! | classify and parse files | `files`, `read`, `timestamp` |
+//! | collect their data | `collect` |
+//! | one timeline | [`timeline`], `assemble`, `tree`, `critical_path`, `gaps`, `steps`, [`production`] |
+//! | human-readable formats | [`mod@table`], [`html`], [`waterfall`] |
+//! | machine-readable formats | [`json`], [`chrome`], [`otlp`] |
+//! | building blocks of pages | [`page`], [`bars`], [`mod@escape`] |
 
 mod assemble;
 pub mod bars;
-mod chain;
 pub mod chrome;
+mod collect;
+mod critical_path;
 pub mod escape;
-pub mod field;
 mod files;
 mod gaps;
-mod gather;
 pub mod html;
 pub mod json;
 pub mod otlp;
 pub mod page;
+pub mod production;
 mod read;
-mod stamp;
 mod steps;
 pub mod table;
 pub mod timeline;
+mod timestamp;
 mod tree;
 pub mod waterfall;
 

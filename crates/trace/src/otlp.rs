@@ -1,7 +1,7 @@
 //! Timelines as OTLP/JSON, the body of a `POST /v1/traces` to any OpenTelemetry collector.
 //!
-//! A trace for each node, under one root; instants are events of the root. Ids follow from what they name, so that
-//! sending the same timeline twice is sending the same trace twice.
+//! One trace per node, under one root; instants are events of the root. Ids are hashes of their contents, so sending a
+//! timeline twice sends the same trace twice.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -103,12 +103,12 @@ fn text(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
 }
 
-/// Whole numbers of 64 bits are strings in this format. Times before 1970 cannot be told.
+/// 64-bit integers are strings in this format. Times before 1970 become 0.
 fn nanos(at: Timestamp) -> String {
     at.as_nanosecond().max(0).to_string()
 }
 
-/// Eight bytes in hexadecimal, never all zero: FNV-1a of the parts.
+/// FNV-1a of the parts in hexadecimal, never all zero.
 fn id(parts: &[&str], at: Timestamp) -> String {
     let instant = at.as_nanosecond().to_le_bytes();
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0])).chain(instant);

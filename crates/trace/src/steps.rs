@@ -1,12 +1,12 @@
-//! The order of the scripts' steps, and which exit codes are whose.
+//! Order of the scripts' steps, and their exit codes.
 //!
-//! A step that ends the run writes no event. Where no trace shows it, this table does: the failing step comes after the
-//! last event, and the exit code is one of its own. (AgentBaker, `parts/linux/cloud-init/artifacts`, August 2026.)
+//! A step that ends the run writes no event. Without a trace, this table identifies it: the failing step comes after
+//! the last event and has the exit code. (AgentBaker, `parts/linux/cloud-init/artifacts`, August 2026.)
 
-/// A step, without `AKS.CSE.`, and the codes that it ends the run with.
+/// A step without `AKS.CSE.`, and its exit codes.
 struct Step(&'static str, &'static [i64]);
 
-/// The names in words are steps that never write an event.
+/// Names with spaces are steps that never write an event.
 const ORDER: &[Step] = &[
     Step("enableAKSLocalDNSHostsSetup", &[]),
     Step("holdWALinuxAgent", &[7]),
@@ -65,33 +65,31 @@ const ORDER: &[Step] = &[
     Step("ubuntuSnapshotUpdate", &[202]),
 ];
 
-/// Which step must have been running, and how that is known.
-pub(crate) fn conclude(last_done: Option<&str>, code: Option<i64>) -> Option<(String, String)> {
+/// Infers the step that was running, and the evidence for it.
+pub(crate) fn infer(last_done: Option<&str>, code: Option<i64>) -> Option<(String, String)> {
     let last_known = last_done.and_then(position);
     let after = last_known.map_or(0, |at| at + 1);
     let own = |step: &&Step| code.is_some_and(|code| step.1.contains(&code));
     let place = match last_done {
-        Some(last) => format!("the last event is that of {}", bare(last)),
-        None => "no step has left an event".to_owned(),
+        Some(last) => format!("the last event is from {}", bare(last)),
+        None => "no step wrote an event".to_owned(),
     };
     if let Some(Step(name, _)) = ORDER[after..].iter().find(own) {
         let code = code.unwrap_or_default();
         let full = if name.contains(' ') { (*name).to_owned() } else { format!("AKS.CSE.{name}") };
         return Some((
             full,
-            format!(
-                "concluded: {place}, and exit code {code} is the next that this step ends with"
-            ),
+            format!("inferred: {place}, and this is the next step with exit code {code}"),
         ));
     }
     let last = last_done?;
     Some((
-        format!("what came after {}", bare(last)),
-        format!("concluded: {place}, and nothing names the next step"),
+        format!("unknown step after {}", bare(last)),
+        format!("inferred: {place}, and the next step is unknown"),
     ))
 }
 
-/// Where a step stands in the order; a part of a step counts as the step.
+/// Position of a step in the order; a part of a step counts as the step.
 fn position(name: &str) -> Option<usize> {
     let name = bare(name);
     let is_it = |step: &Step| {
@@ -109,8 +107,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_and_the_last_event_name_the_step() {
-        let name = |last, code| conclude(last, code).map(|(name, _)| name);
+    fn exit_code_and_last_event_identify_the_step() {
+        let name = |last, code| infer(last, code).map(|(name, _)| name);
         assert_eq!(
             name(Some("AKS.CSE.configureK8s"), Some(50)).as_deref(),
             Some("the outbound probe of mcr.microsoft.com")
@@ -132,11 +130,11 @@ mod tests {
 
     #[test]
     fn step_that_ended_is_not_the_one_that_was_running() {
-        let name = |last, code| conclude(Some(last), Some(code)).unwrap().0;
+        let name = |last, code| infer(Some(last), Some(code)).unwrap().0;
         // 4 is also a code of ensureContainerd, and 51 of apiserverCurl.
         assert_eq!(name("AKS.CSE.ensureContainerd", 4), "AKS.CSE.configPrivateClusterHosts");
         assert_eq!(name("AKS.CSE.apiserverCurl", 51), "AKS.CSE.apiserverNC");
-        assert_eq!(name("AKS.CSE.apiserverNC", 51), "what came after apiserverNC");
+        assert_eq!(name("AKS.CSE.apiserverNC", 51), "unknown step after apiserverNC");
         // A part of a step counts as the step.
         assert_eq!(
             name("AKS.CSE.installDeps.aptmarkWALinuxAgent", 99),
@@ -145,10 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_names_is_not_guessed() {
-        let (name, how) = conclude(Some("AKS.CSE.ensureSysctl"), Some(124)).unwrap();
-        assert_eq!(name, "what came after ensureSysctl");
-        assert!(how.ends_with("nothing names the next step"));
-        assert_eq!(conclude(None, Some(240)), None);
+    fn unknown_step_is_not_guessed() {
+        let (name, how) = infer(Some("AKS.CSE.ensureSysctl"), Some(124)).unwrap();
+        assert_eq!(name, "unknown step after ensureSysctl");
+        assert!(how.ends_with("the next step is unknown"));
+        assert_eq!(infer(None, Some(240)), None);
     }
 }

@@ -1,17 +1,16 @@
-//! A timeline for a terminal.
+//! Renders a timeline for a terminal.
 
 use std::fmt::Write as _;
 
 use crate::bars::span_of_time;
-use crate::chain::links;
-use crate::field::{Pace, SOURCE};
+use crate::critical_path::links;
+use crate::production::{SOURCE, Speed};
 use crate::timeline::{Extent, Kind, Outcome, Status, Timeline};
 
-/// Characters of the picture.
+/// Width of the chart.
 const PICTURE: usize = 28;
-/// Characters of a name, indented.
+/// Width of a name, including indentation.
 const NAME: usize = 46;
-/// How many links of the longest chain, and how many silences, are listed.
 const LISTED: usize = 5;
 
 pub fn table(timelines: &[Timeline]) -> String {
@@ -24,7 +23,7 @@ pub fn table(timelines: &[Timeline]) -> String {
 fn one(timeline: &Timeline) -> String {
     let mut text = headline(timeline);
     let Some(extent) = timeline.extent else {
-        text.push_str("  times       no file tells any\n");
+        text.push_str("  times       unknown (no timestamps found)\n");
         left_out(timeline, &mut text);
         return text;
     };
@@ -32,18 +31,18 @@ fn one(timeline: &Timeline) -> String {
     let _ = writeln!(text, "  times       {} from {begin}", span_of_time(extent.seconds()));
     let _ = writeln!(
         text,
-        "\n  {:<NAME$} {:>10} {:>10} {:>16}  when",
-        "span", "began", "took", "field p50 / p95"
+        "\n  {:<NAME$} {:>10} {:>10} {:>20}  when",
+        "span", "began", "took", "production p50 / p95"
     );
     for index in timeline.shown() {
         row(timeline, index, &extent, &mut text);
     }
     chain(timeline, &mut text);
-    silences(timeline, &extent, &mut text);
+    gaps(timeline, &extent, &mut text);
     left_out(timeline, &mut text);
     let _ = writeln!(
         text,
-        "\n  * on the longest chain   ! slower than the field's p95 or the limit   ✗ failed or never ended\n  \
+        "\n  * on the critical path   ! slower than p95 or the limit   ✗ failed or unfinished\n  \
          Figures: {}, {SOURCE}",
         timeline.system.as_str()
     );
@@ -55,7 +54,7 @@ fn headline(timeline: &Timeline) -> String {
     let mut text = match timeline.outcome {
         Outcome::Succeeded => format!("{}: the bootstrap succeeded{code}\n", timeline.node),
         Outcome::Failed => format!("{}: the bootstrap failed{code}\n", timeline.node),
-        Outcome::Unknown => format!("{}: there is no report of how it ended\n", timeline.node),
+        Outcome::Unknown => format!("{}: result unknown (no report found)\n", timeline.node),
     };
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<11} {value}");
@@ -66,18 +65,18 @@ fn headline(timeline: &Timeline) -> String {
         row("name", &format!("{name} ({} confidence)", diagnosis.confidence));
         row("owner", diagnosis.owner.as_str());
         if let Some(evidence) = diagnosis.evidence.first() {
-            row("seen", &evidence.line);
+            row("evidence", &evidence.line);
         }
         if let Some(first) = diagnosis.actions.first() {
-            row("do first", first);
+            row("next step", first);
         }
     }
     if let Some(earlier) = &timeline.earlier {
         row("earlier", &earlier.summary());
     }
     if let Some(running) = &timeline.running {
-        row("running", &running.name);
-        row("known by", &running.evidence);
+        row("last step", &running.name);
+        row("evidence", &running.evidence);
     }
     let is_hotfix = |span: &&crate::Span| span.name.ends_with("Hotfix") && !span.message.is_empty();
     for span in timeline.spans.iter().filter(is_hotfix) {
@@ -92,7 +91,7 @@ fn row(timeline: &Timeline, index: usize, extent: &Extent, text: &mut String) {
     let name = format!("{}{}", "  ".repeat(span.depth.min(5)), timeline.label(index));
     let mark = match (span.status, span.comparison.map(|one| one.pace)) {
         (Status::Unfinished | Status::Failed, _) => '✗',
-        (_, Some(Pace::Slow | Pace::VerySlow)) => '!',
+        (_, Some(Speed::Slow | Speed::VerySlow)) => '!',
         _ if timeline.chain.binary_search(&index).is_ok() && span.kind == Kind::Step => '*',
         _ => ' ',
     };
@@ -104,14 +103,14 @@ fn row(timeline: &Timeline, index: usize, extent: &Extent, text: &mut String) {
     let figures = figures.map(|one| format!("{} / {} s", one.p50, one.p95)).unwrap_or_default();
     let _ = writeln!(
         text,
-        "{mark} {:<NAME$} {:>10} {took:>10} {figures:>16}  {}",
+        "{mark} {:<NAME$} {:>10} {took:>10} {figures:>20}  {}",
         crate::escape::tidy(&name, NAME),
         format!("+{}", span_of_time(from)),
         picture(from, span.seconds(), extent.seconds(), span.status)
     );
 }
 
-/// Where in the whole a span lies.
+/// Draws the position of a span within the timeline.
 fn picture(from: f64, seconds: f64, whole: f64, status: Status) -> String {
     let cell = |at: f64| {
         let part = (at / whole.max(0.001)).clamp(0.0, 1.0);
@@ -119,7 +118,7 @@ fn picture(from: f64, seconds: f64, whole: f64, status: Status) -> String {
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             clippy::cast_precision_loss,
-            reason = "between 0 and the picture's width"
+            reason = "between 0 and the width of the chart"
         )]
         let cell = (part * PICTURE as f64) as usize;
         cell.min(PICTURE - 1)
@@ -138,20 +137,20 @@ fn chain(timeline: &Timeline, text: &mut String) {
     if links.is_empty() {
         return;
     }
-    text.push_str("\n  longest chain, by what each link takes by itself\n");
+    text.push_str("\n  critical path, by own time\n");
     for (index, own) in links.into_iter().take(LISTED) {
         let name = timeline.spans[index].short_name();
         let _ = writeln!(text, "    {:>10}  {name}", span_of_time(own));
     }
 }
 
-fn silences(timeline: &Timeline, extent: &Extent, text: &mut String) {
+fn gaps(timeline: &Timeline, extent: &Extent, text: &mut String) {
     if timeline.gaps.is_empty() {
         return;
     }
     let mut gaps: Vec<_> = timeline.gaps.iter().collect();
     gaps.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
-    text.push_str("\n  longest silences, of which no file tells\n");
+    text.push_str("\n  longest gaps without log entries\n");
     for gap in gaps.into_iter().take(LISTED) {
         let from = span_of_time(extent.seconds_to(gap.start));
         let length = span_of_time(gap.seconds());

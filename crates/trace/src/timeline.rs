@@ -1,39 +1,34 @@
-//! What happened on one node, and when.
+//! Timeline of one node.
 
 use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
-use crate::field::Comparison;
+use crate::production::Comparison;
 
 #[derive(Debug, Clone)]
 pub struct Timeline {
-    /// What the node is called: its host name if a log tells it, else the folder that it was found in.
+    /// Host name if a log contains it, else the directory name.
     pub node: String,
     pub outcome: Outcome,
-    /// The exit code that the node reports.
     pub exit_code: Option<i64>,
-    /// The first and the last instant that is known; none if nothing has a time.
+    /// First and last known instant; none if nothing has a time.
     pub extent: Option<Extent>,
     /// By start; parents before their children.
     pub spans: Vec<Span>,
-    /// What was running when the bootstrap ended badly: the failing step writes no event.
+    /// The step that was running when the bootstrap failed: the failing step writes no event.
     pub running: Option<Running>,
-    /// The longest chain: what would have to be shorter for the whole to be shorter. Indices into `spans`, by start.
+    /// The critical path: indices into `spans`, by start.
     pub chain: Vec<usize>,
-    /// Stretches of which nothing tells.
     pub gaps: Vec<Gap>,
     pub diagnosis: Option<Diagnosis>,
-    /// The attempt before this one, whose report was kept.
+    /// The previous attempt, if its report exists.
     pub earlier: Option<Attempt>,
-    /// The system whose figures the steps are compared with.
-    pub system: crate::field::System,
-    /// Files that could not be used, and why.
+    pub system: crate::production::System,
     pub skipped: Vec<Skipped>,
 }
 
 impl Timeline {
-    /// The spans as people read them: the system's way up, then the bootstrap, then what ran beside it, each in the
-    /// order of time. Indices into `spans`.
+    /// Indices into `spans` in display order: boot, bootstrap, then concurrent spans, each in order of time.
     pub fn shown(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spans.len()).collect();
         order.sort_by_key(|&index| match self.spans[index].kind {
@@ -44,7 +39,7 @@ impl Timeline {
         order
     }
 
-    /// What a span is called below its parent: a part of a step is named after it, and the rest is enough.
+    /// Name of a span below its parent: a part of a step without the name of the step.
     pub fn label(&self, index: usize) -> &str {
         let span = &self.spans[index];
         let name = span.short_name();
@@ -61,7 +56,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Seconds from the beginning to an instant.
+    /// Seconds from the start of the timeline to an instant.
     pub fn seconds_to(&self, at: Timestamp) -> f64 {
         at.duration_since(self.begin).as_secs_f64()
     }
@@ -73,11 +68,9 @@ impl Extent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The node says that it is well.
     Succeeded,
-    /// The node says that it failed.
     Failed,
-    /// There is no report, or none that says.
+    /// No report, or a report without a result.
     Unknown,
 }
 
@@ -91,25 +84,23 @@ impl Outcome {
     }
 }
 
-/// Something that took time, or an instant.
+/// A period or an instant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
     pub name: String,
     pub kind: Kind,
     pub start: Timestamp,
-    /// When it ended; the end of the bootstrap if it never did.
+    /// End of the bootstrap if it never finished.
     pub end: Timestamp,
     pub status: Status,
-    /// Where it was read; several if they agree.
+    /// Several if they agree.
     pub sources: Vec<Source>,
-    /// The span around it.
     pub parent: Option<usize>,
     pub depth: usize,
-    /// A track of its own kind on which spans only follow or hold each other.
+    /// A track per kind, on which spans do not overlap partially.
     pub lane: usize,
-    /// What it says of itself, if that is more than its name; without secrets.
+    /// Message if it is more than the name; redacted.
     pub message: String,
-    /// How it compares with the field's figures.
     pub comparison: Option<Comparison>,
 }
 
@@ -118,7 +109,7 @@ impl Span {
         self.end.duration_since(self.start).as_secs_f64()
     }
 
-    /// The name without the family's prefix that all have.
+    /// Name without the common prefix.
     pub fn short_name(&self) -> &str {
         let name = self.name.as_str();
         ["AKS.CSE.", "AKS.AKSNodeController.", "AKS."]
@@ -128,17 +119,14 @@ impl Span {
     }
 }
 
-/// What sort of thing a span is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// The system's own way up: kernel, cloud-init, network, guest agent, kubelet.
+    /// Kernel, cloud-init, network, guest agent, kubelet.
     Boot,
     Agent,
-    /// The scripts as a whole.
     Run,
-    /// A step of the scripts.
     Step,
-    /// Somebody who only waits, or watches from beside.
+    /// Waits for or watches other spans.
     Beside,
 }
 
@@ -156,13 +144,10 @@ impl Kind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It came to its end. (A step that returns an error looks the same: the scripts do not tell.)
+    /// Finished. (A step that returned an error looks the same: the scripts do not record it.)
     Done,
-    /// It says that it failed.
     Failed,
-    /// It was begun and has no end.
     Unfinished,
-    /// It has no length.
     Instant,
 }
 
@@ -179,18 +164,15 @@ impl Status {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// An event file for the guest agent.
     Event,
-    /// The scripts' trace, `cluster-provision.log`.
+    /// `cluster-provision.log`.
     Trace,
-    /// The report, `provision.json`.
+    /// `provision.json`.
     Report,
-    /// The agent's own log.
     AgentLog,
     CloudInit,
-    /// The extension handler's log.
     Handler,
-    /// Nowhere: concluded from the order of the steps and the exit code.
+    /// Inferred from the order of the steps and the exit code.
     Concluded,
 }
 
@@ -208,17 +190,15 @@ impl Source {
     }
 }
 
-/// An earlier attempt to bootstrap the node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     pub exit_code: Option<i64>,
-    /// When its scripts started, in their own words.
+    /// Start time as the scripts recorded it.
     pub started: Option<String>,
     pub diagnosis: Option<Diagnosis>,
 }
 
 impl Attempt {
-    /// The attempt in a sentence.
     pub fn summary(&self) -> String {
         let code =
             self.exit_code.map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
@@ -229,17 +209,16 @@ impl Attempt {
     }
 }
 
-/// The step that was running at the end.
+/// The last running step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Running {
     pub name: String,
-    /// Its span, if it is known when it began.
+    /// Its span, if its start is known.
     pub span: Option<usize>,
-    /// How that is known, in words.
     pub evidence: String,
 }
 
-/// A stretch of which nothing tells.
+/// A period without log entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gap {
     pub start: Timestamp,
@@ -254,7 +233,6 @@ impl Gap {
     }
 }
 
-/// A file that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     pub path: String,

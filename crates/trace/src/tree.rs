@@ -1,13 +1,13 @@
-//! Which span holds which, and on which track each is drawn.
+//! Nests spans and assigns them to lanes.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::timeline::{Kind, Span, Status};
 
-/// Stamps are cut to milliseconds, so a part may seem to end after its whole.
+/// Timestamps are cut to milliseconds, so a part may seem to end after its parent.
 const ROUNDING: SignedDuration = SignedDuration::from_millis(2);
 
-/// Sorts spans, parents before their children, and gives them parents, depths and lanes.
+/// Sorts spans, parents before their children, and sets parents, depths and lanes.
 pub(crate) fn build(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by(|a, b| {
         (a.start, std::cmp::Reverse(a.end), a.kind, a.name.len(), &a.name).cmp(&(
@@ -27,7 +27,7 @@ pub(crate) fn build(mut spans: Vec<Span>) -> Vec<Span> {
     spans
 }
 
-/// The smallest span that holds this one. Who only watches holds nothing.
+/// Returns the smallest span that contains this one. Spans that only watch contain nothing.
 fn parent(spans: &[Span], index: usize) -> Option<usize> {
     let inner = &spans[index];
     let may_hold = |outer: &Span| match inner.kind {
@@ -42,18 +42,17 @@ fn parent(spans: &[Span], index: usize) -> Option<usize> {
     };
     let candidates =
         spans[..index].iter().enumerate().filter(|(_, outer)| may_hold(outer) && holds(outer));
-    // Of two of the same length the later one is inside the other.
+    // Of two of the same length, the later one is the child.
     candidates
         .min_by_key(|(at, outer)| (outer.end.duration_since(outer.start), std::cmp::Reverse(*at)))
         .map(|(at, _)| at)
 }
 
-/// On a lane, spans only follow or hold each other. The system's way up, the bootstrap and what runs beside it have
-/// lanes of their own.
+/// On a lane, spans do not overlap partially. Boot, bootstrap and concurrent spans have separate lanes.
 fn assign_lanes(spans: &mut [Span]) {
     let mut first = 0;
     for group in [&[Kind::Boot][..], &[Kind::Agent, Kind::Run, Kind::Step], &[Kind::Beside]] {
-        // The ends of what is open, on each lane.
+        // Ends of the open spans on each lane.
         let mut lanes: Vec<Vec<Timestamp>> = Vec::new();
         for span in spans.iter_mut().filter(|span| group.contains(&span.kind)) {
             if span.status == Status::Instant {
@@ -82,7 +81,6 @@ pub(crate) mod tests {
     use super::*;
     use crate::timeline::Source;
 
-    /// A span from second to second.
     pub(crate) fn span(name: &str, kind: Kind, from: i64, to: i64) -> Span {
         let at = |second| Timestamp::from_second(1_700_000_000 + second).unwrap();
         let status = if from == to && kind == Kind::Boot { Status::Instant } else { Status::Done };
@@ -102,7 +100,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_smallest_span_around_is_the_parent_and_watchers_are_none() {
+    fn parent_is_the_smallest_enclosing_span_except_watchers() {
         let spans = build(vec![
             span("inner", Kind::Step, 4, 6),
             span("outer", Kind::Step, 3, 8),

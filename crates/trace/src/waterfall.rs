@@ -1,31 +1,30 @@
-//! A timeline as a picture: a row for each span, from top to bottom in the order of time.
+//! Renders a timeline as a chart: one row per span, in order of time.
 
 use std::fmt::Write as _;
 
 use crate::bars::{self, Bar, Chart, Row, Tone, span_of_time};
-use crate::field::Pace;
+use crate::production::Speed;
 use crate::timeline::{Extent, Gap, Kind, Outcome, Span, Status, Timeline};
 
-/// The picture, as a fragment for a [`crate::page::Page`], with a legend below it.
+/// Renders the chart with a legend as a fragment for a [`crate::page::Page`].
 pub fn svg(timeline: &Timeline) -> String {
     format!("{}{}", bars::svg(&chart(timeline)), LEGEND)
 }
 
 const LEGEND: &str = r#"<ul class="legend">
 <li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>as usual</li>
-<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar slow" x="1" y="1" width="24" height="10" rx="1.5"/></svg>slower than 95 of 100 (its note says so)</li>
-<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar open" x="1" y="1" width="24" height="10" rx="1.5"/></svg>begun, never ended</li>
-<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain chain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>on the longest chain</li>
-<li><svg viewBox="0 0 26 12" aria-hidden="true"><path class="bar calm" d="M13 1l5 5l-5 5l-5 -5z"/></svg>an instant</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar slow" x="1" y="1" width="24" height="10" rx="1.5"/></svg>slower than p95 (see its note)</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar open" x="1" y="1" width="24" height="10" rx="1.5"/></svg>started, not finished</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar plain chain" x="1" y="1" width="24" height="10" rx="1.5"/></svg>on the critical path</li>
+<li><svg viewBox="0 0 26 12" aria-hidden="true"><path class="bar calm" d="M13 1l5 5l-5 5l-5 -5z"/></svg>instant</li>
 <li><svg viewBox="0 0 26 12" aria-hidden="true"><rect class="bar empty" x="1" y="1" width="24" height="10" rx="1.5"/></svg>nothing was recorded</li>
 </ul>
 "#;
 
-/// The rows of a timeline.
 pub fn chart(timeline: &Timeline) -> Chart {
     let Some(extent) = timeline.extent else {
         return Chart {
-            label: format!("Nothing is known of when {} did what.", timeline.node),
+            label: format!("No timestamps found for {}.", timeline.node),
             ..Chart::default()
         };
     };
@@ -36,19 +35,17 @@ pub fn chart(timeline: &Timeline) -> Chart {
     Chart { label: label(timeline, extent.seconds()), seconds: extent.seconds(), rows }
 }
 
-/// The picture in a sentence.
+/// Text alternative of the chart.
 fn label(timeline: &Timeline, seconds: f64) -> String {
     let outcome = match timeline.outcome {
         Outcome::Succeeded => "succeeded",
         Outcome::Failed => "failed",
-        Outcome::Unknown => "has no known end",
+        Outcome::Unknown => "has an unknown result",
     };
-    let running = timeline
-        .running
-        .as_ref()
-        .map(|running| format!(" At the end, {} was running.", running.name));
+    let running =
+        timeline.running.as_ref().map(|running| format!(" Last running step: {}.", running.name));
     format!(
-        "Waterfall of {} spans over {}: the bootstrap of {} {outcome}.{} The table below has the same facts.",
+        "Waterfall of {} spans over {}: the bootstrap of {} {outcome}.{} The table below has the same data.",
         timeline.spans.len(),
         span_of_time(seconds),
         timeline.node,
@@ -67,7 +64,7 @@ fn row(timeline: &Timeline, index: usize, span: &Span) -> Row {
         outlined: on_chain,
     };
     let note = note(span);
-    let tip = format!("{}: {note}, {} after the beginning", span.name, span_of_time(from));
+    let tip = format!("{}: {note}, {} after the start", span.name, span_of_time(from));
     Row {
         label: timeline.label(index).to_owned(),
         indent: span.depth,
@@ -83,20 +80,22 @@ fn tone(span: &Span) -> Tone {
         (Status::Unfinished, _) => Tone::Open,
         (Status::Failed, _) => Tone::Failed,
         (_, Kind::Boot | Kind::Agent | Kind::Run | Kind::Beside) => Tone::Calm,
-        (_, Kind::Step) if span.comparison.is_some_and(|one| one.pace != Pace::Usual) => Tone::Slow,
+        (_, Kind::Step) if span.comparison.is_some_and(|one| one.pace != Speed::Usual) => {
+            Tone::Slow
+        }
         _ => Tone::Plain,
     }
 }
 
-/// How long, how that compares, and how it ended: everything that a colour says, in words.
+/// Duration, comparison and result: everything that a color shows, as text.
 pub(crate) fn note(span: &Span) -> String {
     let mut note = match span.status {
-        Status::Instant => return "an instant".to_owned(),
-        Status::Unfinished => format!("✗ never ended, {}", span_of_time(span.seconds())),
+        Status::Instant => return "instant".to_owned(),
+        Status::Unfinished => format!("✗ unfinished, {}", span_of_time(span.seconds())),
         Status::Failed => format!("✗ failed after {}", span_of_time(span.seconds())),
         Status::Done => span_of_time(span.seconds()),
     };
-    if let Some(comparison) = span.comparison.filter(|one| one.pace != Pace::Usual) {
+    if let Some(comparison) = span.comparison.filter(|one| one.pace != Speed::Usual) {
         let limit = if comparison.figures.is_some() { "p95" } else { "limit" };
         let _ = write!(note, ", slow: {limit} is {}", span_of_time(comparison.limit));
     }
@@ -119,7 +118,7 @@ fn silence(timeline: &Timeline, extent: Extent) -> Option<Row> {
         bars: timeline.gaps.iter().map(bar).collect(),
         note: String::new(),
         tip: format!(
-            "Nothing was recorded for {} in all; the longest silence, {}, is after {} and before {}",
+            "Nothing was recorded for {} in all; the longest gap, {}, is after {} and before {}",
             span_of_time(total),
             span_of_time(longest.seconds()),
             longest.after,

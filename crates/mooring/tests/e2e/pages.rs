@@ -13,11 +13,11 @@ fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
     for (node, words) in [
         (
             "healthy",
-            ["How aks-default-2jf98 came up", "configureKubeletAndKubectl", "slow: p95 is 26 s"],
+            ["aks-default-2jf98: bootstrap timeline", "configureKubeletAndKubectl", "slow: p95 is 26 s"],
         ),
         (
             "failed",
-            ["Why aks-default-7kq2c did not come up", "ERR_ORAS_BINARY_NOT_FOUND", "never ended"],
+            ["aks-default-7kq2c: bootstrap failed", "ERR_ORAS_BINARY_NOT_FOUND", "unfinished"],
         ),
     ] {
         let page = folder.path().join(format!("{node}.html"));

@@ -1,22 +1,22 @@
-//! The agent's log: a JSON object a line.
+//! Parses the agent's log: one JSON object per line.
 
 use serde_json::{Map, Value};
 
-use super::{LONGEST_MESSAGE, MOST, Told, kind_of};
+use super::{MAX_MESSAGE, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::stamp;
 use crate::timeline::Source;
+use crate::timestamp;
 
-/// From each `started` to its end. The end does not say whose it is; whoever began first ends first, since the one
-/// waits for the other.
-pub(crate) fn read(text: &str) -> Vec<Told> {
-    let mut told: Vec<Told> = Vec::new();
+/// Returns the span from each `started` to its end. Ends have no id; the process that started first ends first, since
+/// the other one waits for it.
+pub(crate) fn read(text: &str) -> Vec<RawSpan> {
+    let mut spans: Vec<RawSpan> = Vec::new();
     for line in text.lines().filter(|line| line.contains("aks-node-controller ")) {
         let Ok(record) = serde_json::from_str::<Map<String, Value>>(line) else { continue };
         let member = |name: &str| record.get(name).and_then(Value::as_str).unwrap_or_default();
-        let Some(at) = stamp::read(member("time")) else { continue };
+        let Some(at) = timestamp::read(member("time")) else { continue };
         let message = member("msg");
-        if message == "aks-node-controller started" && told.len() < MOST {
+        if message == "aks-node-controller started" && spans.len() < MAX_SPANS {
             let task = tidy(member("task"), 40);
             if task.is_empty() {
                 continue;
@@ -24,7 +24,7 @@ pub(crate) fn read(text: &str) -> Vec<Told> {
             let name = format!("AKS.AKSNodeController.{task}");
             let kind = kind_of(&name);
             let source = Source::AgentLog;
-            told.push(Told {
+            spans.push(RawSpan {
                 name,
                 kind,
                 start: at,
@@ -33,16 +33,16 @@ pub(crate) fn read(text: &str) -> Vec<Told> {
                 source,
                 message: String::new(),
             });
-        } else if let Some(open) = told.iter_mut().find(|one| one.end.is_none()) {
+        } else if let Some(open) = spans.iter_mut().find(|one| one.end.is_none()) {
             let failed = message == "aks-node-controller failed";
             if failed || message.starts_with("aks-node-controller finished") {
                 open.end = Some(at);
                 open.failed = failed;
-                open.message = tidy(&mooring_redact::mask_line(member("error")), LONGEST_MESSAGE);
+                open.message = tidy(&mooring_redact::mask_line(member("error")), MAX_MESSAGE);
             }
         }
     }
-    told
+    spans
 }
 
 #[cfg(test)]
@@ -50,8 +50,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_began_first_ends_first() {
-        let told = read(concat!(
+    fn first_started_process_ends_first() {
+        let spans = read(concat!(
             r#"{"time":"2026-11-15T02:00:00.5Z","level":"INFO","msg":"aks-node-controller started","task":"Provision"}"#,
             "\n",
             r#"{"time":"2026-11-15T02:00:10Z","level":"INFO","msg":"aks-node-controller started","task":"ProvisionWait"}"#,
@@ -61,7 +61,7 @@ mod tests {
             "\n",
         ));
         let seen: Vec<_> =
-            told.iter().map(|one| (one.name.as_str(), one.end.is_some(), one.failed)).collect();
+            spans.iter().map(|one| (one.name.as_str(), one.end.is_some(), one.failed)).collect();
         assert_eq!(
             seen,
             [
@@ -69,6 +69,6 @@ mod tests {
                 ("AKS.AKSNodeController.ProvisionWait", false, false)
             ]
         );
-        assert_eq!(told[0].message, "exit status 50");
+        assert_eq!(spans[0].message, "exit status 50");
     }
 }

@@ -1,13 +1,13 @@
-//! cloud-init's log: `… - handlers.py[DEBUG]: start: init-local: …` and `finish: init-local: SUCCESS: …`.
+//! Parses cloud-init's log: `… - handlers.py[DEBUG]: start: init-local: …` and `finish: init-local: SUCCESS: …`.
 
-use super::{MOST, Told};
+use super::{MAX_SPANS, RawSpan};
 use crate::escape::tidy;
-use crate::stamp;
 use crate::timeline::{Kind, Source};
+use crate::timestamp;
 
-/// cloud-init's stages. What happens inside them (`init-local/search-Azure`) is left out.
-pub(crate) fn read(text: &str) -> Vec<Told> {
-    let mut told: Vec<Told> = Vec::new();
+/// Returns cloud-init's stages without their parts (`init-local/search-Azure`).
+pub(crate) fn read(text: &str) -> Vec<RawSpan> {
+    let mut spans: Vec<RawSpan> = Vec::new();
     for line in text.lines() {
         let Some((when, said)) = line.split_once(" - ") else { continue };
         let Some((_, said)) = said.split_once("]: ") else { continue };
@@ -16,11 +16,11 @@ pub(crate) fn read(text: &str) -> Vec<Told> {
         if !matches!(word, "start" | "finish") || stage.contains(['/', ' ']) {
             continue;
         }
-        let Some(at) = stamp::read(when) else { continue };
+        let Some(at) = timestamp::read(when) else { continue };
         let name = format!("cloud-init {}", tidy(stage, 40));
-        if word == "start" && told.len() < MOST {
+        if word == "start" && spans.len() < MAX_SPANS {
             let (kind, source) = (Kind::Boot, Source::CloudInit);
-            told.push(Told {
+            spans.push(RawSpan {
                 name,
                 kind,
                 start: at,
@@ -30,13 +30,13 @@ pub(crate) fn read(text: &str) -> Vec<Told> {
                 message: String::new(),
             });
         } else if let Some(open) =
-            told.iter_mut().rev().find(|one| one.name == name && one.end.is_none())
+            spans.iter_mut().rev().find(|one| one.name == name && one.end.is_none())
         {
             open.end = Some(at);
             open.failed = rest.starts_with("FAIL");
         }
     }
-    told
+    spans
 }
 
 #[cfg(test)]
@@ -44,16 +44,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_are_told_and_their_insides_left_out() {
-        let told = read(
+    fn stages_are_read_without_their_parts() {
+        let spans = read(
             "2026-11-15 02:00:02,100 - handlers.py[DEBUG]: start: init-local: searching for local datasources\n\
              2026-11-15 02:00:02,200 - handlers.py[DEBUG]: start: init-local/search-Azure: searching\n\
              2026-11-15 02:00:03,900 - handlers.py[DEBUG]: finish: init-local: SUCCESS: searching for local datasources\n\
              2026-11-15 02:00:06,000 - handlers.py[DEBUG]: start: init-network: searching\n\
              2026-11-15 02:00:07,000 - handlers.py[DEBUG]: finish: init-network: FAIL: searching\n",
         );
-        let seen: Vec<_> = told.iter().map(|one| (one.name.as_str(), one.failed)).collect();
+        let seen: Vec<_> = spans.iter().map(|one| (one.name.as_str(), one.failed)).collect();
         assert_eq!(seen, [("cloud-init init-local", false), ("cloud-init init-network", true)]);
-        assert!(told.iter().all(|one| one.end.is_some()));
+        assert!(spans.iter().all(|one| one.end.is_some()));
     }
 }

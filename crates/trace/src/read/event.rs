@@ -1,40 +1,38 @@
-//! Events for the guest agent, a file each.
+//! Parses events for the guest agent, one per file.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{LONGEST_MESSAGE, LONGEST_NAME, Told, kind_of};
+use super::{MAX_MESSAGE, MAX_NAME, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::stamp::{self, Stamp};
 use crate::timeline::{Kind, Source};
+use crate::timestamp::{self, Stamp};
 
-/// An event, and what only events have.
 #[derive(Debug)]
 pub(crate) struct Event {
-    pub(crate) told: Told,
+    pub(crate) span: RawSpan,
     /// The instant in the file's name: the start for the scripts, the end for the agent.
     pub(crate) named: Option<Timestamp>,
-    /// What the last event of the scripts says of the whole run.
+    /// Fields of the last event of the scripts.
     pub(crate) summary: Map<String, Value>,
 }
 
-/// Reads an event file.
 pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
     let text = String::from_utf8_lossy(bytes);
     let event: Map<String, Value> = serde_json::from_str(&text).map_err(|error| {
-        let cut = if error.is_eof() { "it ends too early" } else { "it is no JSON object" };
+        let cut = if error.is_eof() { "it ends too early" } else { "not a JSON object" };
         format!("{cut} (line {}, column {})", error.line(), error.column())
     })?;
     let member = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
-    let task = tidy(member("TaskName").trim(), LONGEST_NAME);
+    let task = tidy(member("TaskName").trim(), MAX_NAME);
     if task.is_empty() {
         return Err("it has no TaskName".to_owned());
     }
-    let start = stamp::read(member("Timestamp")).ok_or("its Timestamp is no time")?;
+    let start = timestamp::read(member("Timestamp")).ok_or("invalid Timestamp")?;
     let message = member("Message");
-    // The agent says when it begins; the scripts only when a step is over.
+    // The agent also writes an event at the start; the scripts only at the end of a step.
     let is_beginning = message.starts_with("Starting");
-    let end = stamp::read(member("OperationId")).filter(|_| !is_beginning);
+    let end = timestamp::read(member("OperationId")).filter(|_| !is_beginning);
     let kind = kind_of(&task);
     let summary = match kind {
         Kind::Run => serde_json::from_str(message).unwrap_or_default(),
@@ -47,28 +45,28 @@ pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
         _ if failed && kind != Kind::Run => message,
         _ => "",
     };
-    let message = tidy(&mooring_redact::mask_line(said), LONGEST_MESSAGE);
+    let message = tidy(&mooring_redact::mask_line(said), MAX_MESSAGE);
     let name = path.rsplit('/').next().unwrap_or(path);
-    let told = Told { name: task, kind, start, end, failed, source: Source::Event, message };
-    Ok(Event { told, named: stamp::of_file_name(name), summary })
+    let span = RawSpan { name: task, kind, start, end, failed, source: Source::Event, message };
+    Ok(Event { span, named: timestamp::of_file_name(name), summary })
 }
 
-/// True for events about hotfixes, whose messages name versions.
+/// Events about hotfixes have messages with versions.
 fn is_hotfix(task: &str) -> bool {
     task.starts_with("AKS.AKSNodeController.") && task.ends_with("Hotfix")
 }
 
-/// A string or a number, as text.
+/// Returns a string or a number as text.
 pub(crate) fn exit_code(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 impl Event {
-    /// The stamp that belongs to the instant in the file's name.
+    /// The timestamp that matches the instant in the file's name.
     pub(crate) fn named_stamp(&self) -> Stamp {
-        match (self.told.name.starts_with("AKS.AKSNodeController."), self.told.end) {
+        match (self.span.name.starts_with("AKS.AKSNodeController."), self.span.end) {
             (true, Some(end)) => end,
-            _ => self.told.start,
+            _ => self.span.start,
         }
     }
 }
@@ -78,26 +76,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_broken_event_says_what_is_wrong_with_it() {
+    fn invalid_event_returns_a_reason() {
         let why = |text: &str| read("1.json", text.as_bytes()).unwrap_err();
         assert_eq!(why("{\"TaskName\":\"x"), "it ends too early (line 1, column 14)");
-        assert_eq!(why("[]"), "it is no JSON object (line 1, column 0)");
+        assert_eq!(why("[]"), "not a JSON object (line 1, column 0)");
         assert_eq!(why("{}"), "it has no TaskName");
-        assert_eq!(why(r#"{"TaskName":"a","Timestamp":"n/a"}"#), "its Timestamp is no time");
+        assert_eq!(why(r#"{"TaskName":"a","Timestamp":"n/a"}"#), "invalid Timestamp");
     }
 
     #[test]
-    fn a_failed_agent_is_quoted_without_its_secrets() {
+    fn message_of_a_failed_agent_is_redacted() {
         let text = r#"{"Timestamp":"2026-11-15 02:15:28.123","OperationId":"2026-11-15 02:15:29.123","TaskName":"AKS.AKSNodeController.Provision","EventLevel":"Error","Message":"exited with error TLS_BOOTSTRAP_TOKEN=abcdef.0123456789abcdef"}"#;
         let event = read("1.json", text.as_bytes()).unwrap();
-        assert!(event.told.failed && event.told.kind == Kind::Agent);
-        assert_eq!(event.told.message, "exited with error TLS_BOOTSTRAP_TOKEN=[secret]");
+        assert!(event.span.failed && event.span.kind == Kind::Agent);
+        assert_eq!(event.span.message, "exited with error TLS_BOOTSTRAP_TOKEN=[secret]");
     }
 
     #[test]
     fn hotfix_is_quoted_although_nothing_failed() {
         let text = r#"{"Timestamp":"2026-11-15 02:15:28.123","TaskName":"AKS.AKSNodeController.Hotfix","EventLevel":"Informational","Message":"hotfix binary=202604.01.0 scripts=202604.01.1 | startTime=x"}"#;
         let event = read("1.json", text.as_bytes()).unwrap();
-        assert_eq!(event.told.message, "hotfix binary=202604.01.0 scripts=202604.01.1");
+        assert_eq!(event.span.message, "hotfix binary=202604.01.0 scripts=202604.01.1");
     }
 }

@@ -1,15 +1,15 @@
-//! The extension handler's log: `time=… operation=enable … event=…` a line.
+//! Parses the extension handler's log: `time=… operation=enable … event=…` per line.
 
-use super::Told;
-use crate::stamp::{self, Stamp};
+use super::RawSpan;
 use crate::timeline::{Kind, Source};
+use crate::timestamp::{self, Stamp};
 
-/// From the first to the last line of the handler's last `enable`.
-pub(crate) fn read(text: &str) -> Vec<Told> {
+/// Returns the span from the first to the last line of the handler's last `enable`.
+pub(crate) fn read(text: &str) -> Vec<RawSpan> {
     let mut last: Option<(Stamp, Stamp, bool)> = None;
     for line in text.lines().filter(|line| field(line, "operation") == Some("enable")) {
         let when = field(line, "time").or_else(|| field(line, "ts"));
-        let Some(at) = when.and_then(stamp::read) else { continue };
+        let Some(at) = when.and_then(timestamp::read) else { continue };
         let failed = line.contains("failed to execute command");
         last = match last {
             Some((start, _, before)) if field(line, "event") != Some("start") => {
@@ -18,7 +18,7 @@ pub(crate) fn read(text: &str) -> Vec<Told> {
             _ => Some((at, at, failed)),
         };
     }
-    let one = |(start, end, failed)| Told {
+    let one = |(start, end, failed)| RawSpan {
         name: "extension handler: enable".to_owned(),
         kind: Kind::Beside,
         start,
@@ -30,7 +30,7 @@ pub(crate) fn read(text: &str) -> Vec<Told> {
     last.into_iter().map(one).collect()
 }
 
-/// The value of `name=value` in a line, without quotes.
+/// Returns the value of `name=value` in a line, without quotes.
 fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.split(' ')
         .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
@@ -43,15 +43,15 @@ mod tests {
 
     #[test]
     fn the_last_enable_counts() {
-        let told = read(
+        let spans = read(
             "time=2026-11-15T02:00:00Z operation=install seq=0 event=start\n\
              time=2026-11-15T02:00:01Z version=v2.1.17 operation=enable seq=0 event=start\n\
              time=2026-11-15T02:00:05Z version=v2.1.17 operation=enable seq=0 event=\"failed to execute command\"\n\
              time=2026-11-15T02:00:06Z version=v2.1.17 operation=enable seq=0 event=\"status\"\n",
         );
-        assert_eq!(told.len(), 1);
-        assert!(told[0].failed);
-        assert_eq!(told[0].start, stamp::read("2026-11-15T02:00:01Z").unwrap());
-        assert_eq!(told[0].end, stamp::read("2026-11-15T02:00:06Z"));
+        assert_eq!(spans.len(), 1);
+        assert!(spans[0].failed);
+        assert_eq!(spans[0].start, timestamp::read("2026-11-15T02:00:01Z").unwrap());
+        assert_eq!(spans[0].end, timestamp::read("2026-11-15T02:00:06Z"));
     }
 }

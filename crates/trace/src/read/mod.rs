@@ -1,4 +1,4 @@
-//! From a node's files to what each of them tells.
+//! Parsers of a node's files.
 
 mod agent_log;
 mod cloud_init;
@@ -14,18 +14,17 @@ pub(crate) use handler::read as handler;
 pub(crate) use report::{Facts, boot, read as report};
 pub(crate) use trace::{Traced, read as trace};
 
-use crate::stamp::Stamp;
 use crate::timeline::{Kind, Source};
+use crate::timestamp::Stamp;
 
-/// Names and messages are cut to this many characters.
-pub(crate) const LONGEST_NAME: usize = 120;
-pub(crate) const LONGEST_MESSAGE: usize = 300;
-/// Of one kind, no node has more than this; what is beyond it is dropped, and told.
-pub(crate) const MOST: usize = 5000;
+pub(crate) const MAX_NAME: usize = 120;
+pub(crate) const MAX_MESSAGE: usize = 300;
+/// Maximum per kind; the rest is dropped and reported.
+pub(crate) const MAX_SPANS: usize = 5000;
 
-/// Something that a file tells of, in the file's own time.
+/// A span in the file's own time.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct RawSpan {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) start: Stamp,
@@ -36,7 +35,7 @@ pub(crate) struct Told {
     pub(crate) message: String,
 }
 
-/// What a task is, by its name.
+/// Returns the kind of a task by its name.
 pub(crate) fn kind_of(task: &str) -> Kind {
     match task {
         "AKS.CSE.cse_start" => Kind::Run,

@@ -1,15 +1,15 @@
-//! The report: what the node says of its bootstrap, and when things began.
+//! Parses the report of a node's bootstrap.
 
 use mooring_contract::CseStatus;
 use mooring_contract::cse_status::Timings;
 use mooring_diagnosis::decode;
 use serde_json::{Map, Value};
 
-use super::Told;
-use crate::stamp::{self, Stamp};
+use super::RawSpan;
 use crate::timeline::{Kind, Source};
+use crate::timestamp::{self, Stamp};
 
-/// What a report tells besides its boot times.
+/// A report without its boot times.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Facts {
     pub(crate) status: CseStatus,
@@ -17,24 +17,24 @@ pub(crate) struct Facts {
     pub(crate) seconds: Option<i64>,
 }
 
-/// Reads a report, or whatever holds one: the extension's message, a report whose head was cut off.
+/// Parses a report, or a text that contains one: the extension's message, a report whose head was cut off.
 pub(crate) fn read(bytes: &[u8]) -> Result<Facts, String> {
     let status = match CseStatus::read(bytes) {
         Ok(status) if status != CseStatus::default() => status,
         other => inside(bytes).ok_or_else(|| match other {
             Ok(_) => "it holds no report".to_owned(),
-            Err(error) => format!("it is no report: {error}"),
+            Err(error) => format!("not a report: {error}"),
         })?,
     };
     let timings = &status.timings;
     let began = timings.cse_start_time.as_deref().or_else(|| datapoint(timings, "CSEStartTime"));
-    let began = began.and_then(stamp::read);
+    let began = began.and_then(timestamp::read);
     let seconds = timings.exec_duration.as_deref().and_then(|text| text.trim().parse().ok());
     let seconds = seconds.filter(|seconds| (0..=86_400).contains(seconds));
     Ok(Facts { status, began, seconds })
 }
 
-/// The report inside another text. The code is found as a diagnosis finds it; times are looked for by their names.
+/// Finds a report within another text: the code as in a diagnosis, times by their names.
 fn inside(bytes: &[u8]) -> Option<CseStatus> {
     let found = decode(bytes).into_iter().find_map(|decoded| {
         let mut status = decoded.status.unwrap_or_default();
@@ -64,7 +64,7 @@ const TIMES: [&str; 9] = [
     "KubeletStartTime",
 ];
 
-/// The text in quotes behind `"name":`.
+/// Returns the quoted text after `"name":`.
 fn quoted<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let behind = text.split_once(&format!("\"{name}\""))?.1.trim_start().strip_prefix(':')?;
     let (value, _) = behind.trim_start().strip_prefix('"')?.split_once('"')?;
@@ -75,8 +75,8 @@ fn datapoint<'a>(timings: &'a Timings, name: &str) -> Option<&'a str> {
     timings.boot_datapoints.get(name).map(String::as_str)
 }
 
-/// The system's way up: the report's instants, and those of the scripts' last event, which know milliseconds.
-pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> Vec<Told> {
+/// Instants of the boot from the report, and with milliseconds from the scripts' last event.
+pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> Vec<RawSpan> {
     const INSTANTS: [(&str, &str); 8] = [
         ("KernelStartTime", "kernel"),
         ("CloudInitLocalStartTime", "cloud-init local"),
@@ -88,8 +88,8 @@ pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> V
         ("KubeletReadyTime", "kubelet ready"),
     ];
     let instant = |(member, name): (&str, &str)| {
-        let precise = summary.get(member).and_then(Value::as_str).and_then(stamp::read);
-        // `date -d ""` is today's midnight: the scripts did not know.
+        let precise = summary.get(member).and_then(Value::as_str).and_then(timestamp::read);
+        // `date -d ""` is today's midnight: the scripts had no value.
         let precise = precise.filter(|stamp| !is_midnight(*stamp)).map(|at| (at, Source::Event));
         let plain = || {
             let timings = timings?;
@@ -103,11 +103,11 @@ pub(crate) fn boot(timings: Option<&Timings>, summary: &Map<String, Value>) -> V
                 _ => None,
             };
             let text = text.filter(|text| !text.is_empty()).or_else(|| datapoint(timings, member));
-            text.and_then(stamp::read).map(|at| (at, Source::Report))
+            text.and_then(timestamp::read).map(|at| (at, Source::Report))
         };
         let (at, source) = precise.or_else(plain)?;
         let name = name.to_owned();
-        Some(Told {
+        Some(RawSpan {
             name,
             kind: Kind::Boot,
             start: at,
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_without_its_head_still_tells_its_times() {
+    fn truncated_report_keeps_its_times() {
         let facts = read(br#"ror: x\n+ exit 50", "Error": "", "ExecDuration": "50", "CSEStartTime": "Tue May 23 08:35:29 UTC 2023" }"#);
         let facts = facts.unwrap();
         assert_eq!(facts.status.exit_code, "50");
@@ -141,20 +141,20 @@ mod tests {
     }
 
     #[test]
-    fn midnight_means_that_nobody_knew() {
+    fn midnight_is_an_unknown_time() {
         let summary = serde_json::from_str(
             r#"{"KernelStartTime":"2026-11-15 00:00:00.000","KubeletStartTime":"2026-11-15 02:00:47.250"}"#,
         );
-        let told = boot(None, &summary.unwrap());
+        let spans = boot(None, &summary.unwrap());
         assert_eq!(
-            told.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+            spans.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
             ["kubelet started"]
         );
     }
 
     #[test]
-    fn what_is_no_report_is_told_as_such() {
+    fn text_without_a_report_is_rejected() {
         assert_eq!(read(b"{}").unwrap_err(), "it holds no report");
-        assert!(read(b"hello").unwrap_err().starts_with("it is no report: "));
+        assert!(read(b"hello").unwrap_err().starts_with("not a report: "));
     }
 }

@@ -1,24 +1,23 @@
-//! The scripts' trace: what `bash -x` printed, in which each step says when it begins and when it ends.
+//! Parses the scripts' trace: the output of `bash -x`, which contains the start and the end of each step.
 //!
-//! A step that ends the whole run from inside writes no event, but its beginning stands here.
+//! A step that ends the whole run from inside writes no event, but its start is in the trace.
 
-use super::{LONGEST_NAME, MOST, Told, kind_of};
+use super::{MAX_NAME, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::stamp::{self, Stamp};
 use crate::timeline::Source;
+use crate::timestamp::{self, Stamp};
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Traced {
-    /// Steps with a known beginning.
-    pub(crate) steps: Vec<Told>,
-    /// Steps that were begun and never ended, outermost first, with their beginnings if those are there.
+    /// Steps with a known start.
+    pub(crate) steps: Vec<RawSpan>,
+    /// Unfinished steps, outermost first, with their starts if known.
     pub(crate) open: Vec<(String, Option<Stamp>)>,
 }
 
-/// Steps inside steps inside steps are not deeper than this.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
-/// Reads a trace, whole or only its end.
+/// Parses a trace, complete or only its end.
 pub(crate) fn read(text: &str) -> Traced {
     let mut traced = Traced::default();
     let mut stack: Vec<(String, Option<Stamp>)> = Vec::new();
@@ -31,8 +30,8 @@ pub(crate) fn read(text: &str) -> Traced {
         if let Some(rest) = command.strip_prefix("logs_to_events ") {
             let name = rest.trim_start_matches(['\'', '"']);
             let name = name.split([' ', '\'', '"']).next().unwrap_or_default();
-            if name.starts_with("AKS.") && stack.len() < DEEPEST {
-                stack.push((tidy(name, LONGEST_NAME), None));
+            if name.starts_with("AKS.") && stack.len() < MAX_DEPTH {
+                stack.push((tidy(name, MAX_NAME), None));
             }
         } else if let Some(at) = assigned(command, "startTime=") {
             if let Some((_, start @ None)) = stack.last_mut() {
@@ -41,7 +40,7 @@ pub(crate) fn read(text: &str) -> Traced {
         } else if let Some(at) = assigned(command, "endTime=")
             && let Some((name, start)) = stack.pop()
             && let Some(start) = start
-            && traced.steps.len() < MOST
+            && traced.steps.len() < MAX_SPANS
         {
             traced.steps.push(step(name, start, Some(at)));
         }
@@ -55,17 +54,17 @@ pub(crate) fn read(text: &str) -> Traced {
     traced
 }
 
-fn step(name: String, start: Stamp, end: Option<Stamp>) -> Told {
+fn step(name: String, start: Stamp, end: Option<Stamp>) -> RawSpan {
     let kind = kind_of(&name);
-    Told { name, kind, start, end, failed: false, source: Source::Trace, message: String::new() }
+    RawSpan { name, kind, start, end, failed: false, source: Source::Trace, message: String::new() }
 }
 
-/// The time behind `startTime=`, whether or not bash quoted the whole word.
+/// Returns the time after `startTime=`, quoted by bash or not.
 fn assigned(command: &str, name: &str) -> Option<Stamp> {
     let command = command.strip_prefix("local ").unwrap_or(command);
     let command = command.trim_start_matches(['\'', '"']);
     let value = command.strip_prefix(name)?;
-    stamp::read(value.trim_matches(['\'', '"', ' ']))
+    timestamp::read(value.trim_matches(['\'', '"', ' ']))
 }
 
 #[cfg(test)]
@@ -89,7 +88,7 @@ not a trace: startTime=2026-11-15 02:15:00.000
 ";
 
     #[test]
-    fn steps_are_paired_inside_out_and_the_last_stays_open() {
+    fn steps_are_nested_and_the_last_one_stays_open() {
         let traced = read(TEXT);
         let names: Vec<_> =
             traced.steps.iter().map(|step| (step.name.as_str(), step.end.is_some())).collect();
@@ -101,7 +100,7 @@ not a trace: startTime=2026-11-15 02:15:00.000
     }
 
     #[test]
-    fn the_end_of_a_trace_names_its_step_even_without_a_time() {
+    fn end_of_a_trace_identifies_its_step_without_a_time() {
         let traced = read("ime=2026\n+ logs_to_events AKS.CSE.apiserverCurl curl\n+ exit 51");
         assert_eq!(traced.open, [("AKS.CSE.apiserverCurl".to_owned(), None)]);
         assert_eq!(traced.steps, []);

@@ -1,4 +1,4 @@
-//! Every way to show a timeline is well formed, whatever the node's files hold.
+//! Every format is well-formed for any input.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ fn assert_otlp(text: &str) {
     }
 }
 
-/// On each thread, complete events only follow or hold each other.
+/// On each thread, complete events do not overlap partially.
 fn assert_chrome(text: &str) {
     let document = parsed(text);
     let mut open: Vec<(i64, i64, i64, i64)> = Vec::new();
@@ -91,7 +91,7 @@ fn assert_well_formed(timelines: &[Timeline]) {
 }
 
 #[test]
-fn whole_nodes_are_shown_well_formed_in_every_way() {
+fn complete_nodes_are_well_formed_in_every_format() {
     assert_well_formed(&[timeline("healthy"), timeline("failed")]);
     assert_well_formed(&[]);
 }
@@ -101,7 +101,7 @@ fn the_table_names_the_cause_and_the_step() {
     let text = table(&[timeline("failed")]);
     assert!(text.starts_with("aks-default-7kq2c: the bootstrap failed, exit code 211\n"), "{text}");
     assert!(
-        text.contains("  running     AKS.CSE.orasLogin.oras_login_with_kubelet_identity\n"),
+        text.contains("  last step   AKS.CSE.orasLogin.oras_login_with_kubelet_identity\n"),
         "{text}"
     );
     assert!(text.contains("ERR_ORAS_BINARY_NOT_FOUND"), "{text}");
@@ -112,7 +112,7 @@ fn the_table_names_the_cause_and_the_step() {
 }
 
 #[test]
-fn json_tells_the_same_as_the_timeline() {
+fn json_matches_the_timeline() {
     let node = timeline("healthy");
     let document = parsed(&json::to_json(std::slice::from_ref(&node)));
     let told = &document["nodes"][0];
@@ -123,7 +123,7 @@ fn json_tells_the_same_as_the_timeline() {
 }
 
 #[test]
-fn a_name_that_is_a_script_is_shown_as_text() {
+fn script_as_node_name_is_escaped() {
     let hostile = "</title></svg><script>alert(1)</script>\u{202e}\u{1b}[2J";
     let event = serde_json::json!({
         "Timestamp": "2026-11-15 02:00:00.000", "OperationId": "2026-11-15 02:00:09.000", "TaskName": hostile,
@@ -157,7 +157,7 @@ fn names() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
-/// Pieces of which the node's files are made, so that chance finds more than the first refusal.
+/// Fragments of real files, so that random input passes the first validation.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just("{\"Timestamp\":\"2026-11-15 02:00:00.000\",\"OperationId\":\"2026-11-15 02:00:01.000\",\"TaskName\":\"AKS.CSE.a\"}".to_owned()),
@@ -179,13 +179,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_give_something_well_formed(all in prop::collection::vec((names(), pieces()), 0..6)) {
+    fn any_input_produces_well_formed_output(all in prop::collection::vec((names(), pieces()), 0..6)) {
         let files: Vec<File> = all.into_iter().map(|(path, bytes)| File { path, bytes }).collect();
         assert_well_formed(&read(&files));
     }
 
     #[test]
-    fn a_node_with_any_damage_is_still_told(cut in 0_usize..4000, which in 0_usize..60, byte: u8) {
+    fn damaged_node_still_produces_a_timeline(cut in 0_usize..4000, which in 0_usize..60, byte: u8) {
         let mut files = files("healthy");
         let which = which % files.len();
         let bytes = &mut files[which].bytes;

@@ -1,7 +1,7 @@
-//! What is shown of whole nodes, letter by letter: places and lengths of bars, times, marks and words.
+//! Compares rendered nodes with golden files: positions and lengths of bars, times, marks and text.
 //!
-//! After a change on purpose, `MOORING_WRITE_GOLDEN=1 cargo test -p mooring-trace --test it golden` writes the files anew; the difference
-//! is for a person to read.
+//! After an intended change, `MOORING_WRITE_GOLDEN=1 cargo test -p mooring-trace --test it golden` rewrites the files;
+//! review the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn assert_golden(name: &str, shown: &str) {
     assert_eq!(shown.len(), golden.len(), "{name}: one of them goes on");
 }
 
-/// The page without its style and version, a tag a line.
+/// The page without style and version, one tag per line.
 fn body(timelines: &[Timeline]) -> String {
     let page = html::page(timelines);
     let (_, body) = page.split_once("<main>").unwrap();
@@ -32,7 +32,7 @@ fn body(timelines: &[Timeline]) -> String {
     body.replace("><", ">\n<")
 }
 
-/// The node with words of this test in place of those of the diagnosis, which has tests of its own.
+/// Replaces the text of the diagnosis, which has separate tests.
 fn plain(mut timeline: Timeline) -> Timeline {
     if let Some(diagnosis) = &mut timeline.diagnosis {
         "The cause in a sentence.".clone_into(&mut diagnosis.summary);
@@ -41,7 +41,6 @@ fn plain(mut timeline: Timeline) -> Timeline {
     timeline
 }
 
-/// A node of a few files.
 fn node(files: &[(&str, &str)]) -> Timeline {
     let file = |(path, text): &(&str, &str)| File {
         path: format!("odd/var/log/azure/{path}"),
@@ -50,7 +49,7 @@ fn node(files: &[(&str, &str)]) -> Timeline {
     plain(read(&files.iter().map(file).collect::<Vec<_>>()).remove(0))
 }
 
-/// Nodes that whole ones do not show: nothing at all, no end, and a run that ends without a report.
+/// Edge cases: no files, no end, and a run without a report.
 fn odd_nodes() -> Vec<Timeline> {
     const TRACE: &str = "\
 + logs_to_events AKS.CSE.installDeps installDeps
@@ -71,7 +70,7 @@ fn odd_nodes() -> Vec<Timeline> {
 }
 
 #[test]
-fn whole_nodes_are_shown_as_ever() {
+fn complete_nodes_match_golden_files() {
     for name in ["healthy", "failed"] {
         let node = [plain(timeline(name))];
         assert_golden(&format!("{name}.txt"), &table(&node));
@@ -89,16 +88,16 @@ fn whole_nodes_are_shown_as_ever() {
 }
 
 #[test]
-fn nodes_of_which_little_is_known_are_shown_as_ever() {
+fn incomplete_nodes_match_golden_files() {
     let nodes = odd_nodes();
     assert_golden("odd.txt", &table(&nodes));
     assert_golden("odd.html", &body(&nodes));
     assert_golden("none.txt", &table(&[]));
 }
 
-/// A bar of every tone, notes that fit behind their bar, in front of it and nowhere, and a row too many.
+/// A bar of every tone, notes that fit after their bar, before it and nowhere, and a row too many.
 #[test]
-fn charts_are_drawn_as_ever() {
+fn charts_match_golden_files() {
     let tones =
         [Tone::Plain, Tone::Calm, Tone::Slow, Tone::Failed, Tone::Good, Tone::Open, Tone::Empty];
     let mut rows: Vec<Row> = tones

@@ -1,4 +1,4 @@
-//! Tests of timelines and of every format that shows them.
+//! Tests of timelines and of all formats.
 #![allow(
     clippy::disallowed_methods,
     clippy::panic,

@@ -1,8 +1,8 @@
-//! What a timeline tells of whole nodes.
+//! Timelines of complete nodes.
 
 use crate::support::{files, timeline};
-use mooring_trace::field::{Pace, System};
 use mooring_trace::json::to_json;
+use mooring_trace::production::{Speed, System};
 use mooring_trace::table::table;
 use mooring_trace::{File, Kind, Outcome, Source, Span, Status, Timeline, html, read};
 
@@ -15,7 +15,7 @@ fn parent<'a>(timeline: &'a Timeline, name: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn a_healthy_node_is_told_from_the_kernel_to_the_kubelet() {
+fn healthy_node_has_spans_from_kernel_to_kubelet() {
     let node = timeline("healthy");
     assert_eq!(node.node, "aks-default-2jf98");
     assert_eq!((node.outcome, node.exit_code), (Outcome::Succeeded, Some(0)));
@@ -36,7 +36,7 @@ fn a_healthy_node_is_told_from_the_kernel_to_the_kubelet() {
 }
 
 #[test]
-fn attempt_before_a_reboot_is_shown_beside_the_latest() {
+fn attempt_before_a_reboot_is_shown_with_the_latest() {
     let failed = files("failed");
     let report = failed.iter().find(|file| file.path.ends_with("aks/provision.json")).unwrap();
     let mut files = files("healthy");
@@ -57,7 +57,7 @@ fn attempt_before_a_reboot_is_shown_beside_the_latest() {
 }
 
 #[test]
-fn a_step_is_told_once_although_two_files_tell_of_it() {
+fn step_in_two_files_is_listed_once() {
     let node = timeline("healthy");
     assert_eq!(span(&node, "ensureKubelet").sources, [Source::Event, Source::Trace]);
     assert_eq!(span(&node, "Provision").sources, [Source::Event, Source::AgentLog]);
@@ -77,12 +77,12 @@ fn the_same_file_under_two_names_changes_nothing() {
 }
 
 #[test]
-fn a_slow_step_is_told_by_the_figures_of_its_system() {
+fn slow_step_is_detected_with_figures_of_its_system() {
     let node = timeline("healthy");
     let slow: Vec<_> = node
         .spans
         .iter()
-        .filter(|span| span.comparison.is_some_and(|one| one.pace != Pace::Usual))
+        .filter(|span| span.comparison.is_some_and(|one| one.pace != Speed::Usual))
         .map(Span::short_name)
         .collect();
     assert_eq!(
@@ -96,7 +96,7 @@ fn a_slow_step_is_told_by_the_figures_of_its_system() {
 }
 
 #[test]
-fn the_step_that_failed_is_named_although_it_wrote_no_event() {
+fn failed_step_without_an_event_is_identified() {
     let node = timeline("failed");
     assert_eq!((node.outcome, node.exit_code), (Outcome::Failed, Some(211)));
     let running = node.running.as_ref().unwrap();
@@ -108,7 +108,7 @@ fn the_step_that_failed_is_named_although_it_wrote_no_event() {
 }
 
 #[test]
-fn without_a_trace_the_last_event_and_the_code_name_the_step() {
+fn step_is_inferred_without_a_trace() {
     let events = |path: &str| path.contains("/events/");
     let mut files = files("failed");
     files.retain(|file| events(&file.path));
@@ -116,16 +116,16 @@ fn without_a_trace_the_last_event_and_the_code_name_the_step() {
     assert_eq!(
         (node.outcome, node.exit_code),
         (Outcome::Failed, Some(211)),
-        "the last event tells the code"
+        "the last event contains the code"
     );
     let running = node.running.as_ref().unwrap();
     assert_eq!(running.name, "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
-    assert!(running.evidence.starts_with("concluded: "));
+    assert!(running.evidence.starts_with("inferred: "));
     assert_eq!(node.spans[running.span.unwrap()].sources, [Source::Concluded]);
 }
 
 #[test]
-fn a_report_alone_tells_the_end_of_its_trace() {
+fn report_alone_gives_the_end_of_its_trace() {
     let mut files = files("failed");
     files.retain(|file| file.path.ends_with("provision.json"));
     files[0].path = "somewhere/copy-of-the-report.json".to_owned();
@@ -140,7 +140,7 @@ fn a_report_alone_tells_the_end_of_its_trace() {
 }
 
 #[test]
-fn a_machine_in_another_zone_is_put_on_the_same_clock() {
+fn node_in_another_time_zone_is_converted_to_utc() {
     let utc = timeline("failed");
     let mut files = files("failed");
     for file in files.iter_mut().filter(|file| file.path.contains("/events/")) {
@@ -153,7 +153,7 @@ fn a_machine_in_another_zone_is_put_on_the_same_clock() {
 }
 
 #[test]
-fn broken_files_are_named_and_left_out() {
+fn invalid_files_are_listed_as_skipped() {
     let mut files = files("healthy");
     for file in files.iter_mut().filter(|file| file.path.contains("/events/")).take(2) {
         file.bytes.truncate(40);
@@ -169,24 +169,24 @@ fn broken_files_are_named_and_left_out() {
 }
 
 #[test]
-fn two_nodes_in_one_folder_are_two_timelines() {
+fn two_nodes_in_one_directory_are_two_timelines() {
     let both: Vec<File> = [files("healthy"), files("failed")].concat();
     let names: Vec<_> = read(&both).into_iter().map(|one| one.node).collect();
     assert_eq!(names, ["aks-default-2jf98", "aks-default-7kq2c"]);
 }
 
 #[test]
-fn a_page_says_in_words_what_it_draws() {
+fn page_describes_its_chart_as_text() {
     let page = html::page(&[timeline("failed")]);
-    for promise in [
-        "Why aks-default-7kq2c did not come up",
+    for text in [
+        "aks-default-7kq2c: bootstrap failed",
         "ERR_ORAS_BINARY_NOT_FOUND",
-        "✗ never ended",
+        "✗ unfinished",
         "oras_login_with_kubelet_identity",
         "role=\"img\" aria-label=\"Waterfall of",
         "prefers-color-scheme: dark",
     ] {
-        assert!(page.contains(promise), "{promise}");
+        assert!(page.contains(text), "{text}");
     }
     for word in ["<script", "http://", "https://", "src=", "@import", "url(http"] {
         assert!(!page.contains(word), "{word}");
@@ -199,7 +199,7 @@ fn a_page_says_in_words_what_it_draws() {
 }
 
 #[test]
-fn a_node_whose_agent_refused_ran_no_step() {
+fn node_with_a_failed_agent_has_no_steps() {
     let report =
         r#"{"ExitCode":"232","Error":"ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"}"#;
     let file = mooring_trace::File {

@@ -1,4 +1,4 @@
-//! What a report, a trace or an event tells where it is nearly all that there is.
+//! Timelines from little more than a report, a trace or an event.
 
 use mooring_trace::{File, Kind, Outcome, Source, Span, Status, Timeline, read};
 
@@ -17,14 +17,13 @@ fn span<'a>(timeline: &'a Timeline, name: &str) -> &'a Span {
     timeline.spans.iter().find(|span| span.short_name() == name).unwrap_or_else(|| panic!("{name}"))
 }
 
-/// A step of the scripts' trace.
 fn step(name: &str, from: &str, to: Option<&str>) -> String {
     let start = format!("+ logs_to_events {name} x\n+ local 'startTime=2026-11-15 {from}'\n");
     to.map_or(start.clone(), |to| format!("{start}+ local 'endTime=2026-11-15 {to}'\n"))
 }
 
 #[test]
-fn scripts_that_failed_early_are_named_by_their_code() {
+fn early_failure_is_identified_by_exit_code() {
     let report = r#"{"ExitCode":"50","Error":"","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"30"}"#;
     let timeline = node(&[(REPORT, report)]);
     let running = timeline.running.as_ref().unwrap();
@@ -37,7 +36,7 @@ fn scripts_that_failed_early_are_named_by_their_code() {
 
 #[test]
 fn run_of_a_report_ends_with_its_last_step() {
-    // The report counts whole seconds: 60 of them are over at 02:01:00, and the last step ends 900 ms later.
+    // The report counts whole seconds: 60 of them end at 02:01:00, and the last step ends 900 ms later.
     let report =
         r#"{"ExitCode":"0","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"60"}"#;
     let boot = "2026-11-15 02:09:00,000 - h.py[DEBUG]: start: modules-final: x\n";
@@ -47,14 +46,14 @@ fn run_of_a_report_ends_with_its_last_step() {
     let run = span(&timeline, "cse_start");
     assert_eq!((run.kind, &run.sources[..]), (Kind::Run, &[Source::Report][..]));
     assert_eq!(run.end.to_string(), "2026-11-15T02:01:00.9Z");
-    // A step that goes on in the background does not stretch it.
+    // A step that continues in the background does not extend it.
     let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", Some("02:01:30.000"));
     let timeline = node(&[(REPORT, report), (TRACE, trace.as_str())]);
     assert_eq!(span(&timeline, "cse_start").end.to_string(), "2026-11-15T02:01:00Z");
 }
 
 #[test]
-fn run_and_steps_are_held_to_their_own_limits() {
+fn run_and_steps_have_separate_limits() {
     let report =
         r#"{"ExitCode":"0","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"61"}"#;
     let trace = step("AKS.CSE.configureCNI", "02:00:10.000", Some("02:00:10.000"));
@@ -62,12 +61,12 @@ fn run_and_steps_are_held_to_their_own_limits() {
     let pace = |name: &str| span(&timeline, name).comparison.map(|one| one.pace.as_str());
     assert_eq!(pace("cse_start"), Some("slow"));
     assert_eq!(pace("configureCNI"), Some("usual"));
-    // Only what boots is an instant; a step without length is a short step.
+    // Only boot events are instants; a step without duration is a short step.
     assert_eq!(span(&timeline, "configureCNI").status, Status::Done);
 }
 
 #[test]
-fn step_far_above_the_field_is_very_slow() {
+fn step_above_p99_is_very_slow() {
     let trace = step("AKS.CSE.ensureKubelet", "02:00:00.000", Some("02:02:00.000"));
     let timeline = node(&[(TRACE, trace.as_str())]);
     let comparison = span(&timeline, "ensureKubelet").comparison.unwrap();
@@ -91,7 +90,7 @@ fn step_that_was_running_is_not_another_one_of_its_name() {
 }
 
 #[test]
-fn single_file_is_known_by_its_content() {
+fn single_file_is_classified_by_content() {
     let sources = |text: &str| -> Vec<Source> {
         let timeline = Timeline::of("n", &[file("copy.txt", text)]);
         timeline.spans.iter().flat_map(|span| span.sources.clone()).collect()
@@ -110,7 +109,7 @@ fn single_file_is_known_by_its_content() {
     );
     let timeline = Timeline::of("n", &[file("copy.txt", &message)]);
     assert_eq!((timeline.outcome, timeline.exit_code), (Outcome::Failed, Some(50)));
-    // An object of another program is none of these.
+    // An object of another tool is skipped.
     let timeline = Timeline::of("n", &[file("copy.json", r#"{"msg":"hello","level":"info"}"#)]);
     assert_eq!(timeline.skipped.len(), 1);
     assert!(timeline.is_empty());
@@ -130,7 +129,7 @@ fn report_of_the_node_comes_before_the_message_of_azure() {
 }
 
 #[test]
-fn only_hotfix_events_of_the_agent_are_quoted() {
+fn hotfix_events_of_the_agent_keep_their_messages() {
     let message = |task: &str| {
         let event = format!(
             r#"{{"Timestamp":"2026-11-15 02:00:00.000","OperationId":"2026-11-15 02:00:01.000","TaskName":"{task}","Message":"scripts=1 | startTime=x"}}"#
@@ -143,8 +142,8 @@ fn only_hotfix_events_of_the_agent_are_quoted() {
 }
 
 #[test]
-fn zones_of_half_and_quarter_hours_are_put_on_one_clock() {
-    // Named after 02:00:00 UTC, and stamped with the clock of the machine, a second before or after.
+fn half_and_quarter_hour_time_zones_are_converted() {
+    // Named after 02:00:00 UTC, with a local timestamp one second before or after.
     for (local, what) in [
         ("2026-11-15 07:30:01.000", "five and a half hours ahead"),
         ("2026-11-15 07:29:59.000", "the same, before its name was made"),
@@ -162,7 +161,7 @@ fn zones_of_half_and_quarter_hours_are_put_on_one_clock() {
 }
 
 #[test]
-fn more_spans_than_any_node_has_are_left_out_and_counted() {
+fn excess_spans_are_dropped_and_counted() {
     let many: String = (0..5000)
         .map(|at| step(&format!("AKS.CSE.s{at}"), "02:00:00.000", Some("02:00:01.000")))
         .collect();

@@ -1,11 +1,10 @@
-//! Nodes of our own making, as folders.
+//! Nodes of the fixtures.
 
 use std::fs;
 use std::path::Path;
 
 use mooring_trace::{File, Timeline, read};
 
-/// Every file of a node in the fixtures.
 pub(crate) fn files(node: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut files = Vec::new();
@@ -25,7 +24,6 @@ pub(crate) fn files(node: &str) -> Vec<File> {
     files
 }
 
-/// The one timeline of a node in the fixtures.
 pub(crate) fn timeline(node: &str) -> Timeline {
     let mut all = read(&files(node));
     assert_eq!(all.len(), 1);

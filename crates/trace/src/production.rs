@@ -1,18 +1,16 @@
-//! What the same steps take in the field.
+//! Production durations of the same steps.
 //!
 //! The figures are public: AgentBaker's end-to-end tests hold the scripts to thresholds drawn from Azure's production
 //! telemetry (`e2e/scenario_cse_perf_test.go`, August 2026; about 35,000 samples a step on Ubuntu 22.04). They are
 //! compiled in, as data; a step without figures is held to the limit that the same tests set for any other step.
 
-/// A node's system, as far as there are figures of its own.
+/// Operating system of a node for which figures exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum System {
-    /// Ubuntu 22.04; also what others are compared with.
+    /// Also the default for other systems.
     #[default]
     Ubuntu2204,
-    /// Ubuntu 24.04.
     Ubuntu2404,
-    /// Azure Linux 3.
     AzureLinux3,
 }
 
@@ -25,7 +23,7 @@ impl System {
         }
     }
 
-    /// From the text of `/etc/os-release`.
+    /// Parses `/etc/os-release`.
     pub(crate) fn of_release(text: &str) -> Option<Self> {
         let value = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -40,16 +38,14 @@ impl System {
     }
 }
 
-/// Seconds that half, 95 and 99 of a hundred nodes stay below.
+/// Production percentiles, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
-    /// The step, without `AKS.CSE.` and without what calls it.
+    /// Step name without `AKS.CSE.` and its caller.
     pub step: &'static str,
     pub system: System,
     pub p50: f64,
-    /// 95 of a hundred.
     pub p95: f64,
-    /// 99 of a hundred.
     pub p99: f64,
 }
 
@@ -57,7 +53,6 @@ const fn figures(step: &'static str, system: System, p50: f64, p95: f64, p99: f6
     Figures { step, system, p50, p95, p99 }
 }
 
-/// The figures that are public.
 pub const FIELD: &[Figures] = {
     use System::{AzureLinux3, Ubuntu2204, Ubuntu2404};
     &[
@@ -68,7 +63,7 @@ pub const FIELD: &[Figures] = {
         figures("installKubeletKubectlFromPkg", AzureLinux3, 29.0, 51.9, 65.2),
         figures("installKubeletKubectlFromURL", Ubuntu2204, 5.4, 9.6, 15.7),
         figures("installDebPackageFromFile", Ubuntu2204, 3.88, 21.55, 42.88),
-        // Two humps: with and without a wait for apt's lock.
+        // Bimodal: with and without a wait for apt's lock.
         figures("holdWALinuxAgent", Ubuntu2204, 0.49, 37.47, 58.0),
         figures("holdWALinuxAgent", Ubuntu2404, 4.5, 11.0, 15.0),
         figures("ensureKubelet", Ubuntu2204, 3.27, 6.20, 10.01),
@@ -87,34 +82,33 @@ pub const FIELD: &[Figures] = {
     ]
 };
 
-/// Where the figures come from, for people.
 pub const SOURCE: &str =
     "AgentBaker e2e/scenario_cse_perf_test.go (thresholds from production telemetry, August 2026)";
 
-/// The limit of the same tests for any step without figures, on an image with everything cached.
+/// Limit of the same tests for any step without figures, on an image with everything cached.
 pub const ANY_STEP: f64 = 45.0;
 /// The limit for the scripts as a whole, on an image with everything cached.
 pub const WHOLE_RUN: f64 = 60.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
-    /// The figures; none where only the limit for any step, or for the whole, is known.
+    /// None if only a limit is known.
     pub figures: Option<Figures>,
-    /// What it was held to, in seconds: p95, or the limit.
+    /// p95 or the limit, in seconds.
     pub limit: f64,
-    pub pace: Pace,
+    pub pace: Speed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pace {
+pub enum Speed {
     Usual,
-    /// Slower than 95 of a hundred, or than the tests' limit.
+    /// Slower than p95, or than the limit of the tests.
     Slow,
-    /// Slower than 99 of a hundred.
+    /// Slower than p99.
     VerySlow,
 }
 
-impl Pace {
+impl Speed {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Usual => "usual",
@@ -124,18 +118,17 @@ impl Pace {
     }
 }
 
-/// Compares a step by its name and seconds.
 pub fn compare(name: &str, seconds: f64, system: System) -> Comparison {
     let last = name.rsplit('.').next().unwrap_or(name);
     let of = |system| FIELD.iter().find(|figures| figures.step == last && figures.system == system);
     match of(system).or_else(|| of(System::default())) {
         Some(figures) => {
             let pace = if seconds > figures.p99 {
-                Pace::VerySlow
+                Speed::VerySlow
             } else if seconds > figures.p95 {
-                Pace::Slow
+                Speed::Slow
             } else {
-                Pace::Usual
+                Speed::Usual
             };
             Comparison { figures: Some(*figures), limit: figures.p95, pace }
         }
@@ -143,13 +136,12 @@ pub fn compare(name: &str, seconds: f64, system: System) -> Comparison {
     }
 }
 
-/// Compares the scripts as a whole.
 pub(crate) fn compare_run(seconds: f64) -> Comparison {
     held_to(seconds, WHOLE_RUN)
 }
 
 fn held_to(seconds: f64, limit: f64) -> Comparison {
-    let pace = if seconds > limit { Pace::Slow } else { Pace::Usual };
+    let pace = if seconds > limit { Speed::Slow } else { Speed::Usual };
     Comparison { figures: None, limit, pace }
 }
 
@@ -158,19 +150,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_compared_with_its_own_system_where_there_are_figures() {
+    fn step_is_compared_with_figures_of_its_system() {
         let pace = |seconds, system| compare("AKS.CSE.ensureKubelet", seconds, system).pace;
-        assert_eq!(pace(7.0, System::Ubuntu2204), Pace::Slow);
-        assert_eq!(pace(7.0, System::Ubuntu2404), Pace::Usual);
-        assert_eq!(pace(9.5, System::AzureLinux3), Pace::VerySlow);
+        assert_eq!(pace(7.0, System::Ubuntu2204), Speed::Slow);
+        assert_eq!(pace(7.0, System::Ubuntu2404), Speed::Usual);
+        assert_eq!(pace(9.5, System::AzureLinux3), Speed::VerySlow);
         let nslookup = compare("AKS.CSE.apiserverNslookup", 1.0, System::AzureLinux3);
         assert_eq!(nslookup.figures.unwrap().system, System::Ubuntu2204);
     }
 
     #[test]
-    fn a_step_without_figures_is_held_to_the_limit_for_any() {
-        assert_eq!(compare("AKS.CSE.configureCNI", 44.0, System::default()).pace, Pace::Usual);
-        assert_eq!(compare("AKS.CSE.configureCNI", 46.0, System::default()).pace, Pace::Slow);
+    fn step_without_figures_is_compared_with_the_limit() {
+        assert_eq!(compare("AKS.CSE.configureCNI", 44.0, System::default()).pace, Speed::Usual);
+        assert_eq!(compare("AKS.CSE.configureCNI", 46.0, System::default()).pace, Speed::Slow);
     }
 
     #[test]
@@ -179,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_is_told_by_its_release_file() {
+    fn system_is_parsed_from_os_release() {
         let ubuntu = "NAME=\"Ubuntu\"\nID=ubuntu\nVERSION_ID=\"24.04\"\n";
         assert_eq!(System::of_release(ubuntu), Some(System::Ubuntu2404));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Moments, in the shapes that a node's files have them.
+//! Timestamps in the formats of a node's files.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -7,28 +7,27 @@ use jiff::tz::Offset;
 /// Seconds since 1970.
 const YEAR_2200: i64 = 7_258_118_400;
 
-/// A moment as a text has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stamp {
-    /// It says its zone.
+    /// With a time zone.
     At(Timestamp),
-    /// In the machine's own time.
+    /// In the node's local time.
     Local(DateTime),
 }
 
 impl Stamp {
-    /// The moment, if the machine's time is this far from UTC.
+    /// Converts to an instant with this offset from UTC.
     pub(crate) fn at(self, offset: Offset) -> Option<Timestamp> {
         let at = match self {
             Self::At(at) => at,
             Self::Local(local) => offset.to_timestamp(local).ok()?,
         };
-        // No node boots before 1970, and the formats that count nanoseconds end within the centuries to come.
+        // Nodes boot after 1970, and formats with nanoseconds overflow after 2200.
         (0..YEAR_2200).contains(&at.as_second()).then_some(at)
     }
 }
 
-/// Reads a moment:
+/// Parses a timestamp:
 ///
 /// - `2026-11-15T02:15:28.123Z`: the agent's log, the extension handler's
 /// - `2026-11-15 02:15:28.123` or `,123`: events, cloud-init
@@ -45,7 +44,7 @@ pub(crate) fn read(text: &str) -> Option<Stamp> {
         [day, time] => Some(Stamp::Local(local(day.parse().ok()?, time)?)),
         [_, day, time, zone] => zoned(local(day.parse().ok()?, time)?, zone),
         [_, month, day, time, zone, year] => zoned(local(date(year, month, day)?, time)?, zone),
-        // With the clock of twelve hours, as some locales have it.
+        // 12-hour clock of some locales.
         [_, month, day, time, half, zone, year] => {
             let time = local(date(year, month, day)?, time)?;
             let hour = match (half, time.hour()) {
@@ -72,7 +71,7 @@ fn date(year: &str, month: &str, day: &str) -> Option<Date> {
     Date::new(year.parse().ok()?, i8::try_from(month + 1).ok()?, day.parse().ok()?).ok()
 }
 
-/// Any zone but UTC is taken for the machine's own: nobody can tell which `CST` is meant.
+/// Any zone except UTC is taken as the node's own: abbreviations such as `CST` are ambiguous.
 fn zoned(local: DateTime, zone: &str) -> Option<Stamp> {
     match zone {
         "UTC" | "GMT" | "Z" => Some(Stamp::At(Offset::UTC.to_timestamp(local).ok()?)),
@@ -80,7 +79,7 @@ fn zoned(local: DateTime, zone: &str) -> Option<Stamp> {
     }
 }
 
-/// The instant in an event file's name: milliseconds or nanoseconds since 1970.
+/// Parses the instant in an event file's name: milliseconds or nanoseconds since 1970.
 pub(crate) fn of_file_name(name: &str) -> Option<Timestamp> {
     let digits = name.strip_suffix(".json")?;
     let number: i128 = digits.parse().ok()?;
@@ -91,8 +90,8 @@ pub(crate) fn of_file_name(name: &str) -> Option<Timestamp> {
     }
 }
 
-/// How far a machine's time is from UTC, told by a local stamp and the instant that it stands for. Zones differ by
-/// quarters of an hour; what remains is the time between the two.
+/// Offset of the node's local time from UTC, computed from a local timestamp and the same instant in UTC. Zones are
+/// multiples of 15 minutes; the remainder is the time between the two.
 pub(crate) fn offset_between(local: DateTime, at: Timestamp) -> Option<Offset> {
     const QUARTER: i64 = 15 * 60;
     let as_utc = Offset::UTC.to_timestamp(local).ok()?;
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shapes_of_a_nodes_files_are_read() {
+    fn timestamp_formats_of_node_files_are_parsed() {
         let utc = |text: &str| {
             read(text).and_then(|stamp| stamp.at(Offset::UTC)).map(|at| at.to_string())
         };
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_name_tells_the_machines_zone() {
+    fn file_name_of_an_event_gives_the_time_zone() {
         let at = of_file_name("1684830929123.json").unwrap();
         assert_eq!(at.to_string(), "2023-05-23T08:35:29.123Z");
         let Some(Stamp::Local(local)) = read("2023-05-23 10:35:29.123") else { panic!("local") };

@@ -1,12 +1,12 @@
-//! The longest chain: what would have to be shorter for the whole to be shorter.
+//! The critical path: the steps that determine the total duration.
 
 use jiff::Timestamp;
 
 use crate::timeline::{Kind, Span, Timeline};
 
-/// Walks back from the end: what ended last, then what ended last before that began, and so on; the same inside each
-/// of them. The result is in the order of time.
-pub(crate) fn longest(spans: &[Span]) -> Vec<usize> {
+/// Walks back from the end: the span that ended last, then the one that ended last before that started, and so on; the
+/// same within each of them. The result is in order of time.
+pub(crate) fn find(spans: &[Span]) -> Vec<usize> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); spans.len()];
     let mut top = Vec::new();
     for (index, span) in spans.iter().enumerate() {
@@ -33,7 +33,7 @@ pub(crate) fn longest(spans: &[Span]) -> Vec<usize> {
     chain
 }
 
-/// The time that each span takes by itself, without what the chain has inside of it.
+/// Duration of each span without the spans of the path within it.
 pub(crate) fn own_seconds(spans: &[Span], chain: &[usize]) -> Vec<f64> {
     let mut own: Vec<f64> = spans.iter().map(Span::seconds).collect();
     for &index in chain {
@@ -44,8 +44,8 @@ pub(crate) fn own_seconds(spans: &[Span], chain: &[usize]) -> Vec<f64> {
     own
 }
 
-/// The links of a timeline's chain with the seconds that each takes by itself, the longest first. The agent and the
-/// scripts as a whole are no links.
+/// Steps of the critical path with their own time in seconds, longest first, without the agent and the scripts as a
+/// whole.
 pub(crate) fn links(timeline: &Timeline) -> Vec<(usize, f64)> {
     let Timeline { spans, chain, .. } = timeline;
     let own = own_seconds(spans, chain);
@@ -62,7 +62,7 @@ mod tests {
     use crate::tree::{build, tests::span};
 
     #[test]
-    fn of_two_at_a_time_the_one_that_ended_last_counts() {
+    fn concurrent_steps_count_by_latest_end() {
         let spans = build(vec![
             span("run", Kind::Run, 0, 30),
             span("first", Kind::Step, 0, 10),
@@ -72,7 +72,7 @@ mod tests {
             span("short", Kind::Step, 12, 14),
             span("wait", Kind::Beside, 0, 60),
         ]);
-        let chain = longest(&spans);
+        let chain = find(&spans);
         let names: Vec<_> = chain.iter().map(|&index| spans[index].name.as_str()).collect();
         assert_eq!(names, ["run", "first", "beside-first", "second", "part", "short"]);
         let own_seconds = own_seconds(&spans, &chain);
