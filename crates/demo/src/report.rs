@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mooring_trace::bars::{self, Bar, Chart, Row, Tone};
 use mooring_trace::escape::escape;
-use mooring_trace::page::{Cell, Severity, Page, facts, notice, table};
+use mooring_trace::page::{Cell, Page, Severity, facts, notice, table};
 use mooring_trace::{File, Timeline, html, waterfall};
 use serde_json::Value;
 

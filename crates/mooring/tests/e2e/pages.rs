@@ -13,7 +13,11 @@ fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
     for (node, words) in [
         (
             "healthy",
-            ["aks-default-2jf98: bootstrap timeline", "configureKubeletAndKubectl", "slow: p95 is 26 s"],
+            [
+                "aks-default-2jf98: bootstrap timeline",
+                "configureKubeletAndKubectl",
+                "slow: p95 is 26 s",
+            ],
         ),
         (
             "failed",

@@ -30,14 +30,7 @@ pub(super) const TABLE: [Tested; 16] = [
             "--test=panic",
             "--test=invariants",
         ],
-        skipped: &[
-            "bootstrap::",
-            "canary::",
-            "faults::",
-            "launcher::",
-            "processes::",
-            "reboots::",
-        ],
+        skipped: &["bootstrap::", "canary::", "faults::", "launcher::", "processes::", "reboots::"],
     },
     Tested {
         name: "arm",
