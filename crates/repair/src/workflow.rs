@@ -230,6 +230,10 @@ pub trait RepairRun {
     fn pool(&self) -> &str;
     /// The temporary pool's name.
     fn temporary(&self) -> String;
+    /// Returns true once the pool is verified, and the temporary one is emptied.
+    fn is_rebuilt(&self) -> bool;
+    /// The pool that takes the pods: the temporary one until the pool is rebuilt.
+    fn replacement(&self) -> String;
     /// The last try to delete the pool that the service may have accepted.
     fn deletion(&self) -> Option<&Attempt>;
     /// Aborts of operations that may have happened.
@@ -251,6 +255,14 @@ impl RepairRun for Run {
 
     fn temporary(&self) -> String {
         temporary_pool(self.pool(), is_windows(&self.session.plan.source))
+    }
+
+    fn is_rebuilt(&self) -> bool {
+        self.step().is_none_or(|step| step > Step::VerifyCure)
+    }
+
+    fn replacement(&self) -> String {
+        if self.is_rebuilt() { self.pool().to_owned() } else { self.temporary() }
     }
 
     fn deletion(&self) -> Option<&Attempt> {

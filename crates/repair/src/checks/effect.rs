@@ -4,14 +4,15 @@ use jiff::SignedDuration;
 use mooring_workflow::plural::counted;
 use serde_json::Value;
 
+use super::reads;
 use super::text::ago;
 use super::{FAILING_WRITES, POOL_STATE, recovered};
 use crate::effects::Effect;
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::pool_body;
-use crate::steps::{Context, Halt, Unknown, clear_operation, reads, resumable};
-use crate::workflow::{Attempt, Reason, RepairRun as _, Run};
+use crate::steps::{Context, Halt, Unknown, resumable};
+use crate::workflow::{Attempt, Reason, RepairRun as _};
 
 /// The pool is the one of the plan, unedited, or was deleted by this run. The journal may be old, or an old copy.
 pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Halt> {
@@ -67,24 +68,9 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
     }
 }
 
-/// All checks of the verdict hold at this moment: the run may have waited for hours.
-pub(super) fn wedged(context: &Context<'_>) -> Result<(), Halt> {
-    clear_operation::ensure_wedged(context, None).map(drop)
-}
-
 /// The pool that takes the pods has its nodes, at this moment.
 pub(super) fn replacement_ready(context: &Context<'_>) -> Result<(), Halt> {
-    enough_nodes(context, &replacement(context.run)).map(drop)
-}
-
-/// The pool that takes the pods: the temporary one until the pool is rebuilt.
-pub(crate) fn replacement(run: &Run) -> String {
-    if is_rebuilt(run) { run.pool().to_owned() } else { run.temporary() }
-}
-
-/// True once the pool is verified, and the temporary one is emptied.
-pub(super) fn is_rebuilt(run: &Run) -> bool {
-    run.step().is_none_or(|step| step > Step::VerifyCure)
+    enough_nodes(context, &context.run.replacement()).map(drop)
 }
 
 /// The pool is gone because this run deleted it, or an operator says that it shall come back all the same.

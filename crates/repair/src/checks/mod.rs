@@ -19,6 +19,7 @@ mod ids;
 mod locks;
 mod needs;
 mod permissions;
+pub(crate) mod reads;
 mod rights;
 mod storm;
 mod table;
@@ -30,13 +31,13 @@ pub(crate) use capacity::Planning;
 pub use capacity::{Capacity, subnets};
 pub use cluster::absent;
 pub(crate) use effect::{
-    LATE, enough_nodes, ensure_deleted_by_run, gone, recreated_externally, replacement, wanted,
+    LATE, enough_nodes, ensure_deleted_by_run, gone, recreated_externally, wanted,
 };
 pub use needs::{Actor, Need, needs, place, places_of_locks};
 pub use rights::Rights;
 pub(crate) use storm::LOG_DELAY;
-pub(crate) use wedge::{keep, recovered};
+pub(crate) use wedge::recovered;
 
 pub use ids::*;
 pub use table::{CHECKS, Check, blocks, evaluate, overridable, warns};
-pub(crate) use table::{begin, ensure, ensure_all, reads};
+pub(crate) use table::{begin, ensure, ensure_all, ensure_wedged, reads_before};

@@ -10,12 +10,15 @@ use super::ids::{
     POOL_STATE, POOL_UNCHANGED, QUOTA, RECREATIONS, REPLACEMENT_READY, SIZE, SUBNET, TIME,
     TOLERATIONS, WEDGED,
 };
-use super::{capacity, cluster, deny_assignments, effect, locks, permissions, tolerations, wedge};
+use super::wedge::keep;
+use super::{
+    capacity, cluster, deny_assignments, effect, locks, permissions, reads, tolerations, wedge,
+};
 use crate::effects::Effect;
 use crate::observation::{ClusterView, Query};
 use crate::settings::Settings;
-use crate::steps::{Context, Halt, reads};
-use crate::workflow::{RepairRun as _, Run};
+use crate::steps::{Context, Halt, Progress};
+use crate::workflow::{Reason, RepairRun as _, Run};
 
 /// A row of the table.
 pub struct Check {
@@ -94,7 +97,7 @@ pub static CHECKS: [Check; 24] = [
     row(DENY_ASSIGNMENTS, true, (Block, Warn), When::Begin(deny_assignments::deny_assignments)),
     row(TIME, false, (Warn, Allow), When::Begin(capacity::time)),
     row(TOLERATIONS, true, (Block, Allow), When::BeginIfNeeded(tolerations::tolerations)),
-    row(WEDGED, false, (Block, Block), When::Effect((reads::verdict, effect::wedged))),
+    row(WEDGED, false, (Block, Block), When::Effect((reads::verdict, wedged))),
     row(
         POOL_UNCHANGED,
         false,
@@ -134,7 +137,7 @@ fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
         | Effect::Evict { .. }
         | Effect::DeletePod { .. }
         | Effect::DeletePool { .. }
-            if effect::is_rebuilt(run) =>
+            if run.is_rebuilt() =>
         {
             &[POOL_RECREATED, REPLACEMENT_READY]
         }
@@ -160,7 +163,7 @@ pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Halt
 }
 
 /// What must be read for that: no more than shows which check does not hold.
-pub(crate) fn reads(context: &Context<'_>, effect: &Effect) -> Vec<Query> {
+pub(crate) fn reads_before(context: &Context<'_>, effect: &Effect) -> Vec<Query> {
     let mut queries = Vec::new();
     for (reads, holds) in evaluated(context, preconditions(effect, context.run)) {
         queries.extend(reads(context));
@@ -202,6 +205,55 @@ pub fn evaluate(view: &ClusterView, settings: &Settings, now: Timestamp) -> Vec<
         result
     };
     detect.map(|detect| overridden(detect(view, settings, now))).collect()
+}
+
+/// What the guards say now, after everything that they judge by was read.
+///
+/// An abort of our own ends the retries, and a clock may jump: `before` is when the guards passed right before it. That
+/// the writes failed then stays true until one succeeds.
+pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
+    context.pools()?;
+    context.nodes_of(context.run.pool())?;
+    context.ensure_read(reads::verdict(context))?;
+    let (settings, now) = (settings(context), before.unwrap_or(context.now).max(context.now));
+    let mut guards = evaluate(context.view, &settings, now);
+    if let Some(before) = before {
+        keep(&mut guards, context.view, &settings, before, now);
+    }
+    let refused: Vec<_> = guards.iter().filter(|guard| !guard.allows_run()).collect();
+    if refused.is_empty() {
+        let proof = guards.iter().map(|guard| match &guard.overridden {
+            Some(reason) if guard.outcome != Outcome::Pass => {
+                format!("{} overridden: {reason}", guard.name)
+            }
+            _ => format!("{}: {}", guard.name, guard.evidence.join("; ")),
+        });
+        return Ok(proof.collect());
+    }
+    // What nobody can tell now is no refusal: the run waits, and its limits end it where it can be resumed.
+    if refused.iter().all(|guard| guard.outcome == Outcome::Unknown) {
+        let names: Vec<_> = refused.iter().map(|guard| guard.name.as_str()).collect();
+        return Err(context.wait(format!("for what is unknown: {}", names.join(", "))));
+    }
+    let texts: Vec<_> = refused
+        .iter()
+        .map(|guard| format!("{}: {}", guard.name, guard.evidence.join("; ")))
+        .collect();
+    Err(context.refused(Reason::GuardRefused, texts.join(" | ")))
+}
+
+/// What was asked for; an abort of our own is no evidence against the wedge.
+fn settings(context: &Context<'_>) -> Settings {
+    let settings = context.settings.clone();
+    match context.run.first_abort() {
+        Some(first) => settings.after_abort(first, context.now),
+        None => settings,
+    }
+}
+
+/// All checks of the verdict hold at this moment: the run may have waited for hours.
+fn wedged(context: &Context<'_>) -> Result<(), Halt> {
+    ensure_wedged(context, None).map(drop)
 }
 
 /// Evaluates what is known to fail before anything is changed.

@@ -7,10 +7,10 @@ use mooring_redact::Lines;
 use serde::Serialize;
 
 use crate::checks;
+use crate::checks::reads;
 use crate::observation::{ClusterView, Query};
 use crate::operation::{Running, Scope, running};
 use crate::settings::Settings;
-use crate::steps::reads;
 use crate::temporary_pool::TemporaryPool;
 use crate::verdict::{Detection, Verdict, verdict};
 use mooring_workflow::Outcome;

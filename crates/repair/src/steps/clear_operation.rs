@@ -1,17 +1,14 @@
 //! Snapshot, the stuck operation, the guards once more, and the cluster's rest at the end.
 
 use crate::workflow::RepairRun as _;
-use jiff::Timestamp;
-use mooring_workflow::Outcome;
 
 use super::context::{Context, Halt, Progress};
-use super::reads;
 use crate::checks::{self, LOG_DELAY, OTHER_OPERATION};
 use crate::effects::Effect;
 use crate::names::RUN_TAG;
+use crate::observation::Query;
 use crate::operation::{self, Running, Scope};
 use crate::plan::pool_hash;
-use crate::settings::Settings;
 use crate::temporary_pool::TemporaryPool;
 use crate::workflow::{Finish, Reason};
 use mooring_workflow::EffectResult;
@@ -53,11 +50,20 @@ pub(super) fn ensure_not_canceling(context: &Context<'_>) -> Result<(), Halt> {
     Ok(())
 }
 
+pub(super) fn settling(context: &Context<'_>) -> Vec<Query> {
+    let mut reads = vec![Query::Cluster, Query::Pools];
+    let known = ensure_not_canceling(context).is_ok() && context.pools().is_ok();
+    if known && operation::running(context.view) != Running::Nothing {
+        reads.extend([Query::LatestOperation, Query::Events]);
+    }
+    reads
+}
+
 /// Waits for what is under way, or aborts it: only the one that was identified, only if it is old enough.
 pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
     ensure_not_canceling(context)?;
     context.pools()?;
-    context.ensure_read(reads::settling(context))?;
+    context.ensure_read(settling(context))?;
     let (id, started, scope) = match operation::running(context.view) {
         Running::Nothing => return Ok(vec!["no operation is running".to_owned()]),
         Running::One { id, started, scope } => (id, started, scope),
@@ -126,51 +132,7 @@ fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
 /// The guards once more: waiting and aborting took time, and the pool may have come back by itself.
 pub(super) fn recheck(context: &Context<'_>) -> Progress {
     ensure_not_canceling(context)?;
-    ensure_wedged(context, context.run.judged_before_abort())
-}
-
-/// What the guards say now, after everything that they judge by was read.
-///
-/// An abort of our own ends the retries, and a clock may jump: `before` is when the guards passed right before it. That
-/// the writes failed then stays true until one succeeds.
-pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
-    context.pools()?;
-    context.nodes_of(context.run.pool())?;
-    context.ensure_read(reads::verdict(context))?;
-    let (settings, now) = (settings(context), before.unwrap_or(context.now).max(context.now));
-    let mut guards = checks::evaluate(context.view, &settings, now);
-    if let Some(before) = before {
-        checks::keep(&mut guards, context.view, &settings, before, now);
-    }
-    let refused: Vec<_> = guards.iter().filter(|guard| !guard.allows_run()).collect();
-    if refused.is_empty() {
-        let proof = guards.iter().map(|guard| match &guard.overridden {
-            Some(reason) if guard.outcome != Outcome::Pass => {
-                format!("{} overridden: {reason}", guard.name)
-            }
-            _ => format!("{}: {}", guard.name, guard.evidence.join("; ")),
-        });
-        return Ok(proof.collect());
-    }
-    // What nobody can tell now is no refusal: the run waits, and its limits end it where it can be resumed.
-    if refused.iter().all(|guard| guard.outcome == Outcome::Unknown) {
-        let names: Vec<_> = refused.iter().map(|guard| guard.name.as_str()).collect();
-        return Err(context.wait(format!("for what is unknown: {}", names.join(", "))));
-    }
-    let texts: Vec<_> = refused
-        .iter()
-        .map(|guard| format!("{}: {}", guard.name, guard.evidence.join("; ")))
-        .collect();
-    Err(context.refused(Reason::GuardRefused, texts.join(" | ")))
-}
-
-/// What was asked for; an abort of our own is no evidence against the wedge.
-fn settings(context: &Context<'_>) -> Settings {
-    let settings = context.settings.clone();
-    match context.run.first_abort() {
-        Some(first) => settings.after_abort(first, context.now),
-        None => settings,
-    }
+    checks::ensure_wedged(context, context.run.judged_before_abort())
 }
 
 /// The cluster is Succeeded; `always` touches it even if it was so before. A tag makes the service reconcile the cluster,

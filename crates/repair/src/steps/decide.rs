@@ -45,7 +45,7 @@ impl Workflow for PoolRepair {
         if context.has_all(&queries)
             && let Ok(Decision::Apply(effect)) = next(&context)
         {
-            queries.extend(checks::reads(&context, &effect));
+            queries.extend(checks::reads_before(&context, &effect));
         }
         queries
     }

@@ -6,19 +6,19 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`reads`] | what each step and check depends on |
+//! | `reads` | what each step depends on |
 //! | `decide` | the step's decision, and the preconditions of its effect |
 //! | `context` | what a step may know, and how an effect is tried again |
-//! | [`clear_operation`], `pools`, `drain`, `verify` | the steps |
+//! | `clear_operation`, `pools`, `drain`, `verify` | the steps |
 //! | `rollback` | `abort` |
 
-pub(crate) mod clear_operation;
+mod clear_operation;
 mod context;
 mod decide;
 mod drain;
 mod pools;
-pub(crate) mod reads;
+mod reads;
 mod rollback;
 mod verify;
 
-pub(crate) use context::{Context, Halt, Unknown, resumable};
+pub(crate) use context::{Context, Halt, Progress, Unknown, resumable};

@@ -7,10 +7,10 @@ use mooring_workflow::Phase;
 
 use super::context::Context;
 use super::{clear_operation, drain, pools, rollback, verify};
+use crate::checks::reads::{nodes, pool_and_scale_set, verdict};
 use crate::checks::{self, enough_nodes};
 use crate::effects::Effect;
-use crate::observation::{ClusterView, Query};
-use crate::operation::{self, Running};
+use crate::observation::Query;
 use crate::plan::Step;
 use crate::workflow::RepairRun as _;
 
@@ -24,7 +24,7 @@ pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
     match run.step() {
         None => vec![Query::Pools],
         Some(Step::Snapshot) => vec![Query::Pools, Query::ScaleSets],
-        Some(Step::Settle) => settling(context),
+        Some(Step::Settle) => clear_operation::settling(context),
         Some(Step::Recheck) => {
             let mut reads = vec![Query::Cluster];
             if clear_operation::ensure_not_canceling(context).is_ok() {
@@ -57,76 +57,6 @@ pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
     }
 }
 
-pub(super) fn settling(context: &Context<'_>) -> Vec<Query> {
-    let mut reads = vec![Query::Cluster, Query::Pools];
-    let known = clear_operation::ensure_not_canceling(context).is_ok() && context.pools().is_ok();
-    if known && operation::running(context.view) != Running::Nothing {
-        reads.extend([Query::LatestOperation, Query::Events]);
-    }
-    reads
-}
-
-/// What the checks of the verdict depend on.
-pub(crate) fn verdict(context: &Context<'_>) -> Vec<Query> {
-    of_verdict(context.view, context.run.pool())
-}
-
-/// The same without a run.
-pub(crate) fn of_verdict(view: &ClusterView, pool: &str) -> Vec<Query> {
-    let mut reads =
-        vec![Query::Cluster, Query::Pools, Query::ScaleSets, Query::Events, Query::Nodes];
-    reads.extend(scale_set(view, pool));
-    reads
-}
-
-fn scale_set(view: &ClusterView, pool: &str) -> Vec<Query> {
-    let set = view.scale_set_of(pool).map(|set| set.name.clone());
-    set.map(|set| vec![Query::Instances(set.clone()), Query::Nics(set)]).unwrap_or_default()
-}
-
-pub(crate) fn pools(_: &Context<'_>) -> Vec<Query> {
-    vec![Query::Pools]
-}
-
-/// The pool, and the scale set that it is on.
-pub(crate) fn pool_and_scale_set(context: &Context<'_>) -> Vec<Query> {
-    let mut reads = vec![Query::Pools];
-    if let Ok(Some(_)) = context.pool(context.run.pool()) {
-        reads.push(Query::ScaleSets);
-    }
-    reads
-}
-
-/// What shows that the pool's scale set cannot be written.
-pub(crate) fn writes(context: &Context<'_>) -> Vec<Query> {
-    let pool = context.run.pool();
-    let mut reads = pool_and_scale_set(context);
-    if let (Ok(Some(_)), Ok(Some(_))) = (context.pool(pool), context.scale_set(pool)) {
-        reads.push(Query::Events);
-        reads.extend(scale_set(context.view, pool));
-    }
-    reads
-}
-
-/// The nodes of the pool that takes the pods.
-pub(crate) fn replacement(context: &Context<'_>) -> Vec<Query> {
-    nodes(context, &checks::replacement(context.run))
-}
-
-/// A pool's nodes, and how many it should have.
-fn nodes(context: &Context<'_>, name: &str) -> Vec<Query> {
-    let mut reads = vec![Query::Pools, Query::Nodes];
-    if name == context.run.pool()
-        && let Ok(Some(pool)) = context.pool(name)
-        && !pool.autoscaled()
-        && !context.run.has_done(Step::VerifyCure)
-    {
-        // How many depends on whether this run created it.
-        reads.push(Query::ScaleSets);
-    }
-    reads
-}
-
 fn interfaces(context: &Context<'_>, pool: &str) -> Vec<Query> {
     let set = context.view.scale_set_of(pool).map(|set| Query::Nics(set.name.clone()));
     [Query::ScaleSets].into_iter().chain(set).collect()
@@ -144,7 +74,7 @@ fn emptied(context: &Context<'_>, pool: &str) -> Vec<Query> {
     if let Ok(here) = drain::evictable_pods(context, pool)
         && let Some((pod, _)) = here.first()
     {
-        reads.extend(checks::reads(context, &drain::evict(pod)));
+        reads.extend(checks::reads_before(context, &drain::evict(pod)));
     }
     reads
 }
