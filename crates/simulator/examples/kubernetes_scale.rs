@@ -25,7 +25,7 @@ const PATH: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const DEFINITION: &str = include_str!("../fixtures/crds/nodeclaims.yaml");
 
 fn main() {
-    println!("{CLAIMS} NodeClaims in the model, with a cluster behind it; one thread");
+    println!("{CLAIMS} NodeClaims in the model, with a cluster; one thread");
     let now = Timestamp::UNIX_EPOCH;
     let mut model =
         Kubernetes::new(Options { start: now, controllers: true, ..Options::default() });
@@ -102,7 +102,7 @@ fn fan_out(model: &mut Kubernetes, many: usize) {
         }
     }
     assert_eq!(told, many * PATCHES);
-    each(&format!("status patch, {many} watches told"), PATCHES, begun.elapsed());
+    each(&format!("status patch, {many} watches notified"), PATCHES, begun.elapsed());
 }
 
 fn ask(model: &mut Kubernetes, method: &str, path: &str, body: String) -> Response {

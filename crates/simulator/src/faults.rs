@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_in_a_path_stands_for_any_run_of_characters() {
+    fn star_in_a_path_matches_any_characters() {
         for (pattern, path, expected) in [
             ("*", "/a", true),
             ("/a", "/a", true),

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_gives_the_same_numbers_for_ever() {
+    fn seed_gives_stable_numbers() {
         let mut random = Random::new(1);
         assert_eq!(
             [random.draw(), random.draw(), random.draw()],
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_never_at_zero_and_always_at_one() {
+    fn probability_zero_is_never_and_one_is_always() {
         let mut random = Random::new(3);
         assert!((0..1000).all(|_| !random.chance(0.0)));
         assert!((0..1000).all(|_| random.chance(1.0)));

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_secret_itself_matches() {
+    fn secret_matches_only_itself() {
         let secret = random().unwrap();
         assert!(matches(&secret, secret.expose()));
         let half = &secret.expose()[..20];

@@ -17,7 +17,7 @@ use mooring_testbed::require;
 /// An operation of three minutes takes less than a second.
 const SPEED: f64 = 240.0;
 /// Timeout of a script on a busy host.
-const PATIENCE: Duration = Duration::from_mins(3);
+const SCRIPT_TIMEOUT: Duration = Duration::from_mins(3);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles")
@@ -55,7 +55,7 @@ async fn judge(script: &str) {
         .unwrap();
     let process = child.id();
     let waited = tokio::time::timeout(
-        PATIENCE,
+        SCRIPT_TIMEOUT,
         tokio::task::spawn_blocking(move || child.wait_with_output()),
     )
     .await;
@@ -76,16 +76,16 @@ async fn judge(script: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_container_service_client_cannot_tell() {
+async fn container_service_client_accepts_the_simulator() {
     judge("oracle_aks.py").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_compute_client_cannot_tell() {
+async fn compute_client_accepts_the_simulator() {
     judge("oracle_compute.py").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_monitor_client_cannot_tell() {
+async fn monitor_client_accepts_the_simulator() {
     judge("oracle_monitor.py").await;
 }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::azure::behavior::nodes::{CLAIM_TAG, NODE_POOL_TAG};
 use crate::azure::behavior::wedge::CADENCE;
 use crate::azure::state::{
-    AKS, ActivityEntry, Assignment, Azure, Birth, Change, Correlation, Cse, Denial, DenyAssignment,
-    Extensions, Image, KubernetesAccess, Life, Lock, Mode, Node, Operation, Status, Vm, Work,
-    earlier, text,
+    AKS, ActivityEntry, Assignment, Azure, BootMode, Change, Correlation, Cse, Denial,
+    DenyAssignment, Extensions, Image, KubernetesAccess, Lock, Mode, Node, Operation, Status, Vm,
+    VmSpec, Work, earlier, text,
 };
 use crate::faults::Rule;
 
@@ -57,7 +57,7 @@ impl Azure {
         let options = self.state.options.clone();
         let id = format!("{}/{}", options.compute("virtualMachines"), vm.name);
         let named = vm.name.strip_prefix("aks-").unwrap_or(&vm.name);
-        self.state.add_machine(&Birth {
+        self.state.add_machine(&VmSpec {
             id: id.clone(),
             extensions: match (vm.mode, vm.mode.extension()) {
                 (Mode::Machine, Some(name)) => Extensions::AtBirth(name),
@@ -74,7 +74,7 @@ impl Azure {
                 "karpenter.azure.com_cluster": options.cluster,
             }),
             created: self.model_time(vm.created),
-            life: if vm.grown { Life::Grown } else { Life::Boots },
+            life: if vm.grown { BootMode::Grown } else { BootMode::Boots },
             cse: vm.cse.clone(),
         });
         // The cluster receives the VM before its later changes.
@@ -262,13 +262,13 @@ fn is_about(change: &Change, vm: &Vm) -> bool {
 
 impl Azure {
     /// Adds nodes to a pool, creates its scale set if needed, and logs the successful write.
-    pub(crate) fn add_nodes(&mut self, pool: &str, count: u16, created: Timestamp, life: Life) {
+    pub(crate) fn add_nodes(&mut self, pool: &str, count: u16, created: Timestamp, life: BootMode) {
         let vmss = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned());
         let Some(vmss) = vmss.or_else(|| self.state.add_vmss(pool)) else { return };
         for _ in 0..count {
             self.state.add_instance(&vmss, created, life);
         }
-        if life == Life::Grown {
+        if life == BootMode::Grown {
             self.state.write_vmss(&vmss, created);
         }
     }
@@ -283,7 +283,7 @@ impl Azure {
         for machine in machines.drain(machines.len().saturating_sub(count.into())..) {
             self.state.remove_machine(&machine);
         }
-        self.add_nodes(pool, count, since, Life::NoNetwork);
+        self.add_nodes(pool, count, since, BootMode::NoNetwork);
     }
 
     /// Logs the failed writes of a wedged pool's scale set until now; the most recent may not be

@@ -25,8 +25,8 @@ mod api;
 mod behavior;
 mod bootstraps;
 mod foreign;
+mod internal_api;
 mod model;
-mod neighbours;
 mod state;
 
 pub use admin::NewVm;
@@ -38,5 +38,5 @@ pub use state::{
     Options, Printed, Rights, Vm,
 };
 
-pub(crate) use neighbours::{lower_group, room};
-pub(crate) use state::{Image, Life, earlier, image_of};
+pub(crate) use internal_api::{lower_group, room};
+pub(crate) use state::{BootMode, Image, earlier, image_of};

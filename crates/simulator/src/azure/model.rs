@@ -13,7 +13,7 @@ impl Azure {
     }
 
     pub fn next_change(&self) -> Option<Timestamp> {
-        let at = self.state.agenda.next()?;
+        let at = self.state.events.next()?;
         Some(at.saturating_sub(self.clock).unwrap_or(at))
     }
 

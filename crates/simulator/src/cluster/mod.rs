@@ -5,11 +5,11 @@
 mod access;
 mod certificates;
 mod claims;
-mod follow;
 mod model;
 mod nodes;
 mod options;
 mod service;
+mod sync;
 mod workloads;
 
 pub use crate::clock::Running;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::options::{Options, founded};
+use super::options::{Options, creation_time};
 use super::{access, claims, workloads};
 use crate::azure::Azure;
 use crate::exchange::{Outcome, Request};
@@ -70,7 +70,7 @@ impl Cluster {
             now: start,
             options,
         };
-        world.furnish(scenario, start);
+        world.create_initial_objects(scenario, start);
         for rule in faults {
             world.kubernetes.add_fault(rule);
         }
@@ -81,8 +81,8 @@ impl Cluster {
     }
 
     /// Creates the objects that every cluster has.
-    fn furnish(&mut self, scenario: &Scenario, start: Timestamp) {
-        let founded = founded(start);
+    fn create_initial_objects(&mut self, scenario: &Scenario, start: Timestamp) {
+        let founded = creation_time(start);
         claims::install(&mut self.kubernetes, self.options.atomic_conditions, founded);
         for change in self.azure.take_changes() {
             self.recall(&change, start);

@@ -59,7 +59,7 @@ pub(super) fn object(node: &Node, now: Timestamp) -> Value {
     }
     let why = "container runtime network not ready";
     set_condition(&mut object, "Ready", "False", "KubeletNotReady", why, now);
-    beat(&mut object, now);
+    set_heartbeat(&mut object, now);
     object
 }
 
@@ -68,11 +68,11 @@ pub(super) fn ready(node: &Value, now: Timestamp) -> Value {
     let mut node = node.clone();
     let why = "kubelet is posting ready status";
     set_condition(&mut node, "Ready", "True", "KubeletReady", why, now);
-    beat(&mut node, now);
+    set_heartbeat(&mut node, now);
     json!({"status": {"conditions": list(&node, &["status", "conditions"])}})
 }
 
-fn beat(node: &mut Value, now: Timestamp) {
+fn set_heartbeat(node: &mut Value, now: Timestamp) {
     for condition in node["status"]["conditions"].as_array_mut().into_iter().flatten() {
         condition["lastHeartbeatTime"] = json!(time(now));
     }

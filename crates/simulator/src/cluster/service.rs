@@ -51,7 +51,7 @@ impl Shell {
     /// Returns the cluster's API for a client in the same process with this token.
     pub fn kube_service(&self, token: &str) -> InProcess {
         let shell = self.clone();
-        InProcess::over(move |request| shell.handle(Service::Kubernetes, request), token)
+        InProcess::with_handler(move |request| shell.handle(Service::Kubernetes, request), token)
     }
 
     /// Returns the cluster's API for its administrator.

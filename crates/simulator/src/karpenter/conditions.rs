@@ -82,7 +82,7 @@ impl Conditions {
 
     /// Returns the list to write for this copy of a NodeClaim: other owners' conditions stay as in
     /// the copy, ordered by time, with the summary at the end.
-    pub(crate) fn beside(&self, copy: &Value) -> Value {
+    pub(crate) fn merged_with(&self, copy: &Value) -> Value {
         let others = list(copy, &["status", "conditions"])
             .iter()
             .filter(|condition| !is_own(text(condition, &["type"])));
@@ -96,7 +96,7 @@ impl Conditions {
 
     /// Returns the list of a NodeClaim without other conditions.
     pub(crate) fn list(&self) -> Value {
-        self.beside(&Value::Null)
+        self.merged_with(&Value::Null)
     }
 
     /// Returns the time of a condition's last transition.

@@ -9,7 +9,7 @@ use crate::kubernetes::store::objects::{name, text, time, uid};
 /// Collection of all events: their objects have no namespace.
 pub(super) const EVENTS: &str = "/api/v1/namespaces/default/events";
 /// Bytes of an error in an event; a longer one ends with three dots.
-const SAID: usize = 500;
+const MAX_ERROR_BYTES: usize = 500;
 
 /// Returns the error of a failed bootstrap, in the form of Azure's client for Go.
 pub(super) fn error(vm: &str, options: &azure::Options, message: &str, operation: &str) -> String {
@@ -37,8 +37,8 @@ pub(super) fn machine_error(machine: &str, code: &str, message: &str) -> String 
 /// Returns the event about a NodeClaim whose VM did not come up.
 pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
     let said = match error.as_bytes() {
-        short if short.len() < SAID => error.to_owned(),
-        long => format!("{}...", String::from_utf8_lossy(&long[..SAID])),
+        short if short.len() < MAX_ERROR_BYTES => error.to_owned(),
+        long => format!("{}...", String::from_utf8_lossy(&long[..MAX_ERROR_BYTES])),
     };
     let message = format!("Failed to register: {said}");
     about("NodeClaim", claim, "Warning", "AsyncProvisioningError", &message, now)
@@ -117,12 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_stands_behind_the_cut() {
+    fn exit_code_is_after_the_cut() {
         let options = Options::default();
         let operation = "00000000-0000-4000-8000-000000000000";
         let error = error("aks-default-bad1", &options, &Cse::oras_missing().message(), operation);
         let at = error.find("exit status=").unwrap();
-        assert!(at > SAID, "{at}");
+        assert!(at > MAX_ERROR_BYTES, "{at}");
         let event =
             object(&json!({"metadata": {"name": "default-bad1"}}), &error, Timestamp::UNIX_EPOCH);
         let message = event["message"].as_str().unwrap();

@@ -183,7 +183,7 @@ impl Karpenter {
         if self.stopped {
             return false;
         }
-        let mut acted = self.look(azure, kubernetes, now);
+        let mut acted = self.read_claims(azure, kubernetes, now);
         for event in self.transitions.take_events() {
             client::create(kubernetes, event::EVENTS, &event, now);
         }
@@ -201,7 +201,7 @@ impl Karpenter {
     }
 
     /// Plans the steps that follow from a change in Azure.
-    pub(crate) fn hear(&mut self, change: &Change, now: Timestamp) {
+    pub(crate) fn handle_change(&mut self, change: &Change, now: Timestamp) {
         if self.stopped {
             return;
         }
@@ -269,7 +269,7 @@ impl Karpenter {
     }
 
     /// Reads changed NodeClaims and plans their steps.
-    fn look(&mut self, azure: &Azure, kubernetes: &Kubernetes, now: Timestamp) -> bool {
+    fn read_claims(&mut self, azure: &Azure, kubernetes: &Kubernetes, now: Timestamp) -> bool {
         let news = self.cache.read(kubernetes, now);
         let any = !news.is_empty();
         for name in news {

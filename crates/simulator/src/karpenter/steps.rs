@@ -232,7 +232,7 @@ impl Karpenter {
         };
         let Some(copy) = self.cache.old(name, age, now) else { return true };
         let Some(claim) = self.claims.get(name) else { return true };
-        status["conditions"] = claim.conditions.beside(copy);
+        status["conditions"] = claim.conditions.merged_with(copy);
         let path = format!("{}/status", client::path_of(name));
         let answer = client::patch(kubernetes, &path, &json!({"status": status}), now);
         went_well(answer) || answer == 404
@@ -292,7 +292,7 @@ impl Karpenter {
             conditions.terminating(now);
             let body = json!({
                 "metadata": {"resourceVersion": object["metadata"]["resourceVersion"]},
-                "status": {"conditions": conditions.beside(object)},
+                "status": {"conditions": conditions.merged_with(object)},
             });
             if went_well(client::patch(kubernetes, &format!("{path}/status"), &body, now)) {
                 self.change(name, |claim| claim.conditions = conditions);

@@ -56,7 +56,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_change_of_a_status_is_an_event_with_the_whole_message() {
+    fn status_change_is_an_event_with_the_whole_message() {
         let claim = |conditions: Value| json!({"metadata": {"name": "c", "uid": "u"}, "status": {"conditions": conditions}});
         let ours = |status: &str| json!({"type": "CSEProvisioned", "status": status, "reason": "R", "message": "m"});
         let mut transitions = Transitions::default();

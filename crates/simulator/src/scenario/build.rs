@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::document::{Bootstrap, Pool, Scenario, Vms, Wedge};
-use crate::azure::{Azure, Cse, Life, NewVm, Options, earlier};
+use crate::azure::{Azure, BootMode, Cse, NewVm, Options, earlier};
 
 /// Age of an existing cluster.
 const OLD: i64 = 30 * 24 * 3600;
@@ -139,8 +139,8 @@ impl Azure {
             "id": id, "name": pool.name, "type": "Microsoft.ContainerService/managedClusters/agentPools", "properties": properties,
         }));
         let unregistered = wedge.map_or(0, |wedge| wedge.unregistered_nodes);
-        self.add_nodes(&pool.name, pool.nodes - unregistered, earlier(start, OLD), Life::Grown);
-        self.add_nodes(&pool.name, unregistered, earlier(start, UNREGISTERED), Life::NoNetwork);
+        self.add_nodes(&pool.name, pool.nodes - unregistered, earlier(start, OLD), BootMode::Grown);
+        self.add_nodes(&pool.name, unregistered, earlier(start, UNREGISTERED), BootMode::NoNetwork);
         if let Some(wedge) = wedge {
             self.begin_wedge(wedge, start);
         }

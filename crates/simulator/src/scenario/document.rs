@@ -120,12 +120,10 @@ pub struct ClusterUpdate {
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// No built-in scenario has this name.
-    #[error(
-        "there is no scenario `{0}`\nhint: the built-in ones are {1}; anything else must be a file"
-    )]
+    #[error("scenario `{0}` not found\nhint: use a built-in scenario ({1}) or the path of a file")]
     Unknown(String, String),
     #[error(
-        "{file} is not a scenario: {why}\nhint: mend that line, or start from `--scenario healthy`; the members are described in the scenarios of the simulator"
+        "cannot parse scenario {file}: {why}\nhint: fix that line, or start from a built-in scenario"
     )]
     Invalid { file: String, why: String },
 }
@@ -211,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_built_in_scenario_reads() {
+    fn built_in_scenarios_parse() {
         for name in Scenario::names() {
             let scenario = Scenario::named(name).unwrap();
             assert!(!scenario.description.is_empty(), "{name}");

@@ -18,7 +18,7 @@ use super::service::Service;
 use crate::exchange::{Body, Outcome, Request, Response, Trailers};
 
 /// Maximum body of a request: ten times an etcd object, far above any ARM body.
-const LARGEST_BODY: usize = 16 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -40,7 +40,7 @@ async fn answer(
     service: Arc<dyn Service>,
 ) -> Result<http::Response<Sent>, Failure> {
     let (head, body) = request.into_parts();
-    let body = Limited::new(body, LARGEST_BODY).collect().await?.to_bytes();
+    let body = Limited::new(body, MAX_BODY_BYTES).collect().await?.to_bytes();
     match service.call(Request::from_parts(head, body)).await {
         Outcome::Answer(mut response) => {
             let trailers = response.extensions_mut().remove::<Trailers>();

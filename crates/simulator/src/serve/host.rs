@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn only_requests_for_the_served_host_are_answered() {
+    fn requests_for_other_hosts_are_rejected() {
         for host in ["127.0.0.1:8443", "127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:8443"] {
             assert!(served(Some(host), "/", "127.0.0.1"), "{host}");
         }

@@ -14,20 +14,20 @@ use crate::faults::Rule;
 use crate::scenario::Scenario;
 
 const HELP: &str = "\
-GET    /admin/state             everything inside, as JSON
-GET    /admin/trace             what was asked and answered, with the seed and every rule
+GET    /admin/state             internal state, as JSON
+GET    /admin/trace             requests and responses, with the seed and every rule
 GET    /admin/scenarios         the names of the built-in scenarios
-POST   /admin/scenario?name=N   begin anew with a built-in scenario, or with the YAML in the body
+POST   /admin/scenario?name=N   load a built-in scenario, or the YAML in the body
 POST   /admin/faults            add a fault rule: {\"when\": {\"method\": \"PUT\"}, \"then\": \"dropAfter\"}
 DELETE /admin/faults            remove every fault rule
 POST   /admin/wedge             {\"pool\": \"system\", \"correlation\": \"shared\"|\"new\"}
 POST   /admin/unwedge           {\"pool\": \"system\"}
 POST   /admin/provisioningState {\"id\": \"/subscriptions/…\", \"state\": \"Failed\"}
 POST   /admin/vms               {\"name\": \"aks-default-x\", \"imageVersion\": \"202601.27.0\", \"cse\": {\"exitCode\": 50}}
-DELETE /admin/vms?name=N        take a VM away at once
-GET    /admin/cluster           the cluster's side of the world: nodes, claims, pods
-POST   /admin/karpenter         start Karpenter: {\"mode\": \"bootstrappingclient\", \"imageVersion\": \"202601.27.0\"}, or as it was
-DELETE /admin/karpenter         stop it: nobody deletes or registers anything, and what it promised is lost
+DELETE /admin/vms?name=N        delete a VM immediately
+GET    /admin/cluster           state of the cluster: nodes, NodeClaims, pods
+POST   /admin/karpenter         start Karpenter: {\"mode\": \"bootstrappingclient\", \"imageVersion\": \"202601.27.0\"}, or with its last options
+DELETE /admin/karpenter         stop Karpenter: it deletes and registers nothing, and its pollers are lost
 POST   /admin/nodeclaims        {\"name\": \"default-x\"}: Karpenter launches it, if it runs
 POST   /admin/hotfixes          publish the body as the live-patching service's JSON: {\"hotfixes\": {\"202604.01\": \"202604.01.1\"}}
 DELETE /admin/hotfixes          publish nothing

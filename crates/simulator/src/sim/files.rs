@@ -15,7 +15,7 @@ use crate::azure::KubernetesAccess;
 use crate::cluster::Options;
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {path}: {error}\nhint: `--state DIR` names a folder of your own", path = path.display())]
+#[error("cannot write {path}: {error}\nhint: `--state DIR` sets another directory", path = path.display())]
 pub struct FilesError {
     path: PathBuf,
     error: std::io::Error,

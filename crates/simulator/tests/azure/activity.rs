@@ -1,25 +1,25 @@
 use serde_json::json;
 
-use crate::support::{CLUSTER, Lab};
+use crate::support::{CLUSTER, Harness};
 
 const LOG: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
 
-fn query(lab: &mut Lab, filter: &str) -> crate::support::Seen {
+fn query(harness: &mut Harness, filter: &str) -> crate::support::Reply {
     let filter = filter.replace(' ', "%20").replace('\'', "%27");
-    lab.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None)
+    harness.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None)
 }
 
 #[test]
 fn a_write_is_seen_after_the_delay() {
-    let mut lab = Lab::new("healthy");
-    let from = lab.now;
-    lab.put(&format!("{CLUSTER}/agentPools/user"), &json!({"properties": {"count": 3}}));
+    let mut harness = Harness::new("healthy");
+    let from = harness.now;
+    harness.put(&format!("{CLUSTER}/agentPools/user"), &json!({"properties": {"count": 3}}));
     let filter = format!("eventTimestamp ge '{from}' and resourceGroupName eq 'RG-DEMO'");
-    assert_eq!(query(&mut lab, &filter).body["value"], json!([]));
-    lab.pass(179);
-    assert_eq!(query(&mut lab, &filter).body["value"], json!([]), "three minutes at least");
-    lab.pass(1202);
-    let seen = query(&mut lab, &filter);
+    assert_eq!(query(&mut harness, &filter).body["value"], json!([]));
+    harness.pass(179);
+    assert_eq!(query(&mut harness, &filter).body["value"], json!([]), "three minutes at least");
+    harness.pass(1202);
+    let seen = query(&mut harness, &filter);
     let entries = seen.body["value"].as_array().unwrap();
     let statuses: Vec<_> = entries.iter().map(|entry| &entry["status"]["value"]).collect();
     for status in ["Started", "Accepted", "Succeeded"] {
@@ -37,11 +37,11 @@ fn a_write_is_seen_after_the_delay() {
 
 #[test]
 fn pages_follow_each_other_without_gap_or_repeat() {
-    let mut lab = Lab::new("wedged-system-pool");
-    lab.pass(180 * 200);
-    let from = lab.now - jiff::SignedDuration::from_hours(12);
+    let mut harness = Harness::new("wedged-system-pool");
+    harness.pass(180 * 200);
+    let from = harness.now - jiff::SignedDuration::from_hours(12);
     let mut page = query(
-        &mut lab,
+        &mut harness,
         &format!(
             "eventTimestamp ge '{from}' and resourceGroupName eq 'MC_rg-demo_demo_westeurope'"
         ),
@@ -59,7 +59,7 @@ fn pages_follow_each_other_without_gap_or_repeat() {
         );
         let Some(next) = page.body["nextLink"].as_str() else { break };
         let target = next.strip_prefix("https://management.azure.com").unwrap().to_owned();
-        page = lab.call("GET", &target, None);
+        page = harness.call("GET", &target, None);
         assert!(pages < 50, "pages must end");
     }
     let all = ids.len();
@@ -70,15 +70,15 @@ fn pages_follow_each_other_without_gap_or_repeat() {
 
 #[test]
 fn a_filter_needs_a_start() {
-    let mut lab = Lab::new("healthy");
+    let mut harness = Harness::new("healthy");
     for filter in ["status eq 'Failed'", "eventTimestamp ge 'yesterday'", "nonsense", ""] {
-        assert_eq!(query(&mut lab, filter).status, 400, "{filter}");
+        assert_eq!(query(&mut harness, filter).status, 400, "{filter}");
     }
 }
 
 #[test]
-fn a_filter_takes_one_condition_beside_the_time() {
-    let mut lab = Lab::new("healthy");
+fn filter_accepts_one_condition_and_a_time_range() {
+    let mut harness = Harness::new("healthy");
     let range = "eventTimestamp ge '2026-01-01T00:00:00Z'";
     for (conditions, status) in [
         ("", 200),
@@ -93,6 +93,10 @@ fn a_filter_takes_one_condition_beside_the_time() {
         (" and caller eq 'me'", 400),
         (" and resourceId eq '/a'", 400),
     ] {
-        assert_eq!(query(&mut lab, &format!("{range}{conditions}")).status, status, "{conditions}");
+        assert_eq!(
+            query(&mut harness, &format!("{range}{conditions}")).status,
+            status,
+            "{conditions}"
+        );
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use mooring_simulator::exchange::Outcome;
 use proptest::prelude::*;
 
-use crate::support::{CLUSTER, COMPUTE, Lab};
+use crate::support::{CLUSTER, COMPUTE, Harness};
 
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -30,7 +30,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_path_or_body_makes_it_panic(
+    fn model_does_not_panic_on_any_path_or_body(
         start in prop_oneof![Just(String::new()), Just(CLUSTER.to_owned()), Just(COMPUTE.to_owned())],
         pieces in prop::collection::vec(piece(), 0..8),
         query in "[a-zA-Z0-9%&=$' .()+-]{0,60}",
@@ -42,8 +42,8 @@ proptest! {
             Just(b"[]".to_vec()),
         ],
     ) {
-        let mut lab = Lab::new("wedged-system-pool");
-        let token = lab.azure.token("x", lab.now);
+        let mut harness = Harness::new("wedged-system-pool");
+        let token = harness.azure.token("x", harness.now);
         let target = format!("{start}/{}?api-version=2025-02-01&{query}", pieces.join("/")).replace(' ', "%20");
         let request = http::Request::builder()
             .method(method)
@@ -51,19 +51,19 @@ proptest! {
             .header("authorization", format!("Bearer {token}"))
             .body(Bytes::from(body));
         if let Ok(request) = request {
-            let outcome = lab.azure.handle(&request, lab.now);
+            let outcome = harness.azure.handle(&request, harness.now);
             prop_assert!(matches!(outcome, Outcome::Answer(_)));
-            lab.pass(3600);
+            harness.pass(3600);
         }
     }
 
     #[test]
-    fn no_token_but_ours_opens(token in "[a-zA-Z0-9._-]{0,80}") {
-        let mut lab = Lab::new("healthy");
+    fn foreign_tokens_are_rejected(token in "[a-zA-Z0-9._-]{0,80}") {
+        let mut harness = Harness::new("healthy");
         let request = http::Request::get(format!("{CLUSTER}?api-version=2025-02-01"))
             .header("authorization", format!("Bearer {token}"))
             .body(Bytes::new())
             .unwrap();
-        prop_assert_eq!(crate::support::seen(lab.azure.handle(&request, lab.now)).status, 401);
+        prop_assert_eq!(crate::support::seen(harness.azure.handle(&request, harness.now)).status, 401);
     }
 }

@@ -10,7 +10,7 @@ mod activity;
 mod admin;
 mod faults;
 mod hostile;
-mod neighbours;
+mod node_services;
 mod operations;
 mod pools;
 mod rights;

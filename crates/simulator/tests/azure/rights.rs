@@ -9,7 +9,7 @@ use mooring_simulator::azure::{
 use mooring_simulator::scenario::Scenario;
 use serde_json::{Value, json};
 
-use crate::support::{CLUSTER, COMPUTE, Lab, Seen};
+use crate::support::{CLUSTER, COMPUTE, Harness, Reply};
 
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
@@ -23,50 +23,50 @@ fn node_group() -> String {
 }
 
 /// Returns a cluster whose pools are in a custom network, with the shipped roles.
-fn own_network() -> Lab {
+fn own_network() -> Harness {
     let scenario = Scenario { own_network: true, ..Scenario::named("healthy").unwrap() };
-    Lab::shipped(&scenario)
+    Harness::shipped(&scenario)
 }
 
-fn authorization(lab: &mut Lab, scope: &str, kind: &str, version: &str) -> Seen {
+fn authorization(harness: &mut Harness, scope: &str, kind: &str, version: &str) -> Reply {
     let path = format!("{scope}/providers/Microsoft.Authorization/{kind}");
-    lab.call("GET", &format!("{path}?api-version={version}"), None)
+    harness.call("GET", &format!("{path}?api-version={version}"), None)
 }
 
-fn new_pool(lab: &mut Lab, members: &Value) -> Seen {
+fn new_pool(harness: &mut Harness, members: &Value) -> Reply {
     let mut body = json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5", "mode": "User"}});
     for (name, value) in members.as_object().unwrap() {
         body["properties"][name] = value.clone();
     }
-    lab.put(&format!("{CLUSTER}/agentPools/extra"), &body)
+    harness.put(&format!("{CLUSTER}/agentPools/extra"), &body)
 }
 
-fn lock(lab: &mut Lab, scope: &str, level: LockLevel) {
+fn lock(harness: &mut Harness, scope: &str, level: LockLevel) {
     let (scope, name) = (scope.to_owned(), "keep".to_owned());
-    lab.azure.add_lock(Lock { scope, name, level, notes: None });
+    harness.azure.add_lock(Lock { scope, name, level, notes: None });
 }
 
 #[test]
-fn a_pool_in_a_foreign_subnet_needs_the_right_to_join_it() {
-    let mut lab = own_network();
-    let subnet = lab.azure.options().subnet();
-    lab.azure.unassign(&group("rg-network"));
-    let refused = new_pool(&mut lab, &json!({"vnetSubnetID": subnet}));
+fn pool_in_a_foreign_subnet_needs_join_permission() {
+    let mut harness = own_network();
+    let subnet = harness.azure.options().subnet();
+    harness.azure.unassign(&group("rg-network"));
+    let refused = new_pool(&mut harness, &json!({"vnetSubnetID": subnet}));
     assert_eq!((refused.status, refused.code()), (403, "LinkedAuthorizationFailed"));
-    let who = lab.azure.options().principal.clone();
+    let who = harness.azure.options().principal.clone();
     assert_eq!(
         refused.text("/error/message"),
         format!(
             "The client '{who}' with object id '{who}' has permission to perform action 'Microsoft.ContainerService/managedClusters/agentPools/write' on scope '{CLUSTER}/agentPools/extra'; however, it does not have permission to perform action '{JOIN}' on the linked scope(s) '{subnet}' or the linked scope(s) are invalid."
         )
     );
-    assert_eq!(lab.get(&format!("{CLUSTER}/agentPools/extra")).status, 404);
-    let mut lab = own_network();
-    assert_eq!(new_pool(&mut lab, &json!({"vnetSubnetID": subnet})).status, 201);
+    assert_eq!(harness.get(&format!("{CLUSTER}/agentPools/extra")).status, 404);
+    let mut harness = own_network();
+    assert_eq!(new_pool(&mut harness, &json!({"vnetSubnetID": subnet})).status, 201);
 }
 
 #[test]
-fn every_linked_resource_has_its_action() {
+fn linked_resources_need_their_actions() {
     let network = format!("{}/providers/Microsoft.Network", group("rg-other"));
     let compute = format!("{}/providers/Microsoft.Compute", group("rg-other"));
     for (member, id, action) in [
@@ -82,12 +82,12 @@ fn every_linked_resource_has_its_action() {
             "Microsoft.Compute/proximityPlacementGroups/write",
         ),
     ] {
-        let mut lab = Lab::shipped(&Scenario::named("healthy").unwrap());
-        let refused = new_pool(&mut lab, &json!({member: id}));
+        let mut harness = Harness::shipped(&Scenario::named("healthy").unwrap());
+        let refused = new_pool(&mut harness, &json!({member: id}));
         assert_eq!(refused.code(), "LinkedAuthorizationFailed", "{member}");
         assert!(refused.text("/error/message").contains(action), "{:?}", refused.body);
-        let mut lab = Lab::new("healthy");
-        assert_eq!(new_pool(&mut lab, &json!({member: id})).status, 201, "{member}");
+        let mut harness = Harness::new("healthy");
+        assert_eq!(new_pool(&mut harness, &json!({member: id})).status, 201, "{member}");
     }
     for (pointer, id, action) in [
         (
@@ -101,21 +101,21 @@ fn every_linked_resource_has_its_action() {
             "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
         ),
     ] {
-        let mut lab = Lab::shipped(&Scenario::named("healthy").unwrap());
-        let mut cluster = lab.azure.resource(CLUSTER).unwrap().clone();
+        let mut harness = Harness::shipped(&Scenario::named("healthy").unwrap());
+        let mut cluster = harness.azure.resource(CLUSTER).unwrap().clone();
         cluster["properties"][pointer] = id;
-        lab.azure.put_resource(cluster);
-        let refused = new_pool(&mut lab, &json!({}));
+        harness.azure.put_resource(cluster);
+        let refused = new_pool(&mut harness, &json!({}));
         assert!(refused.text("/error/message").contains(action), "{:?}", refused.body);
     }
 }
 
 #[test]
 fn permissions_are_inherited_and_name_what_is_taken_away() {
-    let mut lab = own_network();
-    let (subnet, nodes) = (lab.azure.options().subnet(), node_group());
+    let mut harness = own_network();
+    let (subnet, nodes) = (harness.azure.options().subnet(), node_group());
     let mut grants = |scope: &str, action: &str| {
-        let list = authorization(&mut lab, scope, "permissions", "2022-04-01");
+        let list = authorization(&mut harness, scope, "permissions", "2022-04-01");
         assert_eq!(list.status, 200, "{:?}", list.body);
         let has = |entry: &Value, name: &str| {
             entry[name].as_array().unwrap().iter().any(|one| one == action)
@@ -128,26 +128,26 @@ fn permissions_are_inherited_and_name_what_is_taken_away() {
     assert!(grants(&format!("{CLUSTER}/agentPools/system"), write), "inherited");
     assert!(!grants(&group("rg-demo"), write), "not from below");
     assert!(grants(&subnet, JOIN) && !grants(&nodes, JOIN));
-    lab.azure.deny(Denial { principal: None, action: JOIN.to_owned(), scope: None });
-    let list = authorization(&mut lab, &subnet, "permissions", "2022-04-01");
+    harness.azure.deny(Denial { principal: None, action: JOIN.to_owned(), scope: None });
+    let list = authorization(&mut harness, &subnet, "permissions", "2022-04-01");
     let entries = list.body["value"].as_array().unwrap();
     let all_taken = |entry: &Value| entry["notActions"].as_array().unwrap().contains(&json!(JOIN));
     assert!(entries.iter().all(all_taken), "{:?}", list.body);
     // A caller without permission is denied.
     let action = "Microsoft.Authorization/*".to_owned();
-    lab.azure.deny(Denial { principal: None, action, scope: None });
-    let list = authorization(&mut lab, &subnet, "permissions", "2022-04-01");
+    harness.azure.deny(Denial { principal: None, action, scope: None });
+    let list = authorization(&mut harness, &subnet, "permissions", "2022-04-01");
     assert_eq!((list.status, list.code()), (403, "AuthorizationFailed"));
 }
 
 #[test]
-fn locks_are_inherited_and_forbid_what_their_level_says() {
-    let delete = |lab: &mut Lab| lab.delete(&format!("{CLUSTER}/agentPools/user"));
-    let write = |lab: &mut Lab| new_pool(lab, &json!({}));
+fn locks_are_inherited_and_enforce_their_level() {
+    let delete = |harness: &mut Harness| harness.delete(&format!("{CLUSTER}/agentPools/user"));
+    let write = |harness: &mut Harness| new_pool(harness, &json!({}));
     for scope in [SUBSCRIPTION.to_owned(), group("RG-Demo"), CLUSTER.to_owned()] {
-        let mut lab = Lab::new("healthy");
-        lock(&mut lab, &scope, LockLevel::CanNotDelete);
-        let refused = delete(&mut lab);
+        let mut harness = Harness::new("healthy");
+        lock(&mut harness, &scope, LockLevel::CanNotDelete);
+        let refused = delete(&mut harness);
         assert_eq!((refused.status, refused.code()), (409, "ScopeLocked"));
         assert_eq!(
             refused.text("/error/message"),
@@ -155,16 +155,16 @@ fn locks_are_inherited_and_forbid_what_their_level_says() {
                 "The scope '{CLUSTER}/agentPools/user' cannot perform delete operation because following scope(s) are locked: '{scope}'. Please remove the lock and try again."
             )
         );
-        assert_eq!(write(&mut lab).status, 201, "only deleting is locked");
-        let mut lab = Lab::new("healthy");
-        lock(&mut lab, &scope, LockLevel::ReadOnly);
+        assert_eq!(write(&mut harness).status, 201, "only deleting is locked");
+        let mut harness = Harness::new("healthy");
+        lock(&mut harness, &scope, LockLevel::ReadOnly);
         for refused in [
-            delete(&mut lab),
-            write(&mut lab),
-            lab.post(&format!("{CLUSTER}/listClusterUserCredential")),
-            lab.post(&format!("{CLUSTER}/abort")),
-            lab.post(&format!("{CLUSTER}/agentPools/user/abort")),
-            lab.post(&format!("{CLUSTER}/runCommand")),
+            delete(&mut harness),
+            write(&mut harness),
+            harness.post(&format!("{CLUSTER}/listClusterUserCredential")),
+            harness.post(&format!("{CLUSTER}/abort")),
+            harness.post(&format!("{CLUSTER}/agentPools/user/abort")),
+            harness.post(&format!("{CLUSTER}/runCommand")),
         ] {
             assert_eq!(
                 (refused.status, refused.code()),
@@ -173,82 +173,86 @@ fn locks_are_inherited_and_forbid_what_their_level_says() {
                 refused.body
             );
         }
-        assert_eq!(lab.get(CLUSTER).status, 200);
+        assert_eq!(harness.get(CLUSTER).status, 200);
         // Listed from the scope itself, from below and from above.
         for from in [&scope, &format!("{CLUSTER}/agentPools/user"), SUBSCRIPTION] {
-            let list = authorization(&mut lab, from, "locks", "2020-05-01");
+            let list = authorization(&mut harness, from, "locks", "2020-05-01");
             assert_eq!(list.text("/value/0/properties/level"), "ReadOnly", "{from}");
         }
-        let elsewhere = authorization(&mut lab, &group("rg-network"), "locks", "2020-05-01");
+        let elsewhere = authorization(&mut harness, &group("rg-network"), "locks", "2020-05-01");
         let seen = elsewhere.body["value"].as_array().unwrap().len();
         assert_eq!(seen, usize::from(scope == SUBSCRIPTION));
     }
-    let mut lab = Lab::new("healthy");
-    lock(&mut lab, SUBSCRIPTION, LockLevel::NotSpecified);
-    assert_eq!(delete(&mut lab).status, 202);
+    let mut harness = Harness::new("healthy");
+    lock(&mut harness, SUBSCRIPTION, LockLevel::NotSpecified);
+    assert_eq!(delete(&mut harness).status, 202);
 }
 
 #[test]
 fn a_lock_is_made_and_removed_by_its_own_calls() {
-    let mut lab = Lab::new("healthy");
+    let mut harness = Harness::new("healthy");
     let path =
         format!("{CLUSTER}/providers/Microsoft.Authorization/locks/keep?api-version=2020-05-01");
     let body = json!({"properties": {"level": "ReadOnly", "notes": "audit"}});
-    assert_eq!(lab.call("PUT", &path, Some(&body)).status, 201);
-    assert_eq!(lab.call("GET", &path, None).text("/properties/notes"), "audit");
-    assert_eq!(lab.delete(&format!("{CLUSTER}/agentPools/user")).code(), "ScopeLocked");
-    assert_eq!(lab.call("DELETE", &path, None).status, 200);
-    assert_eq!(lab.call("GET", &path, None).status, 404);
-    assert_eq!(lab.delete(&format!("{CLUSTER}/agentPools/user")).status, 202);
+    assert_eq!(harness.call("PUT", &path, Some(&body)).status, 201);
+    assert_eq!(harness.call("GET", &path, None).text("/properties/notes"), "audit");
+    assert_eq!(harness.delete(&format!("{CLUSTER}/agentPools/user")).code(), "ScopeLocked");
+    assert_eq!(harness.call("DELETE", &path, None).status, 200);
+    assert_eq!(harness.call("GET", &path, None).status, 404);
+    assert_eq!(harness.delete(&format!("{CLUSTER}/agentPools/user")).status, 202);
 }
 
 #[test]
 fn a_lock_on_the_node_resource_group_fails_the_pool_later() {
-    let mut lab = Lab::new("healthy");
-    lock(&mut lab, &node_group(), LockLevel::CanNotDelete);
-    let accepted = lab.delete(&format!("{CLUSTER}/agentPools/user"));
+    let mut harness = Harness::new("healthy");
+    lock(&mut harness, &node_group(), LockLevel::CanNotDelete);
+    let accepted = harness.delete(&format!("{CLUSTER}/agentPools/user"));
     assert_eq!(accepted.status, 202, "the lock is not on the pool");
-    lab.pass(600);
-    assert_eq!(lab.pool_state("user"), "Failed");
-    assert_eq!(lab.follow(&accepted).text("/error/code"), "ScopeLocked");
-    assert!(lab.vmss("user").is_some());
+    harness.pass(600);
+    assert_eq!(harness.pool_state("user"), "Failed");
+    assert_eq!(harness.follow(&accepted).text("/error/code"), "ScopeLocked");
+    assert!(harness.vmss("user").is_some());
 }
 
 #[test]
 fn a_restricted_node_resource_group_denies_even_its_owner() {
-    let mut lab = Lab::new("healthy");
-    let mut cluster = lab.azure.resource(CLUSTER).unwrap().clone();
+    let mut harness = Harness::new("healthy");
+    let mut cluster = harness.azure.resource(CLUSTER).unwrap().clone();
     cluster["properties"]["nodeResourceGroupProfile"] = json!({"restrictionLevel": "ReadOnly"});
-    lab.azure.put_resource(cluster);
-    let set = lab.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
-    let refused = lab.call(
+    harness.azure.put_resource(cluster);
+    let set = harness.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
+    let refused = harness.call(
         "PATCH",
         &format!("{set}?api-version=2024-07-01"),
         Some(&json!({"tags": {"a": "b"}})),
     );
     assert_eq!((refused.status, refused.code()), (403, "DenyAssignmentAuthorizationFailed"));
-    let list = authorization(&mut lab, &node_group(), "denyAssignments", "2022-04-01");
+    let list = authorization(&mut harness, &node_group(), "denyAssignments", "2022-04-01");
     let name = list.text("/value/0/properties/denyAssignmentName").to_owned();
     assert!(refused.text("/error/message").contains(&name), "{:?}", refused.body);
-    assert_eq!(lab.get(&format!("{COMPUTE}/virtualMachineScaleSets")).status, 200, "reads go on");
+    assert_eq!(
+        harness.get(&format!("{COMPUTE}/virtualMachineScaleSets")).status,
+        200,
+        "reads go on"
+    );
     // AKS itself is not denied.
-    assert_eq!(lab.delete(&format!("{CLUSTER}/agentPools/user")).status, 202);
-    lab.pass(600);
-    assert!(lab.vmss("user").is_none());
+    assert_eq!(harness.delete(&format!("{CLUSTER}/agentPools/user")).status, 202);
+    harness.pass(600);
+    assert!(harness.vmss("user").is_none());
 }
 
 #[test]
 fn a_deny_assignment_wins_over_a_role_also_on_a_linked_resource() {
-    let mut lab = own_network();
-    let subnet = lab.azure.options().subnet();
-    lab.azure.add_deny_assignment(DenyAssignment {
+    let mut harness = own_network();
+    let subnet = harness.azure.options().subnet();
+    harness.azure.add_deny_assignment(DenyAssignment {
         name: "stack".to_owned(),
         scope: group("rg-network"),
         actions: vec!["Microsoft.Network/*".to_owned()],
         not_actions: vec!["*/read".to_owned()],
         except: Vec::new(),
     });
-    let refused = new_pool(&mut lab, &json!({"vnetSubnetID": subnet}));
+    let refused = new_pool(&mut harness, &json!({"vnetSubnetID": subnet}));
     assert_eq!((refused.status, refused.code()), (403, "DenyAssignmentAuthorizationFailed"));
     assert!(refused.text("/error/message").contains("deny assignment with name 'stack'"));
 }
@@ -256,15 +260,15 @@ fn a_deny_assignment_wins_over_a_role_also_on_a_linked_resource() {
 #[test]
 fn credentials_follow_from_the_clusters_own_settings() {
     let with = |properties: Value, what: &str| {
-        let mut lab = Lab::new("healthy");
-        let mut cluster = lab.azure.resource(CLUSTER).unwrap().clone();
+        let mut harness = Harness::new("healthy");
+        let mut cluster = harness.azure.resource(CLUSTER).unwrap().clone();
         for (name, value) in properties.as_object().unwrap() {
             cluster["properties"][name] = value.clone();
         }
-        lab.azure.put_resource(cluster);
-        lab.post(&format!("{CLUSTER}/{what}"))
+        harness.azure.put_resource(cluster);
+        harness.post(&format!("{CLUSTER}/{what}"))
     };
-    let config = |seen: &Seen| {
+    let config = |seen: &Reply| {
         let bytes = STANDARD.decode(seen.text("/kubeconfigs/0/value")).unwrap();
         serde_json::from_slice::<Value>(&bytes).unwrap()
     };
@@ -293,17 +297,17 @@ fn views_show_what_others_do_to_a_machine() {
     let path = format!("{COMPUTE}/virtualMachines/aks-default-x1");
     let with = |deleting_view: DeletingView| {
         let options = Options { deleting_view, ..Options::default() };
-        let mut lab = Lab::with("healthy", 1, options);
-        let created = lab.now;
+        let mut harness = Harness::with("healthy", 1, options);
+        let created = harness.now;
         let vm = NewVm::booting("aks-default-x1", "202601.13.0", Cse::default(), created);
-        lab.azure.create_vm(&vm);
-        lab.pass(600);
-        lab
+        harness.azure.create_vm(&vm);
+        harness.pass(600);
+        harness
     };
-    let view = |lab: &mut Lab| lab.get(&format!("{path}?$expand=instanceView"));
-    let mut lab = with(DeletingView::Full);
+    let view = |harness: &mut Harness| harness.get(&format!("{path}?$expand=instanceView"));
+    let mut harness = with(DeletingView::Full);
     for (name, state) in [("AzurePolicy", "Succeeded"), ("zz-script", "Failed")] {
-        assert!(lab.azure.add_extension(
+        assert!(harness.azure.add_extension(
             &path,
             &ForeignExtension {
                 name: name.to_owned(),
@@ -315,7 +319,7 @@ fn views_show_what_others_do_to_a_machine() {
             }
         ));
     }
-    let seen = view(&mut lab);
+    let seen = view(&mut harness);
     let names = |list: &Value| -> Vec<String> {
         list.as_array()
             .unwrap()
@@ -328,21 +332,21 @@ fn views_show_what_others_do_to_a_machine() {
     views.reverse();
     assert_eq!(views, names(&seen.body["resources"]), "in another order");
     assert!(seen.body["properties"]["instanceView"]["disks"].is_array());
-    lab.azure.begin_tag_update(&path);
-    let updating = view(&mut lab);
+    harness.azure.begin_tag_update(&path);
+    let updating = view(&mut harness);
     assert_eq!(updating.body["resources"][0]["properties"]["provisioningState"], "Updating");
-    lab.azure.end_tag_update(&path);
-    lab.azure.silence_agent(&path);
+    harness.azure.end_tag_update(&path);
+    harness.azure.silence_agent(&path);
     let agent = "/properties/instanceView/vmAgent/vmAgentVersion";
-    assert_eq!(view(&mut lab).text(agent), "Unknown");
+    assert_eq!(view(&mut harness).text(agent), "Unknown");
     for (deleting_view, status, extensions) in [
         (DeletingView::Full, 200, true),
         (DeletingView::StatusesOnly, 200, false),
         (DeletingView::Gone, 404, false),
     ] {
-        let mut lab = with(deleting_view);
-        assert_eq!(lab.delete(&path).status, 202);
-        let seen = view(&mut lab);
+        let mut harness = with(deleting_view);
+        assert_eq!(harness.delete(&path).status, 202);
+        let seen = view(&mut harness);
         let shown = seen.body["properties"]["instanceView"]["extensions"].is_array();
         assert_eq!((seen.status, shown), (status, extensions), "{deleting_view:?}");
     }
@@ -351,20 +355,24 @@ fn views_show_what_others_do_to_a_machine() {
 #[test]
 fn commands_run_one_at_a_time_and_hang_without_an_agent() {
     let path = format!("{COMPUTE}/virtualMachines/aks-default-x1");
-    let lab = |cse: Cse| {
-        let mut lab = Lab::new("healthy");
-        let created = lab.now;
-        lab.azure.create_vm(&NewVm::booting("aks-default-x1", "202601.13.0", cse, created));
-        lab.pass(600);
-        lab
+    let harness = |cse: Cse| {
+        let mut harness = Harness::new("healthy");
+        let created = harness.now;
+        harness.azure.create_vm(&NewVm::booting("aks-default-x1", "202601.13.0", cse, created));
+        harness.pass(600);
+        harness
     };
-    let run = |lab: &mut Lab, lines: &[&str]| {
+    let run = |harness: &mut Harness, lines: &[&str]| {
         let target = format!("{path}/runCommand?api-version=2024-07-01");
-        lab.call("POST", &target, Some(&json!({"commandId": "RunShellScript", "script": lines})))
+        harness.call(
+            "POST",
+            &target,
+            Some(&json!({"commandId": "RunShellScript", "script": lines})),
+        )
     };
     let cat = ["cat /var/log/azure/aks/provision.json"];
     let noisy = Cse { output: "\"".repeat(3000), ..Cse::oras_missing() };
-    let mut first = lab(noisy);
+    let mut first = harness(noisy);
     let accepted = run(&mut first, &cat);
     assert_eq!(accepted.status, 202);
     let second = run(&mut first, &cat);
@@ -379,7 +387,7 @@ fn commands_run_one_at_a_time_and_hang_without_an_agent() {
     assert_eq!(stdout.len(), 4096);
     assert!(!stdout.contains("ExitCode"), "the head is lost");
     assert_eq!(run(&mut first, &cat).status, 202, "the next one may run");
-    let mut silent = lab(Cse { guest: Guest::Silent, ..Cse::default() });
+    let mut silent = harness(Cse { guest: Guest::Silent, ..Cse::default() });
     let hanging = run(&mut silent, &cat);
     silent.pass(80 * 60);
     assert_eq!(silent.follow(&hanging).text("/status"), "InProgress");

@@ -4,16 +4,16 @@ use jiff::SignedDuration;
 use mooring_simulator::azure::{Change, Options};
 use mooring_simulator::scenario::Scenario;
 
-use crate::support::{CLUSTER, COMPUTE, Lab};
+use crate::support::{CLUSTER, COMPUTE, Harness};
 
 #[test]
-fn every_scenario_has_the_same_cluster() {
+fn scenarios_have_the_same_cluster() {
     for name in Scenario::names() {
-        let lab = Lab::new(name);
-        let options = lab.azure.options();
+        let harness = Harness::new(name);
+        let options = harness.azure.options();
         assert_eq!(options.node_resource_group, "MC_rg-demo_demo_westeurope");
         let pool = |name: &str| {
-            lab.azure.resource(&format!("{CLUSTER}/agentPools/{name}")).unwrap().clone()
+            harness.azure.resource(&format!("{CLUSTER}/agentPools/{name}")).unwrap().clone()
         };
         let (system, user) = (pool("system"), pool("user"));
         assert_eq!(
@@ -25,18 +25,18 @@ fn every_scenario_has_the_same_cluster() {
             (user["properties"]["mode"].as_str(), user["properties"]["count"].as_u64()),
             (Some("User"), Some(2))
         );
-        assert_eq!(lab.azure.resource(CLUSTER).unwrap()["location"], "westeurope");
+        assert_eq!(harness.azure.resource(CLUSTER).unwrap()["location"], "westeurope");
     }
 }
 
 #[test]
 fn oras_is_missing_on_one_image_only() {
-    let mut lab = Lab::new("oras-missing");
-    let created: Vec<Change> = lab.azure.take_changes();
+    let mut harness = Harness::new("oras-missing");
+    let created: Vec<Change> = harness.azure.take_changes();
     let vms = created.iter().filter(|change| matches!(change, Change::VmCreated(_))).count();
     assert_eq!(vms, 10);
     for number in 1..=5 {
-        let view = lab.get(&format!(
+        let view = harness.get(&format!(
             "{COMPUTE}/virtualMachines/aks-default-bad{number}?$expand=instanceView"
         ));
         let extension = &view.body["properties"]["instanceView"]["extensions"][0];
@@ -46,45 +46,45 @@ fn oras_is_missing_on_one_image_only() {
             message.contains("exit status=211") && message.contains("'oras': No such file"),
             "{message}"
         );
-        let good = lab.get(&format!(
+        let good = harness.get(&format!(
             "{COMPUTE}/virtualMachines/aks-default-good{number}/extensions/cse-agent-karpenter"
         ));
         assert_eq!(good.text("/properties/provisioningState"), "Succeeded");
         assert!(good.body["properties"].get("instanceView").is_none(), "only with $expand");
     }
-    let vms = lab.azure.karpenter_vms();
+    let vms = harness.azure.karpenter_vms();
     assert_eq!(
         vms.iter()
             .filter(|vm| vm.image_version == "202601.27.0" && vm.claim.starts_with("default-bad"))
             .count(),
         5
     );
-    assert_eq!(lab.azure.nodes().iter().filter(|node| node.claim.is_some()).count(), 5);
+    assert_eq!(harness.azure.nodes().iter().filter(|node| node.claim.is_some()).count(), 5);
 }
 
 #[test]
 fn a_young_operation_is_five_minutes_old() {
-    let mut lab = Lab::new("young-operation");
-    let latest = lab.get(&format!("{CLUSTER}/operations/latest"));
+    let mut harness = Harness::new("young-operation");
+    let latest = harness.get(&format!("{CLUSTER}/operations/latest"));
     let started: jiff::Timestamp = latest.text("/startTime").parse().unwrap();
-    assert_eq!(lab.now.duration_since(started).as_mins(), 5);
-    assert_eq!(lab.pool_state("system"), "Failed");
+    assert_eq!(harness.now.duration_since(started).as_mins(), 5);
+    assert_eq!(harness.pool_state("system"), "Failed");
 }
 
 #[test]
 fn slow_machines_bootstrap_for_fourteen_minutes_and_join() {
-    let mut lab = Lab::new("slow-boot");
-    lab.azure.take_changes();
-    let state = |lab: &mut Lab| {
-        lab.get(&format!("{COMPUTE}/virtualMachines/aks-default-slow1/extensions/cse-agent-karpenter?$expand=instanceView"))
+    let mut harness = Harness::new("slow-boot");
+    harness.azure.take_changes();
+    let state = |harness: &mut Harness| {
+        harness.get(&format!("{COMPUTE}/virtualMachines/aks-default-slow1/extensions/cse-agent-karpenter?$expand=instanceView"))
             .text("/properties/provisioningState")
             .to_owned()
     };
-    lab.pass(800);
-    assert_eq!(state(&mut lab), "Creating");
-    lab.pass(200);
-    assert_eq!(state(&mut lab), "Succeeded");
-    let joined = lab.azure.take_changes();
+    harness.pass(800);
+    assert_eq!(state(&mut harness), "Creating");
+    harness.pass(200);
+    assert_eq!(state(&mut harness), "Succeeded");
+    let joined = harness.azure.take_changes();
     assert_eq!(
         joined.iter().filter(|change| matches!(change, Change::NodeJoined(_))).count(),
         3,
@@ -94,19 +94,19 @@ fn slow_machines_bootstrap_for_fourteen_minutes_and_join() {
 
 #[test]
 fn a_throttled_subscription_refuses_soon() {
-    let mut lab = Lab::new("throttled");
-    let statuses: Vec<u16> = (0..20).map(|_| lab.get(CLUSTER).status).collect();
+    let mut harness = Harness::new("throttled");
+    let statuses: Vec<u16> = (0..20).map(|_| harness.get(CLUSTER).status).collect();
     assert!(statuses.contains(&429) && statuses.contains(&200), "{statuses:?}");
 }
 
 #[test]
 fn speed_shortens_durations_and_leaves_time_alone() {
-    let mut lab = Lab::with("healthy", 1, Options { speed: 60.0, ..Options::default() });
+    let mut harness = Harness::with("healthy", 1, Options { speed: 60.0, ..Options::default() });
     let body = serde_json::json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5"}});
-    let made = lab.put(&format!("{CLUSTER}/agentPools/extra"), &body);
+    let made = harness.put(&format!("{CLUSTER}/agentPools/extra"), &body);
     assert_eq!(made.header("retry-after"), "1");
-    lab.now += SignedDuration::from_secs(3);
-    let ended = lab.follow(&made);
+    harness.now += SignedDuration::from_secs(3);
+    let ended = harness.follow(&made);
     assert_eq!(ended.text("/status"), "Succeeded", "three minutes are three seconds");
     let took = ended
         .text("/endTime")
@@ -117,12 +117,12 @@ fn speed_shortens_durations_and_leaves_time_alone() {
 }
 
 #[test]
-fn the_model_says_when_something_happens_next() {
-    let mut lab = Lab::new("wedged-system-pool");
-    let next = lab.azure.next_change().unwrap();
-    assert!((160..=200).contains(&next.duration_since(lab.now).as_secs()));
-    assert!(Lab::new("healthy").azure.next_change().is_none());
-    lab.now = next;
-    lab.azure.settle(next);
-    assert!(lab.azure.next_change().unwrap() > next);
+fn model_returns_the_time_of_the_next_change() {
+    let mut harness = Harness::new("wedged-system-pool");
+    let next = harness.azure.next_change().unwrap();
+    assert!((160..=200).contains(&next.duration_since(harness.now).as_secs()));
+    assert!(Harness::new("healthy").azure.next_change().is_none());
+    harness.now = next;
+    harness.azure.settle(next);
+    assert!(harness.azure.next_change().unwrap() > next);
 }

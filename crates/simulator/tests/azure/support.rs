@@ -13,20 +13,20 @@ pub(crate) const CLUSTER: &str = "/subscriptions/00000000-0000-0000-0000-0000000
 pub(crate) const COMPUTE: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/MC_rg-demo_demo_westeurope/providers/Microsoft.Compute";
 
 /// Azure with a token and a clock that the test sets.
-pub(crate) struct Lab {
+pub(crate) struct Harness {
     pub(crate) azure: Azure,
     pub(crate) now: Timestamp,
     token: String,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: Value,
     pub(crate) headers: http::HeaderMap,
 }
 
-impl Seen {
+impl Reply {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -42,7 +42,7 @@ impl Seen {
     }
 }
 
-impl Lab {
+impl Harness {
     pub(crate) fn new(scenario: &str) -> Self {
         Self::with(scenario, 1, Options::default())
     }
@@ -94,11 +94,11 @@ impl Lab {
         self.azure.handle(&request, self.now)
     }
 
-    pub(crate) fn call(&mut self, method: &str, target: &str, body: Option<&Value>) -> Seen {
+    pub(crate) fn call(&mut self, method: &str, target: &str, body: Option<&Value>) -> Reply {
         seen(self.outcome(method, target, body))
     }
 
-    pub(crate) fn get(&mut self, path: &str) -> Seen {
+    pub(crate) fn get(&mut self, path: &str) -> Reply {
         let mark = if path.contains('?') { '&' } else { '?' };
         // Only previews have operations.
         let version =
@@ -106,20 +106,20 @@ impl Lab {
         self.call("GET", &format!("{path}{mark}api-version={version}"), None)
     }
 
-    pub(crate) fn put(&mut self, path: &str, body: &Value) -> Seen {
+    pub(crate) fn put(&mut self, path: &str, body: &Value) -> Reply {
         self.call("PUT", &format!("{path}?api-version=2025-02-01"), Some(body))
     }
 
-    pub(crate) fn delete(&mut self, path: &str) -> Seen {
+    pub(crate) fn delete(&mut self, path: &str) -> Reply {
         self.call("DELETE", &format!("{path}?api-version=2025-02-01"), None)
     }
 
-    pub(crate) fn post(&mut self, path: &str) -> Seen {
+    pub(crate) fn post(&mut self, path: &str) -> Reply {
         self.call("POST", &format!("{path}?api-version=2025-02-01"), None)
     }
 
     /// Requests the operation of a response.
-    pub(crate) fn follow(&mut self, answer: &Seen) -> Seen {
+    pub(crate) fn follow(&mut self, answer: &Reply) -> Reply {
         let link = answer.header("azure-asyncoperation").to_owned();
         let target =
             link.strip_prefix("https://management.azure.com").expect("a link of this endpoint");
@@ -141,10 +141,10 @@ impl Lab {
     }
 }
 
-pub(crate) fn seen(outcome: Outcome) -> Seen {
+pub(crate) fn seen(outcome: Outcome) -> Reply {
     let Outcome::Answer(response) = outcome else { panic!("no answer: {outcome:?}") };
     let (head, body) = response.into_parts();
     let bytes = body.bytes();
     let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
-    Seen { status: head.status.as_u16(), body, headers: head.headers }
+    Reply { status: head.status.as_u16(), body, headers: head.headers }
 }

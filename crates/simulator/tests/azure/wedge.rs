@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use mooring_simulator::azure::Correlation;
 use serde_json::{Value, json};
 
-use crate::support::{CLUSTER, Lab};
+use crate::support::{CLUSTER, Harness};
 
 const LOG: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
 
 /// Returns the entries about scale sets of the last minutes, all pages.
-fn entries(lab: &mut Lab, minutes: i64) -> Vec<Value> {
-    let from = lab.now - jiff::SignedDuration::from_mins(minutes);
+fn entries(harness: &mut Harness, minutes: i64) -> Vec<Value> {
+    let from = harness.now - jiff::SignedDuration::from_mins(minutes);
     let filter =
         format!("eventTimestamp ge '{from}' and resourceGroupName eq 'MC_rg-demo_demo_westeurope'");
     let filter = filter.replace(' ', "%20").replace('\'', "%27");
     let mut target = format!("{LOG}?api-version=2015-04-01&$filter={filter}");
     let mut all = Vec::new();
     loop {
-        let answer = lab.call("GET", &target, None);
+        let answer = harness.call("GET", &target, None);
         all.extend(answer.body["value"].as_array().unwrap().clone());
         let Some(next) = answer.body["nextLink"].as_str() else { return all };
         next.strip_prefix("https://management.azure.com").unwrap().clone_into(&mut target);
@@ -34,8 +34,8 @@ fn time(entry: &Value, member: &str) -> jiff::Timestamp {
 }
 
 /// Counts failed writes with the error code in the last minutes; true if one succeeded.
-fn writes(lab: &mut Lab, minutes: i64) -> (usize, bool) {
-    let entries = entries(lab, minutes);
+fn writes(harness: &mut Harness, minutes: i64) -> (usize, bool) {
+    let entries = entries(harness, minutes);
     let signed = |entry: &&Value| {
         let message = entry["properties"]["statusMessage"].as_str().unwrap_or("{}");
         let message: Value = serde_json::from_str(message).unwrap();
@@ -48,26 +48,27 @@ fn writes(lab: &mut Lab, minutes: i64) -> (usize, bool) {
 }
 
 #[test]
-fn every_guard_of_a_repair_passes_at_the_start() {
-    let mut lab = Lab::new("wedged-system-pool");
-    assert_eq!(lab.pool_state("system"), "Failed");
-    let (failed, succeeded) = writes(&mut lab, 360);
+fn repair_checks_pass_at_the_start() {
+    let mut harness = Harness::new("wedged-system-pool");
+    assert_eq!(harness.pool_state("system"), "Failed");
+    let (failed, succeeded) = writes(&mut harness, 360);
     assert!((33..40).contains(&failed) && !succeeded, "the youngest are not shown yet: {failed}");
-    let nodes = lab.azure.nodes();
+    let nodes = harness.azure.nodes();
     let of = |pool: &str| nodes.iter().filter(|node| node.pool.as_deref() == Some(pool)).count();
     assert_eq!((of("system"), of("user")), (2, 2));
-    let cluster = lab.get(CLUSTER);
+    let cluster = harness.get(CLUSTER);
     assert_eq!(cluster.text("/properties/provisioningState"), "Updating");
-    let latest = lab.get(&format!("{CLUSTER}/operations/latest"));
+    let latest = harness.get(&format!("{CLUSTER}/operations/latest"));
     let started: jiff::Timestamp = latest.text("/startTime").parse().unwrap();
-    assert_eq!(lab.now.duration_since(started).as_mins(), 120);
-    let machines = lab.get(&format!("{CLUSTER}/agentPools/system/machines"));
+    assert_eq!(harness.now.duration_since(started).as_mins(), 120);
+    let machines = harness.get(&format!("{CLUSTER}/agentPools/system/machines"));
     let codes = machines.body["value"].as_array().unwrap().iter();
     let codes: Vec<&Value> =
         codes.filter_map(|m| m.pointer("/properties/status/provisioningError/code")).collect();
     assert_eq!(codes, ["NetworkingInternalOperationError"]);
-    let set = lab.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
-    let nics = lab.call("GET", &format!("{set}/networkInterfaces?api-version=2018-10-01"), None);
+    let set = harness.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
+    let nics =
+        harness.call("GET", &format!("{set}/networkInterfaces?api-version=2018-10-01"), None);
     let empty = nics.body["value"]
         .as_array()
         .unwrap()
@@ -78,28 +79,28 @@ fn every_guard_of_a_repair_passes_at_the_start() {
 }
 
 #[test]
-fn the_wedge_goes_on_and_stays_above_the_threshold() {
-    let mut lab = Lab::new("wedged-system-pool");
+fn wedge_continues_above_the_threshold() {
+    let mut harness = Harness::new("wedged-system-pool");
     for _ in 0..20 {
-        lab.pass(97);
-        let (failed, succeeded) = writes(&mut lab, 360);
+        harness.pass(97);
+        let (failed, succeeded) = writes(&mut harness, 360);
         assert!(failed >= 30 && !succeeded, "{failed} {succeeded}");
-        assert_eq!(lab.pool_state("system"), "Failed");
+        assert_eq!(harness.pool_state("system"), "Failed");
     }
-    let before = lab.azure.nodes().len();
+    let before = harness.azure.nodes().len();
     assert_eq!(before, 4, "old nodes stay");
 }
 
 #[test]
-fn aks_tries_about_every_three_minutes_and_each_try_is_an_operation() {
+fn aks_retries_every_three_minutes_as_new_operations() {
     for (correlation, ids) in [(Correlation::Shared, 1), (Correlation::New, 19)] {
-        let mut lab = Lab::new("healthy");
-        assert!(lab.azure.wedge("user", correlation, lab.now));
-        assert!(!lab.azure.wedge("nosuch", correlation, lab.now));
-        lab.pass(3600 + 20 * 60);
+        let mut harness = Harness::new("healthy");
+        assert!(harness.azure.wedge("user", correlation, harness.now));
+        assert!(!harness.azure.wedge("nosuch", correlation, harness.now));
+        harness.pass(3600 + 20 * 60);
         // The whole first hour is visible by now.
-        let found = entries(&mut lab, 80);
-        let end = lab.now - jiff::SignedDuration::from_mins(20);
+        let found = entries(&mut harness, 80);
+        let end = harness.now - jiff::SignedDuration::from_mins(20);
         let mut failed: Vec<&Value> = found
             .iter()
             .filter(|entry| is(entry, "Failed") && time(entry, "eventTimestamp") <= end)
@@ -136,33 +137,33 @@ fn aks_tries_about_every_three_minutes_and_each_try_is_an_operation() {
 
 #[test]
 fn the_log_is_late_and_out_of_order() {
-    let mut lab = Lab::new("wedged-system-pool");
-    lab.pass(3600);
-    let mut found = entries(&mut lab, 120);
+    let mut harness = Harness::new("wedged-system-pool");
+    harness.pass(3600);
+    let mut found = entries(&mut harness, 120);
     found.sort_by_key(|entry| time(entry, "eventTimestamp"));
     let shown: Vec<_> = found.iter().map(|entry| time(entry, "submissionTimestamp")).collect();
     assert!(!shown.is_sorted());
     for entry in &found {
         let late = time(entry, "submissionTimestamp").duration_since(time(entry, "eventTimestamp"));
         assert!((180..=1200).contains(&late.as_secs()), "{late}");
-        assert!(time(entry, "submissionTimestamp") <= lab.now);
+        assert!(time(entry, "submissionTimestamp") <= harness.now);
     }
 }
 
 #[test]
 fn an_abort_ends_the_retries_and_is_in_the_log() {
-    let mut lab = Lab::new("wedged-system-pool");
-    lab.post(&format!("{CLUSTER}/abort"));
-    lab.pass(3600);
-    let (before, _) = writes(&mut lab, 360);
-    lab.pass(3600);
-    assert_eq!(writes(&mut lab, 360 + 60).0, before, "nobody asks for the write any more");
+    let mut harness = Harness::new("wedged-system-pool");
+    harness.post(&format!("{CLUSTER}/abort"));
+    harness.pass(3600);
+    let (before, _) = writes(&mut harness, 360);
+    harness.pass(3600);
+    assert_eq!(writes(&mut harness, 360 + 60).0, before, "nobody asks for the write any more");
     let filter = format!(
         "eventTimestamp ge '{}' and resourceUri eq '{CLUSTER}'",
-        lab.now - jiff::SignedDuration::from_hours(5)
+        harness.now - jiff::SignedDuration::from_hours(5)
     );
     let filter = filter.replace(' ', "%20").replace('\'', "%27");
-    let log = lab.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None);
+    let log = harness.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None);
     let of = |action: &str| {
         let entries = log.body["value"].as_array().unwrap().iter();
         let action = format!("Microsoft.ContainerService/managedClusters/{action}");
@@ -172,64 +173,64 @@ fn an_abort_ends_the_retries_and_is_in_the_log() {
 }
 
 #[test]
-fn an_interface_without_an_address_says_nothing_at_first() {
-    let mut lab = Lab::new("healthy");
-    lab.azure.wedge("user", Correlation::New, lab.now);
+fn interface_without_an_address_shows_none_at_first() {
+    let mut harness = Harness::new("healthy");
+    harness.azure.wedge("user", Correlation::New, harness.now);
     let pool = format!("{CLUSTER}/agentPools/user");
-    assert_eq!(lab.put(&pool, &json!({"properties": {"count": 6}})).status, 200);
-    lab.pass(60);
-    let set = lab.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
-    let lists = |lab: &mut Lab| -> Vec<Option<Value>> {
+    assert_eq!(harness.put(&pool, &json!({"properties": {"count": 6}})).status, 200);
+    harness.pass(60);
+    let set = harness.vmss("user").unwrap()["id"].as_str().unwrap().to_owned();
+    let lists = |harness: &mut Harness| -> Vec<Option<Value>> {
         let nics =
-            lab.call("GET", &format!("{set}/networkInterfaces?api-version=2018-10-01"), None);
+            harness.call("GET", &format!("{set}/networkInterfaces?api-version=2018-10-01"), None);
         let nics = nics.body["value"].as_array().unwrap().clone();
         nics.iter().map(|nic| nic["properties"].get("ipConfigurations").cloned()).collect()
     };
-    let early = lists(&mut lab);
+    let early = lists(&mut harness);
     assert!(early.contains(&None) && early.contains(&Some(Value::Null)), "{early:?}");
     assert!(!early.contains(&Some(json!([]))), "{early:?}");
-    lab.pass(180);
-    let late = lists(&mut lab);
+    harness.pass(180);
+    let late = lists(&mut harness);
     assert_eq!(late.iter().filter(|list| **list == Some(json!([]))).count(), 4, "{late:?}");
 }
 
 #[test]
-fn only_a_new_scale_set_cures_it() {
-    let mut lab = Lab::new("wedged-system-pool");
-    lab.post(&format!("{CLUSTER}/abort"));
-    lab.pass(31);
+fn wedge_is_fixed_only_by_a_new_scale_set() {
+    let mut harness = Harness::new("wedged-system-pool");
+    harness.post(&format!("{CLUSTER}/abort"));
+    harness.pass(31);
     let pool = format!("{CLUSTER}/agentPools/system");
-    let snapshot = lab.get(&pool).body;
-    let old = lab.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
+    let snapshot = harness.get(&pool).body;
+    let old = harness.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
 
-    let grow = lab.put(&pool, &json!({"properties": {"count": 4, "enableAutoScaling": true, "minCount": 3, "maxCount": 6}}));
+    let grow = harness.put(&pool, &json!({"properties": {"count": 4, "enableAutoScaling": true, "minCount": 3, "maxCount": 6}}));
     assert_eq!(grow.status, 200, "{grow:?}");
-    lab.pass(130);
-    let failed = lab.follow(&grow);
+    harness.pass(130);
+    let failed = harness.follow(&grow);
     assert_eq!(
         (failed.text("/status"), failed.text("/error/code")),
         ("Failed", "ReconcileVMSSAgentPoolFailed")
     );
-    assert_eq!(lab.pool_state("system"), "Failed");
-    assert_eq!(lab.azure.nodes().len(), 4, "a wedged pool gets no node");
+    assert_eq!(harness.pool_state("system"), "Failed");
+    assert_eq!(harness.azure.nodes().len(), 4, "a wedged pool gets no node");
 
     let temporary =
         json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5", "mode": "System"}});
-    assert_eq!(lab.put(&format!("{CLUSTER}/agentPools/systmp"), &temporary).status, 201);
-    lab.pass(200);
-    assert_eq!(lab.pool_state("systmp"), "Succeeded");
-    assert_eq!(lab.delete(&pool).status, 202);
-    lab.pass(130);
-    assert_eq!(lab.put(&pool, &json!({"properties": snapshot["properties"]})).status, 201);
-    lab.pass(200);
-    assert_eq!(lab.pool_state("system"), "Succeeded");
-    let new = lab.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
+    assert_eq!(harness.put(&format!("{CLUSTER}/agentPools/systmp"), &temporary).status, 201);
+    harness.pass(200);
+    assert_eq!(harness.pool_state("systmp"), "Succeeded");
+    assert_eq!(harness.delete(&pool).status, 202);
+    harness.pass(130);
+    assert_eq!(harness.put(&pool, &json!({"properties": snapshot["properties"]})).status, 201);
+    harness.pass(200);
+    assert_eq!(harness.pool_state("system"), "Succeeded");
+    let new = harness.vmss("system").unwrap()["id"].as_str().unwrap().to_owned();
     assert_ne!(old, new);
-    lab.pass(1800);
-    let (failed, _) = writes(&mut lab, 29);
+    harness.pass(1800);
+    let (failed, _) = writes(&mut harness, 29);
     assert_eq!(failed, 0);
     assert_eq!(
-        lab.azure.nodes().iter().filter(|node| node.pool.as_deref() == Some("system")).count(),
+        harness.azure.nodes().iter().filter(|node| node.pool.as_deref() == Some("system")).count(),
         3
     );
 }

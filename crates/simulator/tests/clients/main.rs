@@ -21,7 +21,7 @@ use server::ModelServer;
 const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 
 /// A script takes seconds; the first call of a new kubectl on a busy host may take many.
-const PATIENCE: Duration = Duration::from_mins(5);
+const SCRIPT_TIMEOUT: Duration = Duration::from_mins(5);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
@@ -46,8 +46,10 @@ async fn run(program: &str, script: &str, kubeconfig: &str, cluster: &str) {
         .env("CLUSTER", cluster)
         .kill_on_drop(true)
         .output();
-    let output =
-        tokio::time::timeout(PATIENCE, child).await.expect("the script ends in time").unwrap();
+    let output = tokio::time::timeout(SCRIPT_TIMEOUT, child)
+        .await
+        .expect("the script ends in time")
+        .unwrap();
     assert!(
         output.status.success(),
         "{script} against the {cluster}: {}\n{}{}",

@@ -14,7 +14,7 @@ use crate::target::Target;
 use crate::watch::Watch;
 
 /// Timeout of a request.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Media type of a patch.
 #[derive(Debug, Clone, Copy)]
@@ -175,8 +175,8 @@ impl Cluster {
             (head, body.collect().await.unwrap().to_bytes())
         };
         let (head, body): (_, Bytes) =
-            tokio::time::timeout(PATIENCE, answered).await.unwrap_or_else(|_| {
-                panic!("{what}: no answer within {PATIENCE:?}");
+            tokio::time::timeout(REQUEST_TIMEOUT, answered).await.unwrap_or_else(|_| {
+                panic!("{what}: no answer within {REQUEST_TIMEOUT:?}");
             });
         Answer::new(what, &head, &body)
     }
@@ -213,8 +213,10 @@ impl Cluster {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        let in_time = tokio::time::timeout(PATIENCE, seen).await;
-        in_time.unwrap_or_else(|_| panic!("not as wanted within {PATIENCE:?}: {}", last.unwrap()))
+        let in_time = tokio::time::timeout(REQUEST_TIMEOUT, seen).await;
+        in_time.unwrap_or_else(|_| {
+            panic!("not as wanted within {REQUEST_TIMEOUT:?}: {}", last.unwrap())
+        })
     }
 }
 

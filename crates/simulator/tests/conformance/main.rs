@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     }
     let summary = Summary::new(&targets, &cases, &arguments);
     let conclusion = libtest_mimic::run(&arguments, trials);
-    summary.tell(&conclusion);
+    summary.print(&conclusion);
     conclusion.exit_code()
 }
 

@@ -42,7 +42,7 @@ impl Summary {
         Self { lines }
     }
 
-    pub(crate) fn tell(&self, conclusion: &Conclusion) {
+    pub(crate) fn print(&self, conclusion: &Conclusion) {
         let verdict = if conclusion.has_failed() { "conformance: FAILED" } else { "" };
         let lines = self.lines.iter().map(String::as_str).chain([verdict]);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();

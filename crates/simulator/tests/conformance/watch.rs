@@ -5,7 +5,7 @@ use kube::Client;
 use serde_json::Value;
 
 use crate::answer::text;
-use crate::cluster::PATIENCE;
+use crate::cluster::REQUEST_TIMEOUT;
 
 pub(crate) struct Watch {
     lines: std::pin::Pin<Box<dyn futures::Stream<Item = std::io::Result<String>> + Send>>,
@@ -15,14 +15,14 @@ impl Watch {
     pub(crate) async fn open(client: &Client, path: &str, accept: &str) -> Self {
         let request = http::Request::get(path).header(http::header::ACCEPT, accept);
         let request = request.body(Vec::new()).unwrap();
-        let opened = tokio::time::timeout(PATIENCE, client.request_stream(request));
+        let opened = tokio::time::timeout(REQUEST_TIMEOUT, client.request_stream(request));
         let body = opened.await.expect("a watch opens in time").unwrap();
         Self { lines: Box::pin(body.lines()) }
     }
 
     /// Returns the next event; none after the end of the watch.
     pub(crate) async fn next(&mut self) -> Option<Value> {
-        let line = tokio::time::timeout(PATIENCE, self.lines.next());
+        let line = tokio::time::timeout(REQUEST_TIMEOUT, self.lines.next());
         let line = line.await.expect("an event, or the end, comes in time")?;
         Some(serde_json::from_str(&line.unwrap()).unwrap())
     }

@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-mod doors;
+mod endpoints;
 mod karpenter;
 mod patience;
 mod recorded;

@@ -11,7 +11,7 @@ use mooring_simulator::karpenter::{self, Mode};
 use serde_json::Value;
 
 use crate::karpenter::{BROKEN, with};
-use crate::support::{Bench, NODE_CLAIMS, condition};
+use crate::support::{Harness, NODE_CLAIMS, condition};
 
 const NAME: &str = "default-r";
 const TABLE: &str = include_str!("recorded.tsv");
@@ -35,15 +35,15 @@ fn seconds_between(earlier: &Value, later: Timestamp) -> i64 {
     later.duration_since(earlier).as_secs()
 }
 
-fn events(bench: &Bench, reason: &str) -> Vec<Value> {
-    let events = bench.world.kubernetes().objects("events", Some("default"));
+fn events(harness: &Harness, reason: &str) -> Vec<Value> {
+    let events = harness.world.kubernetes().objects("events", Some("default"));
     events.filter(|event| event["reason"] == reason).cloned().collect()
 }
 
 /// Returns true if a VM of the NodeClaim exists.
-fn has_vm(bench: &Bench, provider_id: &str) -> bool {
+fn has_vm(harness: &Harness, provider_id: &str) -> bool {
     let id = provider_id.strip_prefix("azure://").unwrap_or(provider_id);
-    bench.world.azure().resource(id).is_some()
+    harness.world.azure().resource(id).is_some()
 }
 
 fn members(value: &Value) -> String {
@@ -77,8 +77,8 @@ fn about_the_claim(claim: &Value, facts: &mut Facts) {
 }
 
 /// Collects facts about the event, if any.
-fn about_the_event(bench: &Bench, facts: &mut Facts) {
-    let found = events(bench, "AsyncProvisioningError");
+fn about_the_event(harness: &Harness, facts: &mut Facts) {
+    let found = events(harness, "AsyncProvisioningError");
     facts.insert("AsyncProvisioningError events", found.len().to_string());
     let Some(event) = found.first() else { return };
     let message = text(&event["message"]);
@@ -98,50 +98,50 @@ fn about_the_event(bench: &Bench, facts: &mut Facts) {
 fn observed(mode: Mode) -> Facts {
     let mut facts = Facts::new();
     let image_version = BROKEN.to_owned();
-    let mut bench =
+    let mut harness =
         with(karpenter::Options { mode, image_version, ..karpenter::Options::default() });
-    bench.world.create_claim(NAME, bench.now).unwrap();
-    let created = bench.now;
+    harness.world.create_claim(NAME, harness.now).unwrap();
+    let created = harness.now;
     let mut provider_id = String::new();
     let mut extensions: BTreeSet<String> = BTreeSet::new();
     for _ in 0..20 * 60 {
-        bench.pass(1);
-        let Some(claim) = bench.get(NODE_CLAIMS, NAME).cloned() else { break };
+        harness.pass(1);
+        let Some(claim) = harness.get(NODE_CLAIMS, NAME).cloned() else { break };
         if provider_id.is_empty() && claim["status"]["providerID"].is_string() {
             provider_id = text(&claim["status"]["providerID"]);
             about_the_claim(&claim, &mut facts);
         }
         if let Some(vm) = provider_id.strip_prefix("azure://") {
-            let shown = bench.arm("GET", &format!("{vm}?api-version=2024-11-01"), "").1;
+            let shown = harness.arm("GET", &format!("{vm}?api-version=2024-11-01"), "").1;
             let names = shown["resources"].as_array().into_iter().flatten();
             extensions.extend(names.map(|one| text(&one["name"])));
         }
         let deleted = claim["metadata"]["deletionTimestamp"].is_string();
         if deleted && !facts.contains_key("minutes until the deletion") {
-            let after = seconds_between(&claim["metadata"]["creationTimestamp"], bench.now);
+            let after = seconds_between(&claim["metadata"]["creationTimestamp"], harness.now);
             let minutes = if (900..=905).contains(&after) { "15" } else { "fewer" };
             facts.insert("minutes until the deletion", minutes.to_owned());
-            facts.insert("VM outlives the NodeClaim", has_vm(&bench, &provider_id).to_string());
-            about_the_event(&bench, &mut facts);
+            facts.insert("VM outlives the NodeClaim", has_vm(&harness, &provider_id).to_string());
+            about_the_event(&harness, &mut facts);
         }
-        if has_vm(&bench, &provider_id)
+        if has_vm(&harness, &provider_id)
             && let Some(terminating) = condition(&claim, "InstanceTerminating")
         {
             facts.insert("InstanceTerminating while the VM is there", text(&terminating["status"]));
         }
     }
     assert!(
-        bench.get(NODE_CLAIMS, NAME).is_none(),
+        harness.get(NODE_CLAIMS, NAME).is_none(),
         "it is still there after {}",
-        bench.now - created
+        harness.now - created
     );
-    assert!(!has_vm(&bench, &provider_id), "{provider_id}");
+    assert!(!has_vm(&harness, &provider_id), "{provider_id}");
     let extensions: Vec<String> = extensions.into_iter().collect();
     let of_karpenter = ["cse-agent-karpenter", "computeAksLinuxBilling"];
     let is_its = extensions.iter().any(|name| of_karpenter.contains(&name.as_str()));
     facts.insert("extensions of Karpenter", is_its.to_string());
     facts.insert("extensions", extensions.join(" "));
-    let trace = bench.world.azure().trace().text();
+    let trace = harness.world.azure().trace().text();
     facts.insert("deleteMachines", trace.contains("/deleteMachines").to_string());
     facts
 }
@@ -171,24 +171,24 @@ fn limits_are_those_recorded() {
         launch_failure: Some(karpenter::LaunchFailure::Refused),
         ..karpenter::Options::default()
     };
-    let mut bench = with(options);
-    bench.world.create_claim(NAME, bench.now).unwrap();
-    bench.pass(limit("seconds of a launch") - 5);
-    assert!(bench.get(NODE_CLAIMS, NAME).is_some());
-    bench.pass(15);
-    assert!(bench.get(NODE_CLAIMS, NAME).is_none());
+    let mut harness = with(options);
+    harness.world.create_claim(NAME, harness.now).unwrap();
+    harness.pass(limit("seconds of a launch") - 5);
+    assert!(harness.get(NODE_CLAIMS, NAME).is_some());
+    harness.pass(15);
+    assert!(harness.get(NODE_CLAIMS, NAME).is_none());
     // Registration outcomes that a NodePool keeps, and the number that makes it unhealthy.
-    let mut bench = with(karpenter::Options::default());
+    let mut harness = with(karpenter::Options::default());
     let hangs = Cse { seconds: None, ..Cse::default() };
     for number in 1..=limit("failures of an unhealthy NodePool") {
-        let pool = bench.get("nodepools.karpenter.sh", "default").unwrap();
+        let pool = harness.get("nodepools.karpenter.sh", "default").unwrap();
         assert_eq!(condition(pool, "NodeRegistrationHealthy"), None, "before failure {number}");
         let name = format!("default-{number}");
-        bench.world.karpenter_mut().unwrap().set_fate(&name, hangs.clone());
-        bench.world.create_claim(&name, bench.now).unwrap();
-        bench.pass(16 * 60);
+        harness.world.karpenter_mut().unwrap().set_fate(&name, hangs.clone());
+        harness.world.create_claim(&name, harness.now).unwrap();
+        harness.pass(16 * 60);
     }
-    let pool = bench.get("nodepools.karpenter.sh", "default").unwrap();
+    let pool = harness.get("nodepools.karpenter.sh", "default").unwrap();
     let healthy = condition(pool, "NodeRegistrationHealthy").unwrap();
     assert_eq!(text(&healthy["reason"]), limits["reason of an unhealthy NodePool"]);
 }

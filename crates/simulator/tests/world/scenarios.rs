@@ -5,34 +5,34 @@ use mooring_simulator::cluster::Options;
 use mooring_simulator::scenario::Scenario;
 use serde_json::json;
 
-use crate::support::{Bench, NODE_CLAIMS, condition};
+use crate::support::{Harness, NODE_CLAIMS, condition};
 
 #[test]
-fn every_scenario_has_its_cluster() {
+fn scenarios_have_their_cluster() {
     for name in Scenario::names() {
-        let bench = Bench::new(name, Options::default());
+        let harness = Harness::new(name, Options::default());
         let wedged = matches!(name, "wedged-system-pool" | "young-operation");
-        let system = bench.nodes("system");
+        let system = harness.nodes("system");
         assert_eq!(system.len(), if wedged { 2 } else { 3 }, "{name}");
-        assert_eq!(bench.nodes("user").len(), 2, "{name}");
+        assert_eq!(harness.nodes("user").len(), 2, "{name}");
         assert!(system.iter().all(|(_, ready)| *ready), "{name}: old nodes are ready");
-        assert_eq!(bench.places("coredns").len(), 2, "{name}");
-        assert!(bench.get("nodepools.karpenter.sh", "default").is_some(), "{name}");
-        assert!(bench.get("aksnodeclasses.karpenter.azure.com", "default").is_some(), "{name}");
+        assert_eq!(harness.places("coredns").len(), 2, "{name}");
+        assert!(harness.get("nodepools.karpenter.sh", "default").is_some(), "{name}");
+        assert!(harness.get("aksnodeclasses.karpenter.azure.com", "default").is_some(), "{name}");
         let system: Vec<String> = system.into_iter().map(|(name, _)| name).collect();
         for workload in ["coredns", "metrics-server", "konnectivity-agent"] {
-            assert!(bench.places(workload).iter().all(|node| system.contains(node)), "{name}");
+            assert!(harness.places(workload).iter().all(|node| system.contains(node)), "{name}");
         }
-        let everywhere = bench.world.kubernetes().count("nodes");
-        assert_eq!(bench.places("kube-proxy").len(), everywhere, "{name}");
+        let everywhere = harness.world.kubernetes().count("nodes");
+        assert_eq!(harness.places("kube-proxy").len(), everywhere, "{name}");
     }
 }
 
 #[test]
 fn a_pool_node_looks_as_aks_makes_it() {
-    let bench = Bench::new("healthy", Options::default());
-    let (name, _) = bench.nodes("system")[0].clone();
-    let node = bench.get("nodes", &name).unwrap();
+    let harness = Harness::new("healthy", Options::default());
+    let (name, _) = harness.nodes("system")[0].clone();
+    let node = harness.get("nodes", &name).unwrap();
     let (set, number) = name.split_at(name.len() - 6);
     assert!(
         set.starts_with("aks-system-") && set.ends_with("-vmss") && number == "000000",
@@ -64,9 +64,10 @@ fn a_pool_node_looks_as_aks_makes_it() {
 #[test]
 fn karpenter_machines_have_their_claims() {
     for atomic_conditions in [false, true] {
-        let bench = Bench::new("oras-missing", Options { atomic_conditions, ..Options::default() });
-        assert_eq!(bench.world.kubernetes().count(NODE_CLAIMS), 10);
-        let bad = bench.get(NODE_CLAIMS, "default-bad1").unwrap();
+        let harness =
+            Harness::new("oras-missing", Options { atomic_conditions, ..Options::default() });
+        assert_eq!(harness.world.kubernetes().count(NODE_CLAIMS), 10);
+        let bad = harness.get(NODE_CLAIMS, "default-bad1").unwrap();
         assert_eq!(
             bad["status"]["providerID"],
             "azure:///subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/mc_rg-demo_demo_westeurope/providers/Microsoft.Compute/virtualMachines/aks-default-bad1"
@@ -81,23 +82,23 @@ fn karpenter_machines_have_their_claims() {
             (&registered["status"], &registered["reason"]),
             (&json!("Unknown"), &json!("NodeNotFound"))
         );
-        assert!(bench.get("nodes", "aks-default-bad1").is_none());
-        let good = bench.get(NODE_CLAIMS, "default-good1").unwrap();
+        assert!(harness.get("nodes", "aks-default-bad1").is_none());
+        let good = harness.get(NODE_CLAIMS, "default-good1").unwrap();
         for kind in ["Launched", "Registered", "Initialized", "Ready"] {
             assert_eq!(condition(good, kind).unwrap()["status"], "True", "{kind}");
         }
         assert_eq!(good["status"]["nodeName"], "aks-default-good1");
-        let node = bench.get("nodes", "aks-default-good1").unwrap();
+        let node = harness.get("nodes", "aks-default-good1").unwrap();
         assert_eq!(node["spec"]["providerID"], good["status"]["providerID"]);
     }
 }
 
 #[test]
 fn a_deleted_pool_takes_its_nodes_and_a_new_one_brings_others() {
-    let mut bench = Bench::new("healthy", Options::default());
-    let (system, user) = (bench.pool("system"), bench.pool("user"));
-    let temporary = bench.pool("systmp");
-    let (_, body) = bench.arm("GET", &system, "");
+    let mut harness = Harness::new("healthy", Options::default());
+    let (system, user) = (harness.pool("system"), harness.pool("user"));
+    let temporary = harness.pool("systmp");
+    let (_, body) = harness.arm("GET", &system, "");
     let mut properties = body["properties"].clone();
     for own in [
         "provisioningState",
@@ -109,65 +110,67 @@ fn a_deleted_pool_takes_its_nodes_and_a_new_one_brings_others() {
         properties.as_object_mut().unwrap().remove(own);
     }
     let wanted = json!({"properties": properties}).to_string();
-    let (status, answer) = bench.arm("PUT", &temporary, &wanted);
+    let (status, answer) = harness.arm("PUT", &temporary, &wanted);
     assert_eq!(status, 201, "{answer}");
-    bench.pass(1200);
-    assert_eq!(bench.nodes("systmp").len(), 3);
-    assert!(bench.nodes("systmp").iter().all(|(_, ready)| *ready));
+    harness.pass(1200);
+    assert_eq!(harness.nodes("systmp").len(), 3);
+    assert!(harness.nodes("systmp").iter().all(|(_, ready)| *ready));
 
-    let before = bench.nodes("system");
-    let (status, answer) = bench.arm("DELETE", &system, "");
+    let before = harness.nodes("system");
+    let (status, answer) = harness.arm("DELETE", &system, "");
     assert_eq!(status, 202, "{answer}");
-    bench.pass(1200);
-    assert!(bench.nodes("system").is_empty());
-    let there: Vec<String> = bench.nodes("systmp").into_iter().map(|(name, _)| name).collect();
+    harness.pass(1200);
+    assert!(harness.nodes("system").is_empty());
+    let there: Vec<String> = harness.nodes("systmp").into_iter().map(|(name, _)| name).collect();
     for workload in ["coredns", "metrics-server", "konnectivity-agent"] {
-        let places = bench.places(workload);
+        let places = harness.places(workload);
         assert_eq!(places.len(), 2, "{workload}");
         assert!(places.iter().all(|node| there.contains(node)), "{workload}: {places:?}");
     }
     let gone = |node: &str| !before.iter().any(|(name, _)| name == node);
-    assert!(bench.places("kube-proxy").iter().all(|node| gone(node)));
+    assert!(harness.places("kube-proxy").iter().all(|node| gone(node)));
 
-    let (status, answer) = bench.arm("PUT", &system, &wanted);
+    let (status, answer) = harness.arm("PUT", &system, &wanted);
     assert_eq!(status, 201, "{answer}");
-    bench.pass(1200);
-    let after = bench.nodes("system");
+    harness.pass(1200);
+    let after = harness.nodes("system");
     assert_eq!(after.len(), 3);
     assert!(after.iter().all(|(name, ready)| *ready && gone(name)), "{after:?}");
-    let (status, _) = bench.arm("GET", &user, "");
+    let (status, _) = harness.arm("GET", &user, "");
     assert_eq!(status, 200);
 }
 
 #[test]
 fn a_node_registers_first_and_is_ready_later() {
-    let mut bench = Bench::new("slow-boot", Options::default());
-    assert!(bench.get("nodes", "aks-default-slow1").is_none());
+    let mut harness = Harness::new("slow-boot", Options::default());
+    assert!(harness.get("nodes", "aks-default-slow1").is_none());
     // Boot, bootstrap, registration.
-    bench.pass(40 + 840 + 10);
-    let ready = |bench: &Bench| {
-        condition(bench.get("nodes", "aks-default-slow1").unwrap(), "Ready").unwrap()["status"]
+    harness.pass(40 + 840 + 10);
+    let ready = |harness: &Harness| {
+        condition(harness.get("nodes", "aks-default-slow1").unwrap(), "Ready").unwrap()["status"]
             .clone()
     };
-    assert_eq!(ready(&bench), "False");
-    bench.pass(15);
-    assert_eq!(ready(&bench), "True");
-    let claim = bench.get(NODE_CLAIMS, "default-slow1").unwrap();
+    assert_eq!(ready(&harness), "False");
+    harness.pass(15);
+    assert_eq!(ready(&harness), "True");
+    let claim = harness.get(NODE_CLAIMS, "default-slow1").unwrap();
     assert_eq!(condition(claim, "Ready").unwrap()["status"], "True");
 }
 
 #[test]
-fn the_cluster_lets_in_whom_the_sign_in_endpoint_sent() {
-    let mut bench = Bench::new("healthy", Options::default());
-    let ask = |bench: &mut Bench, token: &str| bench.kube("GET", "/api/v1/nodes", token, "", "").0;
-    let azure = |bench: &Bench, audience: &str| bench.world.azure().token(audience, bench.now);
-    let token = azure(&bench, &format!("{AKS_SERVER}/"));
-    assert_eq!(ask(&mut bench, &token), 200);
+fn cluster_accepts_tokens_of_the_sign_in_endpoint() {
+    let mut harness = Harness::new("healthy", Options::default());
+    let ask =
+        |harness: &mut Harness, token: &str| harness.kube("GET", "/api/v1/nodes", token, "", "").0;
+    let azure =
+        |harness: &Harness, audience: &str| harness.world.azure().token(audience, harness.now);
+    let token = azure(&harness, &format!("{AKS_SERVER}/"));
+    assert_eq!(ask(&mut harness, &token), 200);
     let forged = format!("{token}x");
-    assert_eq!(ask(&mut bench, &forged), 401);
-    let other = azure(&bench, "https://management.azure.com");
-    assert_eq!(ask(&mut bench, &other), 401, "a token for another audience");
-    assert_eq!(ask(&mut bench, "simulated-administrator"), 200);
-    bench.pass(3601);
-    assert_eq!(ask(&mut bench, &token), 401, "a token that is over");
+    assert_eq!(ask(&mut harness, &forged), 401);
+    let other = azure(&harness, "https://management.azure.com");
+    assert_eq!(ask(&mut harness, &other), 401, "a token for another audience");
+    assert_eq!(ask(&mut harness, "simulated-administrator"), 200);
+    harness.pass(3601);
+    assert_eq!(ask(&mut harness, &token), 401, "a token that is over");
 }

@@ -14,7 +14,7 @@ use mooring_simulator::scenario::Scenario;
 use crate::support::start;
 
 #[tokio::test(start_paused = true)]
-async fn time_passes_for_both_sides_and_nobody_has_to_ask() {
+async fn time_passes_for_both_sides_without_requests() {
     let options = Options { karpenter: Some(karpenter::Options::default()), ..Options::default() };
     let world = Cluster::new(&Scenario::named("healthy").unwrap(), 1, start(), options);
     let shell = Shell::new(world);

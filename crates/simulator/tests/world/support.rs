@@ -16,12 +16,12 @@ pub(crate) fn start() -> Timestamp {
     "2026-11-15T08:00:00Z".parse().unwrap()
 }
 
-pub(crate) struct Bench {
+pub(crate) struct Harness {
     pub(crate) world: Cluster,
     pub(crate) now: Timestamp,
 }
 
-impl Bench {
+impl Harness {
     pub(crate) fn new(scenario: &str, options: Options) -> Self {
         let scenario = Scenario::named(scenario).unwrap();
         Self { world: Cluster::new(&scenario, 7, start(), options), now: start() }

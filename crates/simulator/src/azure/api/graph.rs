@@ -6,7 +6,7 @@ use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::state::{AzureState, text};
 
 /// Maximum rows of one response.
-const MOST: usize = 1000;
+const MAX_ROWS: usize = 1000;
 
 impl AzureState {
     pub(crate) fn graph(&self, call: &Call) -> ArmResult {
@@ -25,7 +25,7 @@ impl AzureState {
         let number = |name: &str| {
             options.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok())
         };
-        let top = number("$top").or(number("top")).unwrap_or(MOST).clamp(1, MOST);
+        let top = number("$top").or(number("top")).unwrap_or(MAX_ROWS).clamp(1, MAX_ROWS);
         let token = options.get("$skipToken").or(options.get("skipToken")).and_then(Value::as_str);
         let skip = match token {
             None => number("$skip").unwrap_or_default(),

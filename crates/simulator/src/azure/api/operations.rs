@@ -40,7 +40,7 @@ impl AzureState {
         };
         self.forget_oldest();
         self.operations.insert(id.clone(), operation.clone());
-        self.agenda.plan(ends, Event::OperationEnds { operation: id });
+        self.events.plan(ends, Event::OperationEnds { operation: id });
         operation
     }
 

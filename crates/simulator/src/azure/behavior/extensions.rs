@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::azure::behavior::machines::REGISTRATION;
 use crate::azure::state::{
-    Azure, AzureState, Birth, Change, Event, Extensions, Guest, Promise, set, stamp, text,
+    Azure, AzureState, Change, Event, Extensions, Guest, Promise, VmSpec, set, stamp, text,
 };
 
 /// Extension by which Karpenter marks its VMs for billing.
@@ -27,7 +27,7 @@ impl Azure {
 
 impl AzureState {
     /// Creates the extensions of a new VM, and stores those that follow later.
-    pub(crate) fn plan_extensions(&mut self, birth: &Birth) {
+    pub(crate) fn plan_extensions(&mut self, birth: &VmSpec) {
         let script = birth.cse.clone();
         match birth.extensions {
             Extensions::AtBirth(name) => {
@@ -63,7 +63,7 @@ impl AzureState {
         match self.promises.get(id) {
             Some(Promise { promised: true, .. }) if plan => {
                 if let Some(vm) = self.karpenter_vm(id) {
-                    self.tell(Change::VmRuns(vm));
+                    self.queue_change(Change::VmRuns(vm));
                 }
             }
             Some(_) => self.create_extensions(id, at, plan),
@@ -96,7 +96,7 @@ impl AzureState {
         }
         if let (true, Guest::Ready, Some(seconds)) = (plan, script.guest, script.seconds) {
             let ends = self.after(at, seconds);
-            self.agenda.plan(ends, Event::ExtensionEnds { id: extension.to_owned() });
+            self.events.plan(ends, Event::ExtensionEnds { id: extension.to_owned() });
         }
     }
 
@@ -113,7 +113,7 @@ impl AzureState {
         );
         if plan {
             let ends = self.after(at, BILLING_TIME);
-            self.agenda.plan(ends, Event::BillingEnds { id: extension });
+            self.events.plan(ends, Event::BillingEnds { id: extension });
         } else {
             self.end_billing(&extension, at);
         }
@@ -190,7 +190,7 @@ impl AzureState {
         self.end_pool_machine(&machine, script.exit_code);
         if let Some(vm) = self.karpenter_vm(&machine) {
             let (exit_code, message) = (script.exit_code, script.message());
-            self.tell(Change::CseEnded { vm, exit_code, message });
+            self.queue_change(Change::CseEnded { vm, exit_code, message });
         }
         if script.exit_code != 0 {
             return;
@@ -198,7 +198,7 @@ impl AzureState {
         self.create_billing(&machine, at, plan);
         if plan && script.registers {
             let joins = self.after(at, REGISTRATION);
-            self.agenda.plan(joins, Event::NodeJoins { id: machine });
+            self.events.plan(joins, Event::NodeJoins { id: machine });
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::azure::behavior::wedge::MESSAGE;
 use crate::azure::state::{
-    AzureState, Birth, Change, Cse, Event, Guest, Join, Life, last, set, stamp, text,
+    AzureState, BootMode, Change, Cse, Event, Guest, Join, VmSpec, last, set, stamp, text,
 };
 
 /// Seconds from a VM's creation until it runs, and from the bootstrap's end until the node
@@ -21,13 +21,13 @@ pub(crate) fn unattended(machine: &str) -> String {
 
 impl AzureState {
     /// Adds a VM and schedules its events.
-    pub(crate) fn add_machine(&mut self, birth: &Birth) {
+    pub(crate) fn add_machine(&mut self, birth: &VmSpec) {
         self.machines += 1;
         let (id, number) = (&birth.id, self.machines);
         let instance = last(id).to_owned();
         let nic = format!(
             "{id}/networkInterfaces/{}",
-            if birth.life == Life::NoNetwork { "nic-1" } else { "nic-0" }
+            if birth.life == BootMode::NoNetwork { "nic-1" } else { "nic-0" }
         );
         let in_scale_set = id.to_lowercase().contains("/virtualmachinescalesets/");
         let set_name = id.rsplit('/').nth(2).unwrap_or_default();
@@ -67,25 +67,25 @@ impl AzureState {
         if birth.cse.guest != Guest::Ready {
             self.guests.insert(id.to_lowercase(), birth.cse.guest);
         }
-        if birth.life != Life::NoNetwork {
+        if birth.life != BootMode::NoNetwork {
             self.plan_extensions(birth);
         }
         match birth.life {
-            Life::Grown => self.grow_up(birth),
-            Life::Boots => {
+            BootMode::Grown => self.finish_boot(birth),
+            BootMode::Boots => {
                 let at = self.after(birth.created, BOOT);
-                self.agenda.plan(at, Event::MachineRuns { id: id.to_lowercase() });
+                self.events.plan(at, Event::MachineRuns { id: id.to_lowercase() });
             }
-            Life::NoNetwork => self.fail_network(id, birth.created),
+            BootMode::NoNetwork => self.fail_network(id, birth.created),
         }
     }
 
-    fn add_nic(&mut self, birth: &Birth, nic: &str, number: u32) {
+    fn add_nic(&mut self, birth: &VmSpec, nic: &str, number: u32) {
         let address = format!("10.224.{}.{}", number / 250, 4 + number % 250);
-        let addresses = if birth.life == Life::NoNetwork {
+        let addresses = if birth.life == BootMode::NoNetwork {
             // At first the list is null or missing.
             let at = self.after(birth.created, UNADDRESSED);
-            self.agenda.plan(at, Event::InterfaceStaysEmpty { nic: nic.to_lowercase() });
+            self.events.plan(at, Event::InterfaceStaysEmpty { nic: nic.to_lowercase() });
             Value::Null
         } else {
             json!([{
@@ -105,7 +105,7 @@ impl AzureState {
             "id": nic,
             "name": last(nic),
             "properties": {
-                "provisioningState": if birth.life == Life::NoNetwork { "Updating" } else { "Succeeded" },
+                "provisioningState": if birth.life == BootMode::NoNetwork { "Updating" } else { "Succeeded" },
                 "macAddress": format!("00-0D-3A-{:02X}-{:02X}-{:02X}", number >> 16 & 0xff, number >> 8 & 0xff, number & 0xff),
                 "enableAcceleratedNetworking": true,
                 "enableIPForwarding": true,
@@ -114,7 +114,7 @@ impl AzureState {
                 "ipConfigurations": addresses,
             },
         });
-        if birth.life == Life::NoNetwork
+        if birth.life == BootMode::NoNetwork
             && number.is_multiple_of(2)
             && let Some(properties) = body["properties"].as_object_mut()
         {
@@ -131,13 +131,14 @@ impl AzureState {
 
     /// Bootstraps without an extension: visible are only the node, if it registers, and the files
     /// of the VM.
-    pub(crate) fn bootstrap_unattended(&mut self, birth: &Birth) {
+    pub(crate) fn bootstrap_unattended(&mut self, birth: &VmSpec) {
         let script = &birth.cse;
         self.scripts.insert(unattended(&birth.id), script.clone());
-        if let (Life::Boots, true, Some(seconds)) = (birth.life, script.succeeds(), script.seconds)
+        if let (BootMode::Boots, true, Some(seconds)) =
+            (birth.life, script.succeeds(), script.seconds)
         {
             let joins = self.after(birth.created, BOOT + seconds + REGISTRATION);
-            self.agenda.plan(joins, Event::NodeJoins { id: birth.id.to_lowercase() });
+            self.events.plan(joins, Event::NodeJoins { id: birth.id.to_lowercase() });
         }
     }
 
@@ -150,7 +151,7 @@ impl AzureState {
     }
 
     /// Puts a VM that booted long ago into its final state.
-    fn grow_up(&mut self, birth: &Birth) {
+    fn finish_boot(&mut self, birth: &VmSpec) {
         let id = birth.id.to_lowercase();
         self.run_machine(&id, birth.created, false);
         let extensions: Vec<String> = self
@@ -206,7 +207,7 @@ impl AzureState {
         if self.joined.remove(&key)
             && let Some(node) = self.node_of(&key)
         {
-            self.tell(Change::NodeGone { node: node.name, provider_id: node.provider_id });
+            self.queue_change(Change::NodeGone { node: node.name, provider_id: node.provider_id });
         }
         self.store.remove(&key);
         let under = format!("{key}/");
@@ -216,7 +217,7 @@ impl AzureState {
         self.guests.remove(&key);
         self.remove_pool_machine_of(&key);
         if let Some(vm) = vm {
-            self.tell(Change::VmGone(vm));
+            self.queue_change(Change::VmGone(vm));
         }
     }
 
@@ -228,7 +229,7 @@ impl AzureState {
             if node.join.has_node() {
                 self.joined.insert(id.to_lowercase());
             }
-            self.tell(Change::NodeJoined(node));
+            self.queue_change(Change::NodeJoined(node));
         }
     }
 }

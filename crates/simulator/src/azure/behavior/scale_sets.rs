@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::azure::state::{AzureState, Birth, Extensions, Image, Life, Work, number, set, text};
+use crate::azure::state::{
+    AzureState, BootMode, Extensions, Image, VmSpec, Work, number, set, text,
+};
 
 impl AzureState {
     pub(crate) fn vmss_of(&self, pool: &str) -> Option<&Value> {
@@ -97,7 +99,7 @@ impl AzureState {
         &mut self,
         vmss: &str,
         created: Timestamp,
-        life: Life,
+        life: BootMode,
     ) -> Option<String> {
         let body = self.store.get(vmss)?.clone();
         let id = text(&body, "/id");
@@ -110,7 +112,7 @@ impl AzureState {
         let zones = body["zones"].as_array().map_or(1, Vec::len).max(1) as u64;
         let machine = format!("{id}/virtualMachines/{number}");
         let name = text(&body, "/name");
-        self.add_machine(&Birth {
+        self.add_machine(&VmSpec {
             id: machine.clone(),
             extensions: Extensions::AtBirth("vmssCSE"),
             image: body["properties"]["virtualMachineProfile"]["storageProfile"]["imageReference"].clone(),
@@ -143,7 +145,7 @@ impl AzureState {
         let Some((pool, count)) = self.wanted(operation) else { return };
         let vmss = self.vmss_of(&pool).map(|body| text(body, "/id").to_owned());
         let Some(vmss) = vmss.or_else(|| self.add_vmss(&pool)) else { return };
-        let life = if self.is_wedged(&vmss) { Life::NoNetwork } else { Life::Boots };
+        let life = if self.is_wedged(&vmss) { BootMode::NoNetwork } else { BootMode::Boots };
         let there = self.store.list(&format!("{vmss}/virtualMachines")).count();
         for _ in there..usize::try_from(count).unwrap_or_default() {
             self.add_instance(&vmss, at, life);

@@ -41,7 +41,7 @@ impl AzureState {
         if self.wedges.remove(&key).is_none() {
             return;
         }
-        self.agenda.forget(|event| matches!(event, Event::WedgeRetries { vmss } if *vmss == key));
+        self.events.forget(|event| matches!(event, Event::WedgeRetries { vmss } if *vmss == key));
         self.write_vmss(&key, now);
     }
 
@@ -52,7 +52,7 @@ impl AzureState {
     fn plan_retry(&mut self, vmss: String, now: Timestamp) {
         let pause = self.draw_seconds(CADENCE);
         let at = self.after(now, pause);
-        self.agenda.plan(at, Event::WedgeRetries { vmss });
+        self.events.plan(at, Event::WedgeRetries { vmss });
     }
 
     /// Draws a whole number of seconds in the range.

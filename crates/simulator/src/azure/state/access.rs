@@ -118,25 +118,28 @@ pub(crate) fn is_match(pattern: &str, action: &str) -> bool {
 }
 
 /// The shipped role definitions, each with the scopes that its description names.
-const SHIPPED: [(&str, &[Place]); 6] = [
-    (include_str!("../../../../../packaging/roles/mooring-repair.json"), &[Place::Cluster]),
-    (include_str!("../../../../../packaging/roles/mooring-repair-nodes.json"), &[Place::Nodes]),
+const SHIPPED: [(&str, &[RoleScope]); 6] = [
+    (include_str!("../../../../../packaging/roles/mooring-repair.json"), &[RoleScope::Cluster]),
+    (include_str!("../../../../../packaging/roles/mooring-repair-nodes.json"), &[RoleScope::Nodes]),
     (
         include_str!("../../../../../packaging/roles/mooring-repair-subscription.json"),
-        &[Place::Subscription],
+        &[RoleScope::Subscription],
     ),
-    (include_str!("../../../../../packaging/roles/mooring-repair-linked.json"), &[Place::Network]),
+    (
+        include_str!("../../../../../packaging/roles/mooring-repair-linked.json"),
+        &[RoleScope::Network],
+    ),
     (
         include_str!("../../../../../packaging/roles/mooring-controller.json"),
-        &[Place::Cluster, Place::Nodes],
+        &[RoleScope::Cluster, RoleScope::Nodes],
     ),
     (
         include_str!("../../../../../packaging/roles/mooring-why.json"),
-        &[Place::Cluster, Place::Nodes],
+        &[RoleScope::Cluster, RoleScope::Nodes],
     ),
 ];
 
-enum Place {
+enum RoleScope {
     Subscription,
     Cluster,
     Nodes,
@@ -169,10 +172,10 @@ pub(crate) fn initial(options: &Options) -> Vec<Assignment> {
         };
         for place in places {
             let scope = match place {
-                Place::Subscription => subscription.clone(),
-                Place::Cluster => options.cluster_id(),
-                Place::Nodes => group(&options.node_resource_group),
-                Place::Network => group(&options.network_resource_group),
+                RoleScope::Subscription => subscription.clone(),
+                RoleScope::Cluster => options.cluster_id(),
+                RoleScope::Nodes => group(&options.node_resource_group),
+                RoleScope::Network => group(&options.network_resource_group),
             };
             assignments.push(Assignment {
                 principal: options.principal.clone(),
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shipped_definition_is_read() {
+    fn shipped_role_definitions_parse() {
         let assignments = initial(&Options::default());
         assert_eq!(assignments.len(), 2 + 8);
         assert!(assignments.iter().all(|assignment| !assignment.actions.is_empty()));

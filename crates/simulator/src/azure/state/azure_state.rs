@@ -9,8 +9,8 @@ use super::access::DenyAssignment;
 use super::access::Lock;
 use super::access::{Assignment, Denial, initial};
 use super::activity::ActivityLog;
-use super::agenda::Agenda;
 use super::changes::Change;
+use super::event_queue::EventQueue;
 use super::machine::Promise;
 use super::machine::{Cse, Guest, Join};
 use super::operations::Operation;
@@ -20,7 +20,7 @@ use super::wedge::Wedge;
 use crate::random::Random;
 
 /// Maximum changes that wait for a reader: a cluster of 5,000 nodes, created and deleted.
-const UNHEARD: usize = 20_000;
+const MAX_CHANGES: usize = 20_000;
 
 /// The state that a stale read returns an older version of.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(crate) struct AzureState {
     pub(crate) store: Store,
     pub(crate) operations: BTreeMap<String, Operation>,
     pub(crate) activity: ActivityLog,
-    pub(crate) agenda: Agenda,
+    pub(crate) events: EventQueue,
     /// Wedged scale sets, by id in lower case.
     pub(crate) wedges: BTreeMap<String, Wedge>,
     /// Ids of instances and VMs whose node has registered, in lower case.
@@ -63,7 +63,7 @@ impl AzureState {
             store: Store::default(),
             operations: BTreeMap::new(),
             activity,
-            agenda: Agenda::default(),
+            events: EventQueue::default(),
             wedges: BTreeMap::new(),
             joined: BTreeSet::new(),
             scripts: BTreeMap::new(),
@@ -92,9 +92,9 @@ impl AzureState {
     }
 
     /// Queues a change for the cluster's API. Without a reader, the oldest are dropped.
-    pub(crate) fn tell(&mut self, change: Change) {
-        if self.changes.len() >= UNHEARD {
-            self.changes.drain(..UNHEARD / 2);
+    pub(crate) fn queue_change(&mut self, change: Change) {
+        if self.changes.len() >= MAX_CHANGES {
+            self.changes.drain(..MAX_CHANGES / 2);
         }
         self.changes.push(change);
     }

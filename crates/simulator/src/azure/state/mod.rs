@@ -2,10 +2,10 @@
 
 mod access;
 mod activity;
-mod agenda;
 mod azure;
 mod azure_state;
 mod changes;
+mod event_queue;
 mod history;
 mod limits;
 mod machine;
@@ -19,13 +19,13 @@ pub use access::{Assignment, Denial, DenyAssignment, Lock, LockLevel};
 pub(crate) use access::{is_at_or_below, is_match};
 pub use activity::ActivityEntry;
 pub(crate) use activity::{Origin, wrapped_error};
-pub(crate) use agenda::Event;
 pub use azure::Azure;
 pub(crate) use azure_state::{AzureState, earlier, later, stamp};
 pub use changes::{Change, Node, Vm};
+pub(crate) use event_queue::Event;
 pub(crate) use limits::Buckets;
 pub use limits::{Limit, Limits};
-pub(crate) use machine::{Birth, Extensions, Image, Life, Promise, image_of};
+pub(crate) use machine::{BootMode, Extensions, Image, Promise, VmSpec, image_of};
 pub use machine::{Cse, Guest, Join, Mode, Printed};
 pub(crate) use operations::{AKS, COMPUTE, Operation, Status, Work};
 pub use options::{DeletingView, KubernetesAccess, Options, Rights};

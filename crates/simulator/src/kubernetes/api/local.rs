@@ -24,7 +24,7 @@ impl ApiServer {
         let (version, kind) =
             (objects::text(&object, &["apiVersion"]), objects::text(&object, &["kind"]));
         let resource =
-            self.catalogue.of_kind(version, kind).ok_or_else(StatusError::no_such_resource)?;
+            self.catalog.of_kind(version, kind).ok_or_else(StatusError::no_such_resource)?;
         let namespace = objects::namespace(&object).to_owned();
         let namespace = (!namespace.is_empty()).then_some(namespace);
         let status = object.get("status").cloned();
@@ -71,7 +71,7 @@ impl ApiServer {
         patch: &Value,
         now: Timestamp,
     ) -> Result<Value, StatusError> {
-        let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
+        let resource = self.catalog.named(resource).ok_or_else(StatusError::no_such_resource)?;
         let writer = Writer::local(manager, now);
         let mut parts = patch.clone();
         let status = parts.as_object_mut().and_then(|parts| parts.remove("status"));
@@ -92,7 +92,7 @@ impl ApiServer {
 
     /// Deletes an object, honoring finalizers.
     pub fn delete(&mut self, resource: &str, key: &Key, now: Timestamp) -> Result<(), StatusError> {
-        let resource = self.catalogue.named(resource).ok_or_else(StatusError::no_such_resource)?;
+        let resource = self.catalog.named(resource).ok_or_else(StatusError::no_such_resource)?;
         let options = DeleteOptions::now();
         self.delete_object(&resource, key, &options, &Writer::cluster(now)).map(|_| ())
     }

@@ -24,7 +24,7 @@ impl ApiServer {
     fn route(&mut self, request: &Request, now: Timestamp) -> ApiResult<Response> {
         let user = self.who(request)?;
         let path = request.uri().path();
-        let Target::Resource(target) = Target::parse(&self.catalogue, path)? else {
+        let Target::Resource(target) = Target::parse(&self.catalog, path)? else {
             self.authorize_path(&user, request.method(), path)?;
             let accept = header(request, http::header::ACCEPT);
             return openapi::answer(self, path)

@@ -11,7 +11,7 @@ pub(crate) fn settle_definitions(api: &mut ApiServer, now: Timestamp) -> bool {
     let mut changed = false;
     for table in api.removed_definitions.clone() {
         let key = Key::new(None, &table);
-        let Some(resource) = api.catalogue.named(&table) else { continue };
+        let Some(resource) = api.catalog.named(&table) else { continue };
         changed |= api.delete_all(&resource, None, now);
         let Some(definition) = api.get(CRDS, &key) else { continue };
         if api.store.count(&table) > 0 || objects::finalizers(definition).all(|one| one != CLEANUP)

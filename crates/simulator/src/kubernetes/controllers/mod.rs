@@ -2,7 +2,7 @@
 
 mod crds;
 mod disruption;
-mod garbage;
+mod gc;
 mod kubelet;
 mod namespaces;
 pub(crate) mod pod_times;

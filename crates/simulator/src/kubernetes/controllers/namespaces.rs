@@ -17,7 +17,7 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
         .collect();
     for namespace in ending {
         // Objects that cannot be deleted now are reported as remaining.
-        for resource in api.catalogue.namespaced_tables() {
+        for resource in api.catalog.namespaced_tables() {
             api.delete_all(&resource, Some(objects::name(&namespace)), now);
         }
         let left = left_in(api, objects::name(&namespace));
@@ -36,7 +36,7 @@ pub(crate) fn settle_namespaces(api: &mut ApiServer, now: Timestamp) {
 /// Returns the remaining objects: (resource, count, finalizers).
 fn left_in(api: &ApiServer, namespace: &str) -> Vec<(String, usize, Vec<String>)> {
     let mut left = Vec::new();
-    for resource in api.catalogue.namespaced_tables() {
+    for resource in api.catalog.namespaced_tables() {
         let found: Vec<&Value> = api.objects(&resource.table, Some(namespace)).collect();
         if found.is_empty() {
             continue;

@@ -6,9 +6,9 @@
 use jiff::Timestamp;
 
 use super::pod_times::PodTimes;
-use super::{crds, disruption, garbage, kubelet, namespaces, scheduler, workloads};
+use super::{crds, disruption, gc, kubelet, namespaces, scheduler, workloads};
 use crate::kubernetes::api::state::ApiServer;
-use crate::kubernetes::store::Place;
+use crate::kubernetes::store::ObjectKey;
 
 /// Enough rounds for any cascade; the limit turns a mistake into an end instead of an endless loop.
 const ROUNDS: usize = 1_000;
@@ -18,7 +18,7 @@ pub(crate) fn settle(api: &mut ApiServer, pods: &mut PodTimes, now: Timestamp) {
     api.now = Some(now);
     api.settle_watches(now);
     let due = pods.take_due(now);
-    api.changed.0.extend(due.iter().map(|key| Place::new("pods", key)));
+    api.changed.0.extend(due.iter().map(|key| ObjectKey::new("pods", key)));
     for _ in 0..ROUNDS {
         let mut changed = crds::settle_definitions(api, now);
         let work = std::mem::take(&mut api.changed);
@@ -29,7 +29,7 @@ pub(crate) fn settle(api: &mut ApiServer, pods: &mut PodTimes, now: Timestamp) {
             scheduler::settle_scheduling(api, &work, now);
             kubelet::settle_pods(api, pods, &work, now);
             disruption::settle_budgets(api, &work, now);
-            garbage::settle_garbage(api, &work, now);
+            gc::settle_garbage(api, &work, now);
             namespaces::settle_namespaces(api, now);
         }
         if !changed {

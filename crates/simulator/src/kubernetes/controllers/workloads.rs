@@ -176,7 +176,7 @@ fn start_pod(
 }
 
 fn stop_pod(api: &mut ApiServer, pod: &Value, now: Timestamp) {
-    let Some(pods) = api.catalogue.named("pods") else { return };
+    let Some(pods) = api.catalog.named("pods") else { return };
     let (key, options) = (objects::key_of(pod), DeleteOptions::background());
     let _ = api.delete_object(&pods, &key, &options, &Writer::cluster(now));
 }

@@ -30,11 +30,14 @@ impl InProcess {
     /// Returns a client whose requests carry this token. A token that a header cannot hold is
     /// omitted.
     pub fn with_token(shell: Shell, token: &str) -> Self {
-        Self::over(move |request| shell.handle(request), token)
+        Self::with_handler(move |request| shell.handle(request), token)
     }
 
     /// Returns a client of any implementation of the API, such as a whole simulation.
-    pub fn over(answer: impl Fn(&Request) -> Outcome + Send + Sync + 'static, token: &str) -> Self {
+    pub fn with_handler(
+        answer: impl Fn(&Request) -> Outcome + Send + Sync + 'static,
+        token: &str,
+    ) -> Self {
         let mut token = http::HeaderValue::try_from(format!("Bearer {token}")).ok();
         if let Some(token) = &mut token {
             token.set_sensitive(true);

@@ -8,12 +8,12 @@ use super::objects::{self, Key, text};
 
 /// Table and key of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct ObjectKey {
     pub(crate) table: String,
     pub(crate) key: Key,
 }
 
-impl Place {
+impl ObjectKey {
     pub(crate) fn new(table: &str, key: &Key) -> Self {
         Self { table: table.to_owned(), key: key.clone() }
     }
@@ -21,8 +21,8 @@ impl Place {
 
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    living: BTreeMap<String, Place>,
-    dependents: BTreeMap<String, BTreeSet<Place>>,
+    living: BTreeMap<String, ObjectKey>,
+    dependents: BTreeMap<String, BTreeSet<ObjectKey>>,
     pods: BTreeMap<String, BTreeSet<Key>>,
     ending_namespaces: BTreeSet<Key>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Index {
 impl Index {
     /// Adds an object.
     pub(super) fn enter(&mut self, table: &str, key: &Key, value: &Value) {
-        let place = Place::new(table, key);
+        let place = ObjectKey::new(table, key);
         for owner in owners(value) {
             self.dependents.entry(owner.to_owned()).or_default().insert(place.clone());
         }
@@ -50,7 +50,7 @@ impl Index {
     /// Removes an object that was added with this value.
     pub(super) fn leave(&mut self, table: &str, key: &Key, value: &Value) {
         self.living.remove(objects::uid(value));
-        let place = Place::new(table, key);
+        let place = ObjectKey::new(table, key);
         for owner in owners(value) {
             take(&mut self.dependents, owner, &place);
         }
@@ -64,11 +64,11 @@ impl Index {
     }
 
     /// Finds the object with this uid.
-    pub(crate) fn place_of(&self, uid: &str) -> Option<&Place> {
+    pub(crate) fn place_of(&self, uid: &str) -> Option<&ObjectKey> {
         self.living.get(uid)
     }
 
-    pub(crate) fn dependents(&self, uid: &str) -> impl Iterator<Item = &Place> {
+    pub(crate) fn dependents(&self, uid: &str) -> impl Iterator<Item = &ObjectKey> {
         self.dependents.get(uid).into_iter().flatten()
     }
 

@@ -3,6 +3,6 @@ pub(crate) mod objects;
 mod selector;
 mod tables;
 
-pub(crate) use index::{Place, owners};
+pub(crate) use index::{ObjectKey, owners};
 pub(crate) use selector::{Selector, fits_label_selector};
 pub(crate) use tables::{Change, ChangeKind, Object, Store, item};

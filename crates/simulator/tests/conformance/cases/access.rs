@@ -7,7 +7,7 @@ use crate::case::cases;
 use crate::cluster::{Cluster, Patch, condition};
 
 cases!("access":
-    a_stranger_may_do_nothing_and_is_told_so,
+    unknown_user_is_denied_with_a_message,
     a_stranger_may_discover,
     a_namespaced_refusal_names_the_namespace,
     a_refused_subresource_is_named,
@@ -20,9 +20,9 @@ cases!("access":
     a_list_by_name_is_granted_by_a_named_rule,
     stars_grant_everything,
     a_removed_binding_grants_no_more,
-    everybody_may_ask_what_they_may,
+    users_may_review_their_own_access,
     the_admin_may_ask_for_others,
-    nobody_grants_more_than_they_have,
+    users_grant_only_permissions_they_have,
 );
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
@@ -50,7 +50,7 @@ async fn until_granted(user: &Cluster, path: &str) {
     user.eventually(path, |answer| answer.status != 403).await;
 }
 
-async fn a_stranger_may_do_nothing_and_is_told_so(c: Cluster) {
+async fn unknown_user_is_denied_with_a_message(c: Cluster) {
     let stranger = c.as_user("hal");
     let status = stranger.get("/apis/karpenter.sh/v1/nodeclaims").await.fails(403, "Forbidden");
     assert_eq!(
@@ -237,7 +237,7 @@ async fn review(user: &Cluster, attributes: &Value) -> Value {
     user.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", &body).await.is(201)
 }
 
-async fn everybody_may_ask_what_they_may(c: Cluster) {
+async fn users_may_review_their_own_access(c: Cluster) {
     let attributes = json!({"verb": "delete", "group": "karpenter.sh", "resource": "nodeclaims"});
     let answer = review(&c, &attributes).await;
     assert_eq!(answer["status"]["allowed"], true);
@@ -255,7 +255,7 @@ async fn the_admin_may_ask_for_others(c: Cluster) {
     assert_eq!(answer["status"]["allowed"], false);
 }
 
-async fn nobody_grants_more_than_they_have(c: Cluster) {
+async fn users_grant_only_permissions_they_have(c: Cluster) {
     let rules = json!([{
         "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["create", "get"],
     }]);

@@ -13,12 +13,12 @@ cases!("json_patch":
     a_key_with_a_slash_is_escaped,
     a_duplicate_type_is_taken_in_an_atomic_list;
     on_both:
-    a_condition_is_appended_behind_the_others,
+    condition_is_appended_after_the_others,
     an_append_under_a_failed_test_of_uid_changes_nothing,
     a_test_of_the_version_guards_an_append,
     a_condition_is_replaced_at_its_index,
     a_failed_test_of_type_changes_nothing,
-    a_test_behind_the_end_fails,
+    test_after_the_end_fails,
     an_append_needs_a_list,
     a_list_is_added_where_there_is_none,
     a_whole_status_is_added_where_there_is_none,
@@ -38,7 +38,7 @@ cases!("json_patch":
 /// Message of every patch that does not apply.
 const REJECTED: &str = "the server rejected our request due to an error in our request";
 
-async fn a_condition_is_appended_behind_the_others(c: Cluster) {
+async fn condition_is_appended_after_the_others(c: Cluster) {
     let (path, claim) = c.claim_with_conditions(&["Launched", "Registered"]).await;
     let patch = json!([
         {"op": "test", "path": "/metadata/uid", "value": claim["metadata"]["uid"]},
@@ -99,7 +99,7 @@ async fn a_failed_test_of_type_changes_nothing(c: Cluster) {
     assert_eq!(c.get(&path).await.is(200), claim);
 }
 
-async fn a_test_behind_the_end_fails(c: Cluster) {
+async fn test_after_the_end_fails(c: Cluster) {
     let (path, _) = c.claim_with_conditions(&["Launched"]).await;
     let patch =
         json!([{"op": "test", "path": "/status/conditions/7/type", "value": "CSEProvisioned"}]);

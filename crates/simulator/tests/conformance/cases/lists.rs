@@ -20,7 +20,7 @@ cases!("lists":
     a_custom_object_has_only_its_name_to_select_by,
     pages_cover_everything_once,
     pages_show_the_list_as_it_was_at_the_first,
-    a_page_tells_how_many_remain,
+    page_has_the_remaining_item_count,
     pages_respect_selectors,
     a_bad_continue_token_is_refused,
     a_continued_list_takes_no_version_of_its_own,
@@ -170,7 +170,7 @@ async fn pages_show_the_list_as_it_was_at_the_first(c: Cluster) {
     assert_eq!(names(&rest), ["b", "c"]);
 }
 
-async fn a_page_tells_how_many_remain(c: Cluster) {
+async fn page_has_the_remaining_item_count(c: Cluster) {
     let path = maps(&c, &["a", "b", "c"]).await;
     let page = c.get(&format!("{path}?limit=1")).await.is(200);
     assert_eq!(page["metadata"]["remainingItemCount"], 2);

@@ -30,7 +30,7 @@ cases!("objects":
     an_update_that_changes_nothing_keeps_the_version,
     generation_counts_changes_of_the_spec_only,
     immutable_metadata_stays_as_it_was,
-    a_deleted_object_is_told_by_uid,
+    deleted_object_is_reported_by_uid,
     deleting_a_missing_object_is_not_found,
     a_recreated_object_has_another_uid,
     versions_rise_across_kinds,
@@ -273,7 +273,7 @@ async fn immutable_metadata_stays_as_it_was(c: Cluster) {
     assert_eq!(patched["metadata"]["generation"], 1);
 }
 
-async fn a_deleted_object_is_told_by_uid(c: Cluster) {
+async fn deleted_object_is_reported_by_uid(c: Cluster) {
     let (path, claim) = c.new_claim("claim").await;
     let status = c.delete(&path).await.is(200);
     assert_eq!(status["kind"], "Status");

@@ -27,8 +27,8 @@ cases!("pods":
     a_budget_allows_as_many_as_it_says,
     a_budget_that_was_not_observed_refuses,
     two_budgets_refuse,
-    a_pending_pod_is_evicted_whatever_its_budget,
-    a_finished_pod_is_evicted_whatever_its_budget,
+    pending_pod_is_evicted_regardless_of_pdb,
+    finished_pod_is_evicted_regardless_of_pdb,
     the_librarys_eviction_loses_its_options,
     a_pods_status_is_written_by_strategic_patch;
     since 21:
@@ -257,7 +257,7 @@ async fn two_budgets_refuse(c: Cluster) {
     assert!(text(&answer.body, "/message").contains("more than one PodDisruptionBudget"));
 }
 
-async fn a_pending_pod_is_evicted_whatever_its_budget(c: Cluster) {
+async fn pending_pod_is_evicted_regardless_of_pdb(c: Cluster) {
     let pods = format!("{}/pods", c.namespace().await);
     let mut body = pod("p");
     body["metadata"]["labels"] = json!({"app": "app"});
@@ -267,7 +267,7 @@ async fn a_pending_pod_is_evicted_whatever_its_budget(c: Cluster) {
     c.get(&format!("{pods}/p")).await.fails(404, "NotFound");
 }
 
-async fn a_finished_pod_is_evicted_whatever_its_budget(c: Cluster) {
+async fn finished_pod_is_evicted_regardless_of_pdb(c: Cluster) {
     c.namespace().await;
     let path = running(&c, "p").await;
     let status = json!({"status": {"phase": "Succeeded"}});

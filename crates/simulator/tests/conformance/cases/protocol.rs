@@ -19,13 +19,13 @@ cases!("protocol":
     groups_are_discovered,
     resources_are_discovered,
     a_custom_resource_is_discovered,
-    the_version_is_told,
-    health_is_told,
+    version_is_served,
+    health_is_served,
     an_openapi_document_is_there,
     an_unknown_path_is_not_found,
     an_unknown_resource_is_not_found,
     an_unknown_subresource_is_not_found,
-    a_method_that_is_not_allowed_is_told,
+    disallowed_method_is_rejected,
     an_unknown_patch_type_is_refused,
     an_unknown_body_type_is_refused,
     an_answer_in_an_unknown_type_is_refused,
@@ -253,13 +253,13 @@ async fn a_custom_resource_is_discovered(c: Cluster) {
     assert_eq!(find("aksnodeclasses/status")["verbs"], json!(["get", "patch", "update"]));
 }
 
-async fn the_version_is_told(c: Cluster) {
+async fn version_is_served(c: Cluster) {
     let told = c.get("/version").await.is(200);
     assert_eq!(told["major"], "1");
     assert!(text(&told, "/gitVersion").starts_with("v1."));
 }
 
-async fn health_is_told(c: Cluster) {
+async fn health_is_served(c: Cluster) {
     for path in ["/healthz", "/readyz", "/livez"] {
         // A busy server may be unhealthy for a moment.
         let well = c.eventually(path, |answer| answer.status == 200).await;
@@ -291,7 +291,7 @@ async fn an_unknown_subresource_is_not_found(c: Cluster) {
     assert_eq!(c.get(&format!("{path}/scale")).await.status, 404);
 }
 
-async fn a_method_that_is_not_allowed_is_told(c: Cluster) {
+async fn disallowed_method_is_rejected(c: Cluster) {
     c.post("/api/v1/nodes/n", &json!({})).await.fails(405, "MethodNotAllowed");
     let answer = c.put("/api/v1/nodes", &json!({})).await;
     let status = answer.fails(405, "MethodNotAllowed");

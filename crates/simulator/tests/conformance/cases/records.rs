@@ -9,7 +9,7 @@ use crate::cluster::{Cluster, Patch};
 cases!("records":
     a_lease_is_taken_by_the_first,
     a_lease_is_renewed_by_its_version,
-    two_takers_of_a_lease_are_told_apart,
+    concurrent_lease_updates_conflict,
     a_lease_keeps_microseconds,
     an_event_is_seen_in_both_apis,
     a_core_event_is_seen_in_both_apis,
@@ -67,7 +67,7 @@ async fn a_lease_is_renewed_by_its_version(c: Cluster) {
     c.put(&format!("{leases}/l"), &held).await.fails(409, "Conflict");
 }
 
-async fn two_takers_of_a_lease_are_told_apart(c: Cluster) {
+async fn concurrent_lease_updates_conflict(c: Cluster) {
     let leases = leases(&c).await;
     let seen = c.post(&leases, &lease("l", "dead")).await.is(201);
     let take = |holder: &str| {

@@ -22,7 +22,7 @@ cases!("schema":
     a_time_must_be_a_time,
     a_quantity_is_a_number_or_a_text,
     a_set_has_no_duplicates,
-    all_faults_are_told_at_once,
+    all_schema_errors_are_returned_at_once,
     a_status_is_validated_when_written,
     two_versions_show_one_object,
     a_quoted_number_is_no_number;
@@ -211,7 +211,7 @@ async fn a_set_has_no_duplicates(c: Cluster) {
     assert_eq!(causes(&status), [("FieldValueDuplicate", "spec.disruption.budgets[0].reasons[1]")]);
 }
 
-async fn all_faults_are_told_at_once(c: Cluster) {
+async fn all_schema_errors_are_returned_at_once(c: Cluster) {
     let mut claim = c.claim("claim");
     claim["spec"]["expireAfter"] = json!("soon");
     claim["spec"]["terminationGracePeriod"] = json!("later");

@@ -5,14 +5,14 @@ use serde_json::json;
 
 use crate::answer::{text, version};
 use crate::case::cases;
-use crate::cluster::{Cluster, PATIENCE, Patch, condition};
+use crate::cluster::{Cluster, Patch, REQUEST_TIMEOUT, condition};
 
 cases!("watches":
-    a_watch_goes_on_where_a_list_ended,
+    watch_continues_after_a_list,
     a_watch_without_version_begins_with_what_is_there,
     a_watch_from_zero_begins_with_what_is_there,
     a_change_of_status_is_a_modification,
-    a_deletion_tells_the_last_state_under_a_new_version,
+    deletion_event_has_last_state_and_new_version,
     an_object_with_finalizers_is_modified_before_it_is_deleted,
     an_object_that_leaves_the_selection_is_deleted_from_it,
     an_object_that_enters_the_selection_is_added_to_it,
@@ -40,7 +40,7 @@ async fn version_of_list(c: &Cluster, path: &str) -> String {
     text(&c.get(path).await.is(200), "/metadata/resourceVersion").to_owned()
 }
 
-async fn a_watch_goes_on_where_a_list_ended(c: Cluster) {
+async fn watch_continues_after_a_list(c: Cluster) {
     let path = maps(&c).await;
     c.post(&path, &map("before", "x")).await.is(201);
     let since = version_of_list(&c, &path).await;
@@ -82,7 +82,7 @@ async fn a_change_of_status_is_a_modification(c: Cluster) {
     assert_eq!(watch.expect("MODIFIED").await, written);
 }
 
-async fn a_deletion_tells_the_last_state_under_a_new_version(c: Cluster) {
+async fn deletion_event_has_last_state_and_new_version(c: Cluster) {
     let path = maps(&c).await;
     let made = c.post(&path, &map("a", "x")).await.is(201);
     let since = text(&made, "/metadata/resourceVersion");
@@ -237,8 +237,9 @@ async fn the_runtime_watcher_follows_a_claim(c: Cluster) {
     let (path, _) = c.new_claim("claim").await;
     let config = watcher::Config::default().fields(&format!("metadata.name={}", c.name("claim")));
     let mut events = Box::pin(watcher::watcher(api, config));
-    let mut next =
-        async || tokio::time::timeout(PATIENCE, events.try_next()).await.unwrap().unwrap().unwrap();
+    let mut next = async || {
+        tokio::time::timeout(REQUEST_TIMEOUT, events.try_next()).await.unwrap().unwrap().unwrap()
+    };
     assert!(matches!(next().await, Event::Init));
     assert!(matches!(next().await, Event::InitApply(_)));
     assert!(matches!(next().await, Event::InitDone));

@@ -6,11 +6,11 @@ use crate::azure::api::request::{ArmError, Call};
 use crate::azure::state::{Buckets, Limit, Limits};
 
 /// Number of buckets above which full ones are dropped, and seconds until every bucket is full.
-const MOST_BUCKETS: usize = 10_000;
+const MAX_BUCKETS: usize = 10_000;
 const FULL_AGAIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// Headers with the remaining tokens of an accepted call.
-pub(crate) type Left = Vec<(&'static str, String)>;
+pub(crate) type RemainingHeaders = Vec<(&'static str, String)>;
 
 /// A bucket that a call draws from.
 struct Draw {
@@ -29,12 +29,12 @@ impl Buckets {
         call: &Call,
         limits: &Limits,
         speed: f64,
-    ) -> Result<Left, ArmError> {
+    ) -> Result<RemainingHeaders, ArmError> {
         // Names come from clients: a bucket that was not used for a while is full again anyway.
-        if self.levels.len() > MOST_BUCKETS {
+        if self.levels.len() > MAX_BUCKETS {
             self.levels.retain(|_, (_, at)| call.now.duration_since(*at) < FULL_AGAIN);
         }
-        let mut left = Left::new();
+        let mut left = RemainingHeaders::new();
         for draw in draws(call, limits) {
             let full = (draw.limit.burst * limits.full, call.now);
             let (level, at) = *self.levels.get(&draw.key).unwrap_or(&full);

@@ -18,7 +18,7 @@ const IMMUTABLE: [&str; 10] = [
     "availabilityZones",
 ];
 
-const LARGEST: i64 = 1000;
+const MAX_NODES: i64 = 1000;
 
 /// Names have a lowercase letter and up to eleven letters or digits; for Windows up to five.
 pub(crate) fn check_name(name: &str, properties: &Map<String, Value>) -> Result<(), ArmError> {
@@ -80,11 +80,11 @@ pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmErr
     let is_system = properties.get("mode").and_then(Value::as_str) == Some("System");
     let least = i64::from(is_system);
     let count = number("count").unwrap_or(1);
-    if !(least..=LARGEST).contains(&count) {
+    if !(least..=MAX_NODES).contains(&count) {
         let mode = if is_system { "System" } else { "User" };
         return invalid(
             "count",
-            format!("{mode} node pools have {least} to {LARGEST} nodes, not {count}"),
+            format!("{mode} node pools have {least} to {MAX_NODES} nodes, not {count}"),
         );
     }
     if properties.get("enableAutoScaling").and_then(Value::as_bool) != Some(true) {
@@ -98,10 +98,12 @@ pub(crate) fn check_counts(properties: &Map<String, Value>) -> Result<(), ArmErr
     let (Some(min), Some(max)) = (number("minCount"), number("maxCount")) else {
         return invalid("minCount", "enableAutoScaling needs minCount and maxCount".to_owned());
     };
-    if min < least || max > LARGEST || min > max {
+    if min < least || max > MAX_NODES || min > max {
         return invalid(
             "minCount",
-            format!("minCount {min} and maxCount {max} are not a range from {least} to {LARGEST}"),
+            format!(
+                "minCount {min} and maxCount {max} are not a range from {least} to {MAX_NODES}"
+            ),
         );
     }
     if count < min || count > max {
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_a_letter_and_up_to_eleven_more_or_five_for_windows() {
+    fn pool_names_have_a_letter_and_a_maximum_length() {
         let allowed = |name: &str, os: &str| {
             check_name(name, json!({"osType": os}).as_object().unwrap()).is_ok()
         };

@@ -75,12 +75,12 @@ impl AzureState {
         match operation.work {
             Work::PutPool { .. } => {
                 let (grow, shrink) = (self.after(started, GROW), self.after(started, SHRINK));
-                self.agenda.plan(grow, Event::PoolGrows { operation: id.clone() });
-                self.agenda.plan(shrink, Event::PoolShrinks { operation: id });
+                self.events.plan(grow, Event::PoolGrows { operation: id.clone() });
+                self.events.plan(shrink, Event::PoolShrinks { operation: id });
             }
             Work::DeletePool => {
                 let at = self.after(started, SHRINK);
-                self.agenda.plan(at, Event::PoolShrinks { operation: id });
+                self.events.plan(at, Event::PoolShrinks { operation: id });
             }
             _ => {}
         }

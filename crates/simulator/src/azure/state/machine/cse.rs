@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_printed_is_carried_as_it_is_up_to_the_window() {
+    fn command_output_is_kept_up_to_the_window() {
         let stdout = format!("{}é{{\"ExitCode\":\"50\"}}\n", "x".repeat(4096));
         let printed = Printed { stdout, stderr: "it failed\n".to_owned() };
         let cse = Cse { exit_code: 50, printed: Some(printed), ..Cse::default() };
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn success_is_told_with_its_streams() {
+    fn success_message_has_both_streams() {
         assert!(Cse::default().message().starts_with("Enable succeeded: \n[stdout]\n{"));
     }
 }

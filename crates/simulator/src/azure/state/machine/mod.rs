@@ -8,4 +8,4 @@ mod spec;
 pub use cse::{Cse, Guest, Join, Printed};
 pub use provision::Mode;
 pub(crate) use provision::{Image, image_of};
-pub(crate) use spec::{Birth, Extensions, Life, Promise};
+pub(crate) use spec::{BootMode, Extensions, Promise, VmSpec};

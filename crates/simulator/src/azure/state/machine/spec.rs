@@ -7,7 +7,7 @@ use super::cse::Cse;
 
 /// Properties of a new VM.
 #[derive(Debug, Clone)]
-pub(crate) struct Birth {
+pub(crate) struct VmSpec {
     pub(crate) id: String,
     pub(crate) extensions: Extensions,
     pub(crate) image: Value,
@@ -17,12 +17,12 @@ pub(crate) struct Birth {
     pub(crate) subnet: String,
     pub(crate) tags: Value,
     pub(crate) created: Timestamp,
-    pub(crate) life: Life,
+    pub(crate) life: BootMode,
     pub(crate) cse: Cse,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum BootMode {
     /// It boots, its bootstrap runs, its node may register.
     Boots,
     /// All of that happened long ago.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::kubernetes::api::state::{
-    Custom, CustomColumn, FieldError, Nature, Resource, Schema, api_version,
+    Custom, CustomColumn, FieldError, Resource, ResourceOrigin, Schema, api_version,
 };
 use crate::kubernetes::store::objects::{self, flag, list, text};
 
@@ -86,7 +86,7 @@ pub(crate) fn resources(definition: &Value) -> Vec<Resource> {
                 generation: true,
                 status: objects::at(version, &["subresources", "status"]).is_some(),
                 subresources: if scale.is_some() { vec!["scale"] } else { Vec::new() },
-                kind_of_thing: Nature::Custom(Arc::new(Custom {
+                origin: ResourceOrigin::Custom(Arc::new(Custom {
                     warning: flag(version, &["deprecated"]).then(|| warning(spec, version)),
                     schema: Schema::read(&version["schema"]["openAPIV3Schema"]),
                     columns: list(version, &["additionalPrinterColumns"])

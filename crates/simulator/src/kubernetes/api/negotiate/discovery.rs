@@ -48,7 +48,7 @@ pub(crate) fn answer(model: &ApiServer, accept: &str, path: &str) -> Option<Resp
 }
 
 fn named_groups(model: &ApiServer) -> impl Iterator<Item = (String, Vec<String>)> {
-    model.catalogue.groups().into_iter().filter(|(group, _)| !group.is_empty())
+    model.catalog.groups().into_iter().filter(|(group, _)| !group.is_empty())
 }
 
 fn version(model: &ApiServer) -> Value {
@@ -70,7 +70,7 @@ fn group_of(group: &str, versions: &[String]) -> Value {
 
 fn resources(model: &ApiServer, group: &str, version: &str) -> Option<Value> {
     let found: Vec<&Resource> = model
-        .catalogue
+        .catalog
         .all()
         .filter(|one| one.group == group && one.version == version)
         .map(AsRef::as_ref)
@@ -130,14 +130,14 @@ fn parts(resource: &Resource) -> Vec<(&'static str, Kind<'_>, &'static [&'static
 
 /// Returns all groups with their resources in one response.
 fn all_groups(model: &ApiServer, core: bool, format: &str) -> Response {
-    let groups = model.catalogue.groups().into_iter().filter(|(group, _)| group.is_empty() == core);
+    let groups = model.catalog.groups().into_iter().filter(|(group, _)| group.is_empty() == core);
     let items: Vec<Value> = groups
         .map(|(group, versions)| {
             let versions: Vec<Value> = versions
                 .iter()
                 .map(|version| {
                     let found = model
-                        .catalogue
+                        .catalog
                         .all()
                         .filter(|one| one.group == group && one.version == *version);
                     let resources: Vec<Value> = found.map(|one| aggregated(one)).collect();

@@ -13,7 +13,7 @@ pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
     let rest = path.strip_prefix("/openapi/")?;
     let ok = |value: Value| Some(json_answer(StatusCode::OK, &value));
     if rest == "v2" {
-        let everything: Vec<&Resource> = model.catalogue.all().map(AsRef::as_ref).collect();
+        let everything: Vec<&Resource> = model.catalog.all().map(AsRef::as_ref).collect();
         return ok(json!({
             "swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.33.5"},
             "paths": paths(&everything, true), "definitions": definitions(model, &everything),
@@ -22,7 +22,7 @@ pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
     let rest = rest.strip_prefix("v3")?.trim_matches('/');
     if rest.is_empty() {
         let paths: Map<String, Value> = model
-            .catalogue
+            .catalog
             .groups()
             .iter()
             .flat_map(|(group, versions)| versions.iter().map(move |version| root(group, version)))
@@ -34,7 +34,7 @@ pub(crate) fn answer(model: &ApiServer, path: &str) -> Option<Response> {
         return ok(json!({"paths": paths}));
     }
     let found: Vec<&Resource> = model
-        .catalogue
+        .catalog
         .all()
         .filter(|one| root(&one.group, &one.version) == rest)
         .map(AsRef::as_ref)

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn unknown_fields_are_rejected() {
         let mut body = MAGIC.to_vec();
         body.extend(b"\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x03\x4a\x01x");
         assert_eq!(read(&body), Err("field 9 is not known".to_owned()));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::protobuf;
 use crate::exchange::Request;
 use crate::kubernetes::api::state::{
-    ApiResult, Catalogue, FieldError, Form, Format, Part, Resource, StatusError, User, Writer,
+    ApiResult, Catalog, FieldError, Form, Format, Part, Resource, StatusError, User, Writer,
 };
 use crate::kubernetes::store::objects::Key;
 use crate::uri::decode;
@@ -65,7 +65,7 @@ pub(crate) struct ResourceTarget {
 }
 
 impl Target {
-    pub(crate) fn parse(catalogue: &Catalogue, path: &str) -> ApiResult<Self> {
+    pub(crate) fn parse(catalog: &Catalog, path: &str) -> ApiResult<Self> {
         let parts: Vec<String> = path
             .split('/')
             .filter(|part| !part.is_empty())
@@ -78,10 +78,10 @@ impl Target {
             _ => return Ok(Self::Path),
         };
         let target = |plural: &str, namespace: Option<&str>, rest: &[&str]| {
-            let known = catalogue.all().any(|one| one.group == group && one.version == version);
+            let known = catalog.all().any(|one| one.group == group && one.version == version);
             let missing =
                 if known { StatusError::no_such_resource } else { StatusError::page_not_found };
-            let resource = catalogue.find(group, version, plural).ok_or_else(missing)?;
+            let resource = catalog.find(group, version, plural).ok_or_else(missing)?;
             if namespace.is_some() != resource.namespaced
                 && (namespace.is_some() || !rest.is_empty())
             {

@@ -15,7 +15,7 @@ impl ApiServer {
         then: Timestamp,
         now: Timestamp,
     ) -> Option<Response> {
-        let parsed = Target::parse(&self.catalogue, request.uri().path());
+        let parsed = Target::parse(&self.catalog, request.uri().path());
         let Ok(Target::Resource(target)) = parsed else { return None };
         let query = Query::parse(request.uri().query());
         let call = Call { request, query, user: self.who(request).ok()?, target, now };

@@ -25,11 +25,11 @@ pub(crate) struct Resource {
     pub(crate) status: bool,
     /// Further subresources, by name.
     pub(crate) subresources: Vec<&'static str>,
-    pub(crate) kind_of_thing: Nature,
+    pub(crate) origin: ResourceOrigin,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Nature {
+pub(crate) enum ResourceOrigin {
     BuiltIn,
     /// Only created, never stored: reviews.
     Review,
@@ -74,14 +74,14 @@ impl Resource {
     }
 
     pub(crate) fn custom(&self) -> Option<&Custom> {
-        match &self.kind_of_thing {
-            Nature::Custom(custom) => Some(custom),
+        match &self.origin {
+            ResourceOrigin::Custom(custom) => Some(custom),
             _ => None,
         }
     }
 
     pub(crate) fn is_review(&self) -> bool {
-        matches!(self.kind_of_thing, Nature::Review)
+        matches!(self.origin, ResourceOrigin::Review)
     }
 
     pub(crate) fn serves(&self, subresource: &str) -> bool {
@@ -186,17 +186,17 @@ fn built_in(&(group, version, plural, kind, short, marks, subresources): &Row) -
         generation: marked('g'),
         status: marked('s'),
         subresources: subresources.to_vec(),
-        kind_of_thing: if marked('r') { Nature::Review } else { Nature::BuiltIn },
+        origin: if marked('r') { ResourceOrigin::Review } else { ResourceOrigin::BuiltIn },
     }
 }
 
 /// Resources that are served now.
 #[derive(Debug)]
-pub(crate) struct Catalogue {
+pub(crate) struct Catalog {
     resources: Vec<Arc<Resource>>,
 }
 
-impl Catalogue {
+impl Catalog {
     /// Returns the built-in resources; an old server has no `policy/v1`.
     pub(crate) fn built_in(old_server: bool) -> Self {
         let resources = BUILT_IN
@@ -244,7 +244,7 @@ impl Catalogue {
     /// Replaces the versions of a CRD.
     pub(crate) fn replace_custom(&mut self, table: &str, versions: Vec<Resource>) {
         self.resources
-            .retain(|one| !(one.table == table && matches!(one.kind_of_thing, Nature::Custom(_))));
+            .retain(|one| !(one.table == table && matches!(one.origin, ResourceOrigin::Custom(_))));
         self.resources.extend(versions.into_iter().map(Arc::new));
     }
 

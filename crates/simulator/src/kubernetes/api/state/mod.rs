@@ -9,7 +9,9 @@ mod user;
 mod watches;
 mod writes;
 
-pub(crate) use catalog::{CRDS, Catalogue, Custom, CustomColumn, Nature, Resource, api_version};
+pub(crate) use catalog::{
+    CRDS, Catalog, Custom, CustomColumn, Resource, ResourceOrigin, api_version,
+};
 pub use error::StatusError;
 pub(crate) use error::{ApiResult, FieldError};
 pub use options::{Delays, Options};

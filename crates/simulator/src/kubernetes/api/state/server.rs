@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
 
-use super::catalog::Catalogue;
+use super::catalog::Catalog;
 use super::options::Options;
 use super::user::{Denial, User};
 use super::watches::Watches;
@@ -15,7 +15,7 @@ use crate::random::Random;
 pub struct ApiServer {
     pub(crate) options: Options,
     pub(crate) store: Store,
-    pub(crate) catalogue: Catalogue,
+    pub(crate) catalog: Catalog,
     pub(crate) watches: Watches,
     pub(crate) tokens: BTreeMap<String, User>,
     pub(crate) denials: Vec<Denial>,
@@ -36,7 +36,7 @@ impl ApiServer {
         let random = Random::new(options.seed);
         Self {
             store: Store::new(options.history),
-            catalogue: Catalogue::built_in(options.old_server),
+            catalog: Catalog::built_in(options.old_server),
             watches: Watches::default(),
             tokens: BTreeMap::new(),
             denials: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::kubernetes::store::Place;
+use crate::kubernetes::store::ObjectKey;
 use crate::kubernetes::store::objects::Key;
 
 /// Field manager of the cluster's own writes.
@@ -78,14 +78,14 @@ impl Writer {
 
 /// Changed objects, and those that a change may affect, in order.
 #[derive(Debug, Default)]
-pub(crate) struct ChangeQueue(pub(crate) BTreeSet<Place>);
+pub(crate) struct ChangeQueue(pub(crate) BTreeSet<ObjectKey>);
 
 impl ChangeQueue {
     pub(crate) fn of<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'a Key> {
         self.all().filter(move |place| place.table == table).map(|place| &place.key)
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Place> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ObjectKey> {
         self.0.iter()
     }
 

@@ -12,7 +12,7 @@ impl ApiServer {
     pub(crate) fn definition_changed(&mut self, definition: &Value, now: Timestamp) {
         let table = objects::name(definition).to_owned();
         let going = objects::is_being_deleted(definition);
-        self.catalogue.replace_custom(&table, resources(definition));
+        self.catalog.replace_custom(&table, resources(definition));
         let mut value = definition.clone();
         if going {
             let (reason, message) =
@@ -51,7 +51,7 @@ impl ApiServer {
 
     pub(crate) fn definition_gone(&mut self, definition: &Value) {
         let table = objects::name(definition);
-        self.catalogue.replace_custom(table, Vec::new());
+        self.catalog.replace_custom(table, Vec::new());
         self.end_watches_of(table);
         self.store.drop_table(table);
         self.removed_definitions.remove(table);

@@ -17,7 +17,7 @@ impl ApiServer {
         call.check_method(&Method::POST)?;
         let body = call.body()?;
         let version = objects::text(&body, &["apiVersion"]);
-        let served = self.catalogue.find(
+        let served = self.catalog.find(
             "policy",
             version.strip_prefix("policy/").unwrap_or("-"),
             "poddisruptionbudgets",

@@ -13,5 +13,5 @@ pub(crate) mod patch;
 pub(crate) mod pipeline;
 mod rules;
 mod scale;
-mod unknown;
+mod unknown_fields;
 pub(crate) mod update;

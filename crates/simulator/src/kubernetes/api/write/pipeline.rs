@@ -12,7 +12,7 @@ use crate::kubernetes::api::state::{
     ApiResult, ApiServer, CRDS, Resource, StatusError, Write, Writer,
 };
 use crate::kubernetes::store::objects::{self, Key};
-use crate::kubernetes::store::{Change, ChangeKind, Place, owners};
+use crate::kubernetes::store::{Change, ChangeKind, ObjectKey, owners};
 
 const WRITES: usize = 100_000;
 
@@ -147,7 +147,7 @@ impl ApiServer {
         }
         let index = self.store.index();
         let queue = &mut self.changed.0;
-        queue.insert(Place::new(table, &change.key));
+        queue.insert(ObjectKey::new(table, &change.key));
         for object in change.previous.iter().chain([&change.object]) {
             queue.extend(owners(&object.value).filter_map(|uid| index.place_of(uid)).cloned());
         }

@@ -13,7 +13,7 @@ async fn unknown_members_are_pruned_and_missing_ones_defaulted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_fit_the_schema_is_refused_with_its_field() {
+async fn schema_violations_are_rejected_with_their_field() {
     let world = World::api();
     world.define_widgets().await;
     for (spec, message) in [

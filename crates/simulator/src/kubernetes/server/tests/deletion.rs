@@ -12,7 +12,7 @@ fn owned(name: &str, owner: &Value, blocks: bool) -> Value {
     value
 }
 
-fn held(name: &str) -> Value {
+fn map_with_finalizer(name: &str) -> Value {
     let mut value = map(name, json!({}));
     value["metadata"]["finalizers"] = json!(["example.com/hold"]);
     value
@@ -33,7 +33,7 @@ async fn names(api: &Api<DynamicObject>) -> Vec<String> {
 async fn a_finalizer_holds_an_object_until_it_is_off() {
     let world = World::api();
     let maps = world.maps();
-    create(&maps, held("a")).await.unwrap();
+    create(&maps, map_with_finalizer("a")).await.unwrap();
     let going = maps.delete("a", &DeleteParams::default()).await.unwrap().left().unwrap();
     assert!(going.metadata.deletion_timestamp.is_some());
     let body = json!({"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}});
@@ -100,7 +100,7 @@ async fn a_foreground_deletion_waits_for_a_dependent_that_is_held() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_says_what_keeps_it_and_ends_when_that_is_gone() {
+async fn namespace_reports_remaining_objects_until_deleted() {
     let world = World::cluster();
     let namespaces = world.all("v1", "Namespace", "namespaces");
     create(
@@ -110,7 +110,7 @@ async fn a_namespace_says_what_keeps_it_and_ends_when_that_is_gone() {
     .await
     .unwrap();
     let maps = world.of("n", "v1", "ConfigMap", "configmaps");
-    create(&maps, held("a")).await.unwrap();
+    create(&maps, map_with_finalizer("a")).await.unwrap();
     create(&maps, map("b", json!({}))).await.unwrap();
     namespaces.delete("n", &DeleteParams::default()).await.unwrap();
     let (code, _, message) = refusal(create(&maps, map("c", json!({}))).await);

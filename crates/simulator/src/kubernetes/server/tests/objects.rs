@@ -34,7 +34,7 @@ async fn errors_are_worded_as_the_server_words_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_of_an_old_version_is_a_conflict_and_no_change_is_no_write() {
+async fn stale_write_conflicts_and_no_change_is_not_written() {
     let world = World::api();
     let maps = world.maps();
     let made = create(&maps, map("a", json!({"x": "1"}))).await.unwrap();
@@ -119,7 +119,7 @@ async fn events_are_the_same_through_both_apis() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn kubectl_is_told_what_there_is() {
+async fn kubectl_discovers_the_served_resources() {
     let world = World::api();
     world.define_widgets().await;
     let (_, groups) = world.raw("GET", "/apis", "", Value::Null).await;

@@ -65,7 +65,7 @@ async fn a_call_that_no_rule_allows_is_forbidden_by_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_token_is_not_let_in_and_anyone_may_ask_what_they_may() {
+async fn unknown_token_is_rejected_and_users_review_access() {
     let world = World::api();
     let client =
         bound(&world, json!([{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]}])).await;

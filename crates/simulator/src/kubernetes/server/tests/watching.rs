@@ -29,7 +29,7 @@ async fn label(api: &Api<DynamicObject>, name: &str, value: Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_tells_what_happens_and_resumes_where_it_was_left() {
+async fn watch_reports_changes_and_resumes_at_a_version() {
     let world = World::api();
     let maps = world.maps();
     let first = create(&maps, map("a", json!({}))).await.unwrap();
@@ -46,7 +46,7 @@ async fn a_watch_tells_what_happens_and_resumes_where_it_was_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_leaves_the_selector_is_gone_for_the_watch() {
+async fn object_leaving_the_selector_is_deleted_for_the_watch() {
     let world = World::api();
     let maps = world.maps();
     create(&maps, map("a", json!({}))).await.unwrap();
@@ -58,7 +58,7 @@ async fn an_object_that_leaves_the_selector_is_gone_for_the_watch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_a_forgotten_version_is_told_so() {
+async fn watch_from_a_compacted_version_fails() {
     let world = World::api();
     let maps = world.maps();
     let made = create(&maps, map("a", json!({}))).await.unwrap();
@@ -95,7 +95,7 @@ async fn a_client_that_goes_ends_its_watch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_runtimes_watcher_sees_every_object_once_through_a_restart() {
+async fn kube_watcher_sees_each_object_once_across_restart() {
     use kube::runtime::{WatchStreamExt as _, watcher};
     let world = World::api();
     let maps = world.maps();

@@ -39,7 +39,7 @@ async fn a_failed_test_refuses_the_whole_patch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn status_and_the_rest_are_written_apart_and_generations_count_the_rest() {
+async fn status_is_written_apart_and_has_no_generation() {
     let world = World::api();
     world.define_widgets().await;
     let widgets = world.widgets();

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_do_what_the_standard_says() {
+    fn operations_follow_the_standard() {
         for (patch, expected) in [
             (
                 json!([{"op": "add", "path": "/list/-", "value": 3}]),

@@ -175,10 +175,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::kubernetes::api::state::Catalogue;
+    use crate::kubernetes::api::state::Catalog;
 
     fn patched(resource: &str, mut value: Value, patch: &Value) -> Value {
-        let resource = Catalogue::built_in(false).named(resource).unwrap();
+        let resource = Catalog::built_in(false).named(resource).unwrap();
         apply(&resource, &mut value, patch).unwrap();
         value
     }

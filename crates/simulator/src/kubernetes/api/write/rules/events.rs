@@ -187,13 +187,13 @@ mod tests {
         event
     }
 
-    fn words(api: Api, event: &Value) -> Vec<String> {
+    fn messages(api: Api, event: &Value) -> Vec<String> {
         let errors = check(api, None, event);
         errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect()
     }
 
     #[test]
-    fn namespaces_of_events_and_their_objects_follow_the_servers_table() {
+    fn event_namespaces_follow_the_servers_table() {
         // The API, true if the event has a time, its namespace, its object's namespace, true if it
         // is accepted.
         let table = [
@@ -221,7 +221,7 @@ mod tests {
             (OLD_CORE, false, "other", "default", false),
         ];
         for (api, timed, own, about, accepted) in table {
-            let said = words(api, &event(timed, own, about));
+            let said = messages(api, &event(timed, own, about));
             let expected =
                 if accepted { Vec::new() } else { vec![REFUSAL.replace("ABOUT", about)] };
             assert_eq!(said, expected, "{api:?}, timed {timed}, {own:?} about {about:?}");
@@ -266,17 +266,18 @@ mod tests {
         for (member, value, expected) in cases {
             let mut event = event(true, "default", "");
             event[member] = value;
-            assert_eq!(words(NOW, &event), [expected], "{member}");
+            assert_eq!(messages(NOW, &event), [expected], "{member}");
         }
         let mut event = event(true, "default", "");
         event["reportingComponent"] = json!("not a name");
         assert!(
-            words(NOW, &event)[0].starts_with("reportingController: Invalid value: \"not a name\"")
+            messages(NOW, &event)[0]
+                .starts_with("reportingController: Invalid value: \"not a name\"")
         );
     }
 
     #[test]
-    fn only_the_series_of_an_event_changes() {
+    fn event_allows_changes_of_series_only() {
         let old = event(true, "default", "");
         let mut counted = old.clone();
         counted["series"] = json!({"count": 2});

@@ -13,7 +13,7 @@ mod events;
 use events::Api;
 
 /// Maximum bytes of a `ConfigMap` or Secret.
-const LARGEST: usize = 1024 * 1024;
+const MAX_DATA_BYTES: usize = 1024 * 1024;
 
 /// Rejects bodies that cannot be decoded into their types.
 pub(crate) fn check_readable(resource: &Resource, value: &Value) -> Result<(), StatusError> {
@@ -85,11 +85,11 @@ fn of_map(old: Option<&Value>, value: &Value) -> Vec<FieldError> {
             }
         }
     }
-    if size > LARGEST {
+    if size > MAX_DATA_BYTES {
         errors.push(FieldError {
             reason: "FieldValueTooLong",
             field: String::new(),
-            message: format!("Too long: must have at most {LARGEST} bytes"),
+            message: format!("Too long: must have at most {MAX_DATA_BYTES} bytes"),
         });
     }
     let Some(old) = old else { return errors };

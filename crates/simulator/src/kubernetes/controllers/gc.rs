@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::kubernetes::api::state::{ApiServer, ChangeQueue, Part, Writer};
 use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::store::objects::{self, flag, text};
-use crate::kubernetes::store::{Object, Place};
+use crate::kubernetes::store::{Object, ObjectKey};
 
 /// Finalizer of an owner that waits for its dependents.
 const FOREGROUND: &str = "foregroundDeletion";
@@ -29,12 +29,12 @@ pub(crate) fn settle_garbage(api: &mut ApiServer, work: &ChangeQueue, now: Times
     }
 }
 
-fn object_at(api: &ApiServer, place: &Place) -> Option<Arc<Object>> {
+fn object_at(api: &ApiServer, place: &ObjectKey) -> Option<Arc<Object>> {
     api.store.get(&place.table, &place.key).cloned()
 }
 
 /// Removes the finalizer of an owner without blocking dependents, or orphans them.
-fn let_owner_go(api: &mut ApiServer, place: &Place, now: Timestamp) {
+fn let_owner_go(api: &mut ApiServer, place: &ObjectKey, now: Timestamp) {
     let Some(owner) = object_at(api, place) else { return };
     if !objects::is_being_deleted(&owner.value) {
         return;
@@ -42,7 +42,7 @@ fn let_owner_go(api: &mut ApiServer, place: &Place, now: Timestamp) {
     let uid = objects::uid(&owner.value);
     let has = |finalizer: &str| objects::finalizers(&owner.value).any(|one| one == finalizer);
     if has(ORPHAN) {
-        let mine: Vec<Place> = api.store.index().dependents(uid).cloned().collect();
+        let mine: Vec<ObjectKey> = api.store.index().dependents(uid).cloned().collect();
         for dependent in &mine {
             drop_owners(api, dependent, |reference| text(reference, &["uid"]) == uid, now);
         }
@@ -64,7 +64,7 @@ fn let_owner_go(api: &mut ApiServer, place: &Place, now: Timestamp) {
 }
 
 /// Deletes a dependent without a remaining owner, or whose last owner waits for it.
-fn follow_owners(api: &mut ApiServer, place: &Place, now: Timestamp) {
+fn follow_owners(api: &mut ApiServer, place: &ObjectKey, now: Timestamp) {
     let Some(dependent) = object_at(api, place) else { return };
     let references = objects::list(&dependent.value, &["metadata", "ownerReferences"]);
     if references.is_empty() || objects::is_being_deleted(&dependent.value) {
@@ -88,7 +88,7 @@ fn follow_owners(api: &mut ApiServer, place: &Place, now: Timestamp) {
     } else {
         DeleteOptions::background()
     };
-    let Some(resource) = api.catalogue.named(&place.table) else { return };
+    let Some(resource) = api.catalog.named(&place.table) else { return };
     // A rejected deletion is retried when the object or an owner changes.
     let _ = api.delete_object(&resource, &place.key, &options, &Writer::cluster(now));
 }
@@ -107,7 +107,12 @@ fn owner(api: &ApiServer, reference: &Value) -> Owner {
     }
 }
 
-fn drop_owners(api: &mut ApiServer, place: &Place, gone: impl Fn(&Value) -> bool, now: Timestamp) {
+fn drop_owners(
+    api: &mut ApiServer,
+    place: &ObjectKey,
+    gone: impl Fn(&Value) -> bool,
+    now: Timestamp,
+) {
     let Some(object) = object_at(api, place) else { return };
     let mut left = objects::list(&object.value, &["metadata", "ownerReferences"]).to_vec();
     left.retain(|reference| !gone(reference));
@@ -116,9 +121,9 @@ fn drop_owners(api: &mut ApiServer, place: &Place, gone: impl Fn(&Value) -> bool
     });
 }
 
-fn drop_finalizer(api: &mut ApiServer, place: &Place, finalizer: &str, now: Timestamp) {
+fn drop_finalizer(api: &mut ApiServer, place: &ObjectKey, finalizer: &str, now: Timestamp) {
     let Some(object) = object_at(api, place) else { return };
-    let Some(resource) = api.catalogue.named(&place.table) else { return };
+    let Some(resource) = api.catalog.named(&place.table) else { return };
     let mut value = object.value.clone();
     objects::remove_finalizer(&mut value, finalizer);
     let _ = api.replace(&resource, &place.key, value, Part::Main, &Writer::cluster(now));

@@ -8,7 +8,7 @@ use crate::faults::OperationFault;
 
 impl AzureState {
     pub(crate) fn settle(&mut self, now: Timestamp) {
-        while let Some((at, event)) = self.agenda.due(now) {
+        while let Some((at, event)) = self.events.due(now) {
             match event {
                 Event::OperationEnds { operation } => self.end_operation(&operation, at),
                 Event::PoolGrows { operation } | Event::PoolShrinks { operation }
@@ -86,7 +86,7 @@ impl AzureState {
                 if let Some(aborted) = aborted.cloned() {
                     self.fail(&aborted, Status::Canceled, None, at);
                     // Writes of an aborted operation are not retried.
-                    self.agenda.forget(|event| matches!(event, Event::WedgeRetries { .. }));
+                    self.events.forget(|event| matches!(event, Event::WedgeRetries { .. }));
                 }
                 self.close(&operation.id, Status::Succeeded, None, at);
                 self.log_end(operation, &self.true_id(&operation.target), "Succeeded", at);
@@ -180,7 +180,7 @@ impl AzureState {
             ..operation.clone()
         };
         self.operations.insert(successor.clone(), next.clone());
-        self.agenda.plan(ends, Event::OperationEnds { operation: successor });
+        self.events.plan(ends, Event::OperationEnds { operation: successor });
         self.plan_pool(&next);
     }
 

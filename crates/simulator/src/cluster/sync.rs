@@ -31,7 +31,7 @@ impl Cluster {
             Change::VmRuns(_) | Change::VmGone(_) | Change::CseEnded { .. } => {}
         }
         if let Some(karpenter) = &mut self.karpenter {
-            karpenter.hear(change, at);
+            karpenter.handle_change(change, at);
         }
     }
 

@@ -39,12 +39,12 @@ pub(crate) enum Event {
 
 /// Events ordered by time; equal times in the order of scheduling.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Agenda {
+pub(crate) struct EventQueue {
     events: BTreeMap<(Timestamp, u64), Event>,
     planned: u64,
 }
 
-impl Agenda {
+impl EventQueue {
     pub(crate) fn plan(&mut self, at: Timestamp, event: Event) {
         self.planned += 1;
         self.events.insert((at, self.planned), event);

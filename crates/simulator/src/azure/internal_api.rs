@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_says_its_room() {
+    fn size_has_its_cores_and_memory() {
         assert_eq!((room("Standard_D4s_v5"), room("Standard_E8ds_v5")), ((4, 16), (8, 64)));
     }
 }

@@ -1,0 +1,67 @@
+//! The reads that checks depend on.
+
+use crate::observation::{ClusterView, Query};
+use crate::plan::Step;
+use crate::steps::Context;
+use crate::workflow::RepairRun as _;
+
+/// What the checks of the verdict depend on.
+pub(crate) fn verdict(context: &Context<'_>) -> Vec<Query> {
+    of_verdict(context.view, context.run.pool())
+}
+
+/// The same without a run.
+pub(crate) fn of_verdict(view: &ClusterView, pool: &str) -> Vec<Query> {
+    let mut reads =
+        vec![Query::Cluster, Query::Pools, Query::ScaleSets, Query::Events, Query::Nodes];
+    reads.extend(scale_set(view, pool));
+    reads
+}
+
+fn scale_set(view: &ClusterView, pool: &str) -> Vec<Query> {
+    let set = view.scale_set_of(pool).map(|set| set.name.clone());
+    set.map(|set| vec![Query::Instances(set.clone()), Query::Nics(set)]).unwrap_or_default()
+}
+
+pub(crate) fn pools(_: &Context<'_>) -> Vec<Query> {
+    vec![Query::Pools]
+}
+
+/// The pool, and the scale set that it is on.
+pub(crate) fn pool_and_scale_set(context: &Context<'_>) -> Vec<Query> {
+    let mut reads = vec![Query::Pools];
+    if let Ok(Some(_)) = context.pool(context.run.pool()) {
+        reads.push(Query::ScaleSets);
+    }
+    reads
+}
+
+/// What shows that the pool's scale set cannot be written.
+pub(crate) fn writes(context: &Context<'_>) -> Vec<Query> {
+    let pool = context.run.pool();
+    let mut reads = pool_and_scale_set(context);
+    if let (Ok(Some(_)), Ok(Some(_))) = (context.pool(pool), context.scale_set(pool)) {
+        reads.push(Query::Events);
+        reads.extend(scale_set(context.view, pool));
+    }
+    reads
+}
+
+/// The nodes of the pool that takes the pods.
+pub(crate) fn replacement(context: &Context<'_>) -> Vec<Query> {
+    nodes(context, &context.run.replacement())
+}
+
+/// A pool's nodes, and how many it should have.
+pub(crate) fn nodes(context: &Context<'_>, name: &str) -> Vec<Query> {
+    let mut reads = vec![Query::Pools, Query::Nodes];
+    if name == context.run.pool()
+        && let Ok(Some(pool)) = context.pool(name)
+        && !pool.autoscaled()
+        && !context.run.has_done(Step::VerifyCure)
+    {
+        // How many depends on whether this run created it.
+        reads.push(Query::ScaleSets);
+    }
+    reads
+}
