@@ -1,20 +1,19 @@
-//! What cloud-init does with custom data, as far as a node in a folder needs it. No I/O.
+//! The part of cloud-init that a simulated node needs. No I/O.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Custom data that is not of the form that starts a node.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum NotCustomData {
     #[error("it is not base64")]
     NotBase64,
-    #[error("it is no MIME document")]
+    #[error("not a MIME document")]
     NotMime,
     #[error("it has no boothook")]
     NoBoothook,
 }
 
-/// The script that custom data, as Azure hands it over, asks cloud-init to run first.
+/// Extracts the boothook from base64-encoded custom data.
 pub(crate) fn boothook(custom_data: &str) -> Result<String, NotCustomData> {
     let document = STANDARD.decode(custom_data).map_err(|_| NotCustomData::NotBase64)?;
     let document = String::from_utf8(document).map_err(|_| NotCustomData::NotMime)?;
@@ -28,7 +27,7 @@ pub(crate) fn boothook(custom_data: &str) -> Result<String, NotCustomData> {
         .ok_or(NotCustomData::NoBoothook)
 }
 
-/// The same script for a node that lives in the folder `$AKS_NODE_ROOT`: the fixed paths lie below it.
+/// Rewrites the fixed paths of the script to paths below `$AKS_NODE_ROOT`.
 pub(crate) fn below_root(script: &str) -> String {
     ["/opt/azure", "/var/log/azure"].iter().fold(script.to_owned(), |script, path| {
         script.replace(path, &format!("\"$AKS_NODE_ROOT\"{path}"))
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_custom_data_is_refused() {
+    fn invalid_custom_data_is_rejected() {
         assert_eq!(boothook("*"), Err(NotCustomData::NotBase64));
         assert_eq!(boothook(&STANDARD.encode("x")), Err(NotCustomData::NotMime));
         assert_eq!(boothook(&custom_data(Format::CloudConfig)), Err(NotCustomData::NotMime));

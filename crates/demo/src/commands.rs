@@ -1,4 +1,4 @@
-//! Commands of this very program, run as an operator would: with what `env.sh` says, and nothing else.
+//! Runs commands of this binary as an operator would, only with the environment of `env.sh`.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,13 +8,12 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-use crate::trouble::Trouble;
+use crate::error::DemoError;
 use crate::{files, processes};
 
-/// No question takes longer, or something waits for ever.
-const PATIENCE: Duration = Duration::from_mins(1);
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// This program, with the way to the simulated cloud.
+/// This binary, configured for the simulated cloud.
 #[derive(Debug, Clone)]
 pub(crate) struct Mooring {
     pub(crate) program: PathBuf,
@@ -31,7 +30,7 @@ pub(crate) struct Answer {
     pub(crate) took: Duration,
 }
 
-/// What `env.sh` exports.
+/// Parses the exports of `env.sh`.
 pub(crate) fn exported(text: &str) -> Vec<(String, String)> {
     let pair = |line: &str| {
         let (name, value) = line.strip_prefix("export ")?.split_once('=')?;
@@ -44,29 +43,29 @@ pub(crate) fn exported(text: &str) -> Vec<(String, String)> {
 impl Mooring {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        // Nothing of the person's own environment: it may lead to a cloud that is none of our business.
+        // The user's environment is not inherited: it may point to a real cloud.
         command
             .args(words)
             .env_clear()
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
             .kill_on_drop(true)
-            // A Ctrl-C is for the demo, which then ends its children in order.
+            // The demo handles Ctrl-C and then stops its children in order.
             .process_group(0);
         command
     }
 
     /// Runs a command to its end.
-    pub(crate) async fn ask(&self, words: &[&str]) -> Result<Answer, Trouble> {
+    pub(crate) async fn ask(&self, words: &[&str]) -> Result<Answer, DemoError> {
         let began = Instant::now();
         let mut command = self.command(words);
         let shown = format!("mooring {}", words.join(" "));
-        let failed = |error| Trouble::broken(&shown, error);
+        let failed = |error| DemoError::broken(&shown, error);
         let child = processes::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let output = child.map_err(failed)?.wait_with_output();
-        let output = tokio::time::timeout(PATIENCE, output)
+        let output = tokio::time::timeout(COMMAND_TIMEOUT, output)
             .await
-            .map_err(|_| Trouble::broken(&shown, "it took too long"))?
+            .map_err(|_| DemoError::broken(&shown, "it took too long"))?
             .map_err(failed)?;
         Ok(Answer {
             code: output.status.code(),
@@ -76,29 +75,28 @@ impl Mooring {
         })
     }
 
-    /// Starts a command that goes on; what it says goes to a log.
-    pub(crate) fn start(&self, words: &[&str], log: &Path) -> Result<Child, Trouble> {
-        let failed = |error| Trouble::broken(&log.display().to_string(), error);
+    /// Starts a long-running command with its output in a log.
+    pub(crate) fn start(&self, words: &[&str], log: &Path) -> Result<Child, DemoError> {
+        let failed = |error| DemoError::broken(&log.display().to_string(), error);
         let (out, err) = (files::log(log).map_err(failed)?, files::log(log).map_err(failed)?);
         let child = processes::spawn(self.command(words).stdout(out).stderr(err));
-        child.map_err(|error| Trouble::broken(&self.program.display().to_string(), error))
+        child.map_err(|error| DemoError::broken(&self.program.display().to_string(), error))
     }
 
-    /// Runs a command and hands on what it says line by line; it is killed, by the signal that nobody can catch, as
-    /// soon as `hear` says so.
+    /// Runs a command and passes its output on line by line; kills it with SIGKILL when `hear` returns true.
     pub(crate) async fn follow(
         &self,
         words: &[&str],
         mut hear: impl FnMut(&str) -> bool,
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<Answer, DemoError> {
         let began = Instant::now();
         let shown = format!("mooring {}", words.join(" "));
-        let failed = |error: std::io::Error| Trouble::broken(&shown, error);
+        let failed = |error: std::io::Error| DemoError::broken(&shown, error);
         let mut command = self.command(words);
         let child = processes::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut child = child.map_err(failed)?;
         let (Some(mut out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(Trouble::broken(&shown, "it has no output"));
+            return Err(DemoError::broken(&shown, "it has no output"));
         };
         let mut lines = BufReader::new(err).lines();
         let mut stderr = String::new();
@@ -129,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_exports_are_read() {
+    fn env_file_parser_reads_only_exports() {
         let text = "export A='b c'\n# x\nexport Q='it'\\''s'\nB=2\n";
         let pairs = [("A", "b c"), ("Q", "it's")].map(|(name, value)| (name.into(), value.into()));
         assert_eq!(exported(text), pairs);

@@ -1,8 +1,8 @@
-//! What a node image holds, as far as a bootstrap looks at it. No I/O.
+//! Files of a node image that a bootstrap reads. No I/O.
 
 use crate::scenario::Image;
 
-/// The steps of the scripts and their seconds: what half of the nodes in the field take at most.
+/// Steps of the scripts and their p50 in production, in seconds.
 pub(crate) const STEPS: &[(&str, f64)] = &[
     ("holdWALinuxAgent", 0.5),
     ("fetch_and_cache_imds_instance_metadata", 0.3),
@@ -19,7 +19,7 @@ pub(crate) const STEPS: &[(&str, f64)] = &[
     ("configureNodeExporter", 1.6),
 ];
 
-/// Programs that every good image has, and what they say when they are run.
+/// Commands of a healthy image, and their output.
 const PROGRAMS: &[(&str, &str)] = &[
     ("oras", "echo 'Version: 1.2.0'"),
     ("containerd", "echo 'containerd github.com/containerd/containerd/v2 2.0.0 simulated'"),
@@ -31,7 +31,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("hostname", r#"cat "$AKS_NODE_ROOT/etc/hostname""#),
 ];
 
-/// Programs of this machine that the scripts need; nothing else of it is to be seen on a node.
+/// Commands of this host that the scripts need; a node sees no others.
 pub(crate) const BORROWED: &[&str] = &[
     "base64", "basename", "bash", "cat", "chmod", "date", "dirname", "mkdir", "nohup", "sed",
     "sleep", "tail", "tee", "timeout", "touch", "tr",
@@ -39,7 +39,7 @@ pub(crate) const BORROWED: &[&str] = &[
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct File {
-    /// Where, from the root.
+    /// Path from the root.
     pub(crate) path: String,
     pub(crate) mode: u32,
     pub(crate) text: String,
@@ -55,7 +55,7 @@ impl File {
     }
 }
 
-/// The files of an image whose nodes live so much faster than in Azure.
+/// Returns the files of an image, for nodes that are `speed` times faster than in Azure.
 pub(crate) fn files(version: &str, image: &Image, speed: f64) -> Vec<File> {
     let containers = |name: &str| format!("opt/azure/containers/{name}");
     let mut files: Vec<File> = PROGRAMS
@@ -93,7 +93,7 @@ fn os_release(version: &str) -> String {
     )
 }
 
-/// The steps as the scripts read them, with the time that they take here.
+/// Renders the steps for the scripts, with their durations at this speed.
 fn steps(image: &Image, speed: f64) -> String {
     let mut lines = Vec::new();
     for (name, seconds) in STEPS {
@@ -114,7 +114,7 @@ mod tests {
     use crate::scenario::Failing;
 
     #[test]
-    fn an_image_lacks_what_it_is_said_to_lack_and_nothing_else() {
+    fn image_lacks_only_the_listed_commands() {
         let paths = |image: &Image| -> Vec<String> {
             files("202601.13.0", image, 20.0).into_iter().map(|file| file.path).collect()
         };

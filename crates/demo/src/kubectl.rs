@@ -1,4 +1,4 @@
-//! The real kubectl, where it is installed. What it prints is shown as its output, and nothing else is.
+//! Runs the real kubectl if it is installed. Only its output is shown as such.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -10,29 +10,28 @@ use crate::observer::CONDITION;
 use crate::processes;
 use crate::wrap::{cut, cut_end, wrapped};
 
-/// No call takes longer.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// So much of a line is shown; Karpenter's events hold pages.
+/// Maximum characters of a line: events of Karpenter may fill pages.
 const SHOWN: usize = 220;
 
-/// kubectl with the way to the simulated cluster.
+/// kubectl, configured for the simulated cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Kubectl {
     program: PathBuf,
     kubeconfig: PathBuf,
-    /// Where it keeps its cache, which must not outlive the cluster.
+    /// Directory of its cache, which must not outlive the cluster.
     home: PathBuf,
 }
 
 impl Kubectl {
-    /// Finds kubectl in the folders of `path`, which is what `PATH` holds.
+    /// Searches the directories of `path` (the value of `PATH`).
     pub(crate) fn find(path: &std::ffi::OsStr, kubeconfig: &Path, home: &Path) -> Option<Self> {
-        let programs = std::env::split_paths(path).map(|folder| folder.join("kubectl"));
+        let programs = std::env::split_paths(path).map(|directory| directory.join("kubectl"));
         let program = programs.into_iter().find(|program| program.is_file())?;
         Some(Self { program, kubeconfig: kubeconfig.to_owned(), home: home.to_owned() })
     }
 
-    /// Runs `kubectl describe`. Returns what it printed, or why it did not.
+    /// Runs `kubectl describe`. Returns its output, or why it failed.
     pub(crate) async fn describe(&self, kind: &str, name: &str) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command
@@ -57,14 +56,14 @@ impl Kubectl {
     }
 }
 
-/// Returns the lines of `kubectl describe nodeclaim` that are about the bootstrap: the name, the condition and all
-/// events. `...` takes the place of others.
+/// Returns the lines of `kubectl describe nodeclaim` about the bootstrap: the name, the condition and all events. `...`
+/// replaces others.
 pub(crate) fn excerpt(output: &str) -> String {
     let lines: Vec<&str> = output.lines().collect();
     let events = lines.iter().position(|line| line.starts_with("Events:")).unwrap_or(lines.len());
     let kind =
         |line: &str| line.trim_start().strip_prefix("Type:").map(str::trim) == Some(CONDITION);
-    // Members of a condition are sorted, so `Type` is the last and `Last Transition Time` the first.
+    // Fields of a condition are sorted, so `Type` is the last and `Last Transition Time` the first.
     let last = lines[..events].iter().position(|line| kind(line));
     let first = last.and_then(|last| {
         let first = |line: &&str| line.trim_start().starts_with("Last Transition Time:");
@@ -93,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_excerpt_holds_lines_of_the_output_and_marks_what_it_leaves_out() {
+    fn excerpt_keeps_output_lines_and_marks_omissions() {
         let output = "\
 Name:         default-x
 Kind:         NodeClaim
@@ -133,11 +132,11 @@ Events:
 
     #[test]
     fn kubectl_is_found_only_where_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().as_os_str();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().as_os_str();
         let (config, home) = (Path::new("/c"), Path::new("/h"));
         assert!(Kubectl::find(path, config, home).is_none());
-        std::fs::File::create_new(folder.path().join("kubectl")).unwrap();
+        std::fs::File::create_new(directory.path().join("kubectl")).unwrap();
         assert!(Kubectl::find(path, config, home).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! A machine that boots in a folder: the image's files, the custom data, the agent, and the extension that waits for it.
+//! A VM that boots in a directory: the image's files, the custom data, the agent, and the extension that waits for it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use crate::image::{BORROWED, File};
 use crate::{files, processes};
 
 /// Longer than any bootstrap of a simulated image.
-const PATIENCE: Duration = Duration::from_mins(1);
+const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A machine in a folder.
+/// A VM in a directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) root: PathBuf,
-    /// The program that is the agent.
+    /// Binary of the agent.
     pub(crate) mooring: PathBuf,
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// A machine that did not get as far as a result.
+/// Failure to get a bootstrap result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BootError {
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
     #[error("the custom data cannot be used: {0}")]
     CustomData(#[from] NotCustomData),
-    #[error("no result after {} s", PATIENCE.as_secs())]
+    #[error("no result after {} s", COMMAND_TIMEOUT.as_secs())]
     Late,
 }
 
@@ -48,7 +48,7 @@ impl Node {
         self.root.join(path)
     }
 
-    /// Lays the image's files down, with the machine's name and the time of its start.
+    /// Installs the image's files, with the host name and the boot time.
     pub(crate) fn install(
         &self,
         image: &[File],
@@ -86,14 +86,14 @@ impl Node {
         let mut boothook = processes::spawn(boothook).map_err(failed)?;
         let _group = processes::Group::of(&boothook);
         boothook.wait().await.map_err(failed)?;
-        // The very command that the extension is given, below the root.
+        // The same command that the extension is given, below the root.
         let agent = self.at("opt/azure/containers/aks-node-controller");
         let mut wait = self.command(&agent);
         wait.arg("provision-wait").stdout(Stdio::piped()).stderr(Stdio::piped());
         let wait =
             processes::spawn(&mut wait).map_err(|error| BootError::Io(agent.clone(), error))?;
         let _waiting = processes::Group::of(&wait);
-        let output = tokio::time::timeout(PATIENCE, wait.wait_with_output())
+        let output = tokio::time::timeout(COMMAND_TIMEOUT, wait.wait_with_output())
             .await
             .map_err(|_| BootError::Late)?
             .map_err(|error| BootError::Io(agent, error))?;
@@ -106,11 +106,11 @@ impl Node {
         })
     }
 
-    /// Waits until the agent's `provision` has said its last word, which is a moment after its result.
+    /// Waits until the agent's `provision` exits, a moment after its result.
     async fn agent_ended(&self) {
         let lock = self.at("run/aks-node-controller/provision.lock");
         for _ in 0..400 {
-            // It holds the lock for as long as it lives.
+            // The process holds the lock until it exits.
             match std::fs::File::open(&lock).map(|file| file.try_lock()) {
                 Ok(Err(std::fs::TryLockError::WouldBlock)) => {}
                 _ => return,
@@ -119,7 +119,7 @@ impl Node {
         }
     }
 
-    /// A process of this machine: it sees the machine's folder, its programs, and nothing else.
+    /// Builds a command that sees only the VM's directory and its commands.
     fn command(&self, program: &Path) -> Command {
         let containers = self.at("opt/azure/containers");
         let mut command = Command::new(program);
@@ -142,7 +142,7 @@ impl Node {
     }
 }
 
-/// When what started, for the scripts' report. All of it at once: only what follows is played.
+/// Boot times for the scripts' report; all are equal, since only the bootstrap is simulated.
 fn boot_times(now: Timestamp) -> String {
     let stamp = now.strftime("%a %F %T UTC");
     ["KERNEL", "CLOUD_INIT_LOCAL", "CLOUD_INIT", "CLOUD_FINAL", "NETWORKD", "GUEST_AGENT"]
@@ -150,12 +150,12 @@ fn boot_times(now: Timestamp) -> String {
         .concat()
 }
 
-/// A program of this machine.
+/// Finds a command of this host.
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/bin", "/bin"].map(PathBuf::from);
     std::env::split_paths(&path)
         .chain(usual)
-        .map(|folder| folder.join(program))
+        .map(|directory| directory.join(program))
         .find(|path| path.is_file())
 }

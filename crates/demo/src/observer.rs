@@ -1,4 +1,4 @@
-//! Who watches every NodeClaim as any client can, and remembers what stood on those that are gone.
+//! Watches every NodeClaim as any client can, and keeps the state of deleted ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,13 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// What the condition says of a failed bootstrap.
+/// Condition type of a failed bootstrap.
 pub(crate) const CONDITION: &str = "CSEProvisioned";
 
-/// A claim as it was seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) object: Value,
-    /// The form in which the failure stood on it first, and when that was.
+    /// The first version that shows the failure, and when it was observed.
     pub(crate) told: Option<(Value, Instant)>,
     pub(crate) gone: Option<Instant>,
 }
@@ -85,7 +84,7 @@ impl Observer {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A claim, whether it is gone or not.
+    /// Returns a NodeClaim, deleted or not.
     pub(crate) fn claim(&self, name: &str) -> Option<Claim> {
         self.lock().get(name).cloned()
     }
@@ -100,7 +99,7 @@ async fn watch(client: kube::Client, claims: Arc<Mutex<BTreeMap<String, Claim>>>
         let (object, gone) = match event {
             Ok(Event::Apply(object) | Event::InitApply(object)) => (object, false),
             Ok(Event::Delete(object)) => (object, true),
-            // The watch begins anew by itself.
+            // The watch restarts by itself.
             Ok(Event::Init | Event::InitDone) | Err(_) => continue,
         };
         let name = object.metadata.name.clone().unwrap_or_default();

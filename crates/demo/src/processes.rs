@@ -7,29 +7,29 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, Command};
 
-/// Held by those who write programs, many at a time, and by whoever starts a process, alone: a process that is started
-/// while a program is being written has it open until it runs, and nobody can run the program before.
+/// Read-locked by writers of executables, write-locked to start a process: a process started while an executable is
+/// being written inherits its open file until exec, and the executable cannot run until then ("text file busy").
 static PROGRAMS: RwLock<()> = RwLock::new(());
 
-/// Nobody starts a process while programs are being written.
+/// Blocks process starts while executables are being written.
 pub(crate) fn writing_programs() -> RwLockReadGuard<'static, ()> {
     PROGRAMS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a process while nobody writes programs.
+/// Starts a process while no executables are being written.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
     let _alone = PROGRAMS.write().unwrap_or_else(PoisonError::into_inner);
     command.spawn()
 }
 
-/// The variable that marks a process as one of a node of ours: its value is a folder of ours.
+/// Environment variable that marks a process of a simulated node: its value is a directory of the demo.
 pub(crate) const MARK: &str = "AKS_NODE_ROOT";
 
-/// A group of processes that is ended when this is dropped. One that has ended by itself is not missed.
+/// A process group that is killed on drop.
 pub(crate) struct Group(Option<Pid>);
 
 impl Group {
-    /// The group that a child leads.
+    /// Returns the group led by a child.
     pub(crate) fn of(child: &Child) -> Self {
         let pid = child.id().and_then(|id| i32::try_from(id).ok());
         Self(pid.and_then(Pid::from_raw))
@@ -44,9 +44,9 @@ impl Drop for Group {
     }
 }
 
-/// Ends whatever still runs on nodes below this folder, in whatever group. Says how many that were.
-pub(crate) fn sweep(folder: &Path) -> usize {
-    let mark = format!("{MARK}={}/", folder.display());
+/// Kills all processes of nodes below this directory, in any group. Returns their number.
+pub(crate) fn sweep(directory: &Path) -> usize {
+    let mark = format!("{MARK}={}/", directory.display());
     let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
     let mut ended = 0;
     for process in processes.flatten() {

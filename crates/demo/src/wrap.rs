@@ -1,9 +1,9 @@
-//! Long lines, for people.
+//! Wraps and cuts long lines.
 
-/// A line in lines of at most `width` characters, the later ones set in.
+/// Wraps a line at `width` characters and indents the following lines.
 pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    // What stands before the first word of the line, and wide gaps in it, stay.
+    // Keeps the indentation of the line, and wide gaps in it.
     let mut rest = line;
     while !rest.is_empty() {
         let gap = rest.len() - rest.trim_start_matches(' ').len();
@@ -21,12 +21,12 @@ pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> Vec<String> {
     lines
 }
 
-/// A text without line ends, in at most so many characters.
+/// Returns one line of at most `most` characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     cut_end(&text.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
-/// A line of at most so many characters, cut between words and outside of code. What is before the cut is unchanged.
+/// Cuts a line between words and outside of code. The text before the cut is unchanged.
 pub(crate) fn cut_end(line: &str, most: usize) -> String {
     let Some((end, _)) = line.char_indices().nth(most) else { return line.to_owned() };
     let kept = &line[..end];
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_text_is_one_line_and_says_that_it_is_cut() {
+    fn cut_text_is_one_line_with_an_ellipsis() {
         assert_eq!(cut("a\n  b", 10), "a b");
         assert_eq!(cut("äöü", 2), "äö…");
         assert_eq!(cut("one two three", 9), "one two…");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use mooring_demo::{Options, Scenario, Style, Trouble, Voice, play};
+use mooring_demo::{DemoError, Options, Output, Scenario, Style};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::Failure;
@@ -82,9 +82,9 @@ async fn run(options: &Options) -> Result<(), Failure> {
             _ = terminated.recv() => {}
         }
     };
-    let mut voice = Voice::new(Box::new(std::io::stdout()), Style::of_stdout());
-    let told = Box::pin(play(options, &mut voice, stop)).await;
-    told.map_err(|trouble: Trouble| {
-        Failure::unreadable(format!("demo: {trouble}")).with_code(trouble.exit_code())
+    let mut output = Output::new(Box::new(std::io::stdout()), Style::of_stdout());
+    let result = Box::pin(mooring_demo::run(options, &mut output, stop)).await;
+    result.map_err(|error: DemoError| {
+        Failure::unreadable(format!("demo: {error}")).with_code(error.exit_code())
     })
 }

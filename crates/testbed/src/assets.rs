@@ -1,17 +1,16 @@
-//! Where the kube-apiserver lies.
+//! Finds the kube-apiserver.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::StartError;
 
-/// The ecosystem's name for a folder with a kube-apiserver in it.
+/// Conventional variable for the directory of a kube-apiserver.
 const ASSETS: &str = "KUBEBUILDER_ASSETS";
 /// Set by `cargo xtask test --quick`, which runs no real server.
 const QUICK: &str = "MOORING_TEST_QUICK";
 
-/// The kube-apiserver to use, or nothing where none was built. One that is named and is not there is an error:
-/// whoever names one wants it used.
+/// Returns the kube-apiserver to use, or `None` if none was built. A missing file in a given directory is an error.
 pub(crate) fn apiserver() -> Result<Option<PathBuf>, StartError> {
     if std::env::var_os(QUICK).is_some() {
         return Ok(None);

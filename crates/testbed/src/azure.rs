@@ -1,4 +1,4 @@
-//! The model of Azure for the client of Azure, in one process and under one clock.
+//! Connects the Azure client to the simulated Azure in the same process, on one clock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,14 +13,13 @@ use mooring_simulator::cluster::Shell;
 use mooring_simulator::exchange::Outcome;
 use mooring_simulator::faults::Service;
 
-/// What is outside of the client: the model, its clock, and chance that is the same in every run.
+/// The simulated Azure with its clock and reproducible randomness.
 pub struct InProcessAzure {
     shell: Shell,
     drawn: AtomicU64,
 }
 
 impl InProcessAzure {
-    /// The Azure of a world.
     #[must_use]
     pub fn of(shell: &Shell) -> Self {
         Self { shell: shell.clone(), drawn: AtomicU64::new(0) }

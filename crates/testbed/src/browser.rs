@@ -1,4 +1,4 @@
-//! Opens a page in Debian's Chromium, without a screen and without a network.
+//! Opens a page in headless Chromium, without a network.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,15 +9,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Where distributions have it. `MOORING_BROWSER` names another.
+/// Usual paths. `MOORING_BROWSER` overrides them.
 const PROGRAMS: [&str; 3] =
     ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/// It takes seconds; on a busy machine, longer.
-const PATIENCE: Duration = Duration::from_mins(2);
+const BROWSER_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Whom the browser itself would ask (time, updates, accounts) if it had a network.
-const ITS_OWN: [&str; 4] = [".google.com", ".googleapis.com", ".gstatic.com", ".gvt1.com"];
+/// Hosts that the browser itself contacts (time, updates, accounts).
+const BROWSER_HOSTS: [&str; 4] = [".google.com", ".googleapis.com", ".gstatic.com", ".gvt1.com"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
@@ -25,28 +24,27 @@ pub enum Scheme {
     Dark,
 }
 
-/// A page as the browser saw it.
+/// A page as rendered by the browser.
 #[derive(Debug)]
 pub struct Page {
-    /// The document after it was loaded, as HTML.
+    /// The document after loading, as HTML.
     pub dom: String,
-    /// A picture of it, a PNG.
+    /// PNG.
     pub screenshot: Vec<u8>,
-    /// What the page asked the network for. (It got nothing: no name is resolved.)
+    /// URLs that the page requested. (All fail: no name is resolved.)
     pub requests: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     pub colours: usize,
-    /// Which part of it, from 0 to 1, has the most frequent colour.
+    /// Share of the most frequent color, from 0 to 1.
     pub ground: f64,
-    /// How bright it is on the whole, from 0 to 1.
+    /// Average brightness, from 0 to 1.
     pub brightness: f64,
 }
 
-/// Opens a file. None where there is no Chromium. A browser that crashes or hangs, which they do now and then, is
-/// started once more.
+/// Opens a file. Returns `None` without Chromium. Restarts a browser that crashes or hangs once.
 pub fn open(page: &Path, scheme: Scheme) -> io::Result<Option<Page>> {
     let Some(program) = program() else { return Ok(None) };
     open_with(&program, page, scheme).or_else(|_| open_with(&program, page, scheme)).map(Some)
@@ -91,7 +89,7 @@ fn program() -> Option<PathBuf> {
     named.into_iter().chain(PROGRAMS.map(PathBuf::from)).find(|program| program.is_file())
 }
 
-/// Runs to the end, within bounds.
+/// Runs a command to its end, with a timeout.
 #[expect(clippy::disallowed_methods, reason = "a real program is waited for, in real time")]
 fn run(mut command: Command, errors: &Path) -> io::Result<()> {
     let mut child = command.spawn()?;
@@ -102,7 +100,7 @@ fn run(mut command: Command, errors: &Path) -> io::Result<()> {
             let failed = || io::Error::other(format!("the browser ended with {status}: {said}"));
             return if status.success() { Ok(()) } else { Err(failed()) };
         }
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > BROWSER_TIMEOUT {
             child.kill()?;
             child.wait()?;
             return Err(io::Error::other("the browser did not come to an end"));
@@ -111,7 +109,7 @@ fn run(mut command: Command, errors: &Path) -> io::Result<()> {
     }
 }
 
-/// What was asked for, by the browser's own log: an event a line. Its own errands are left out.
+/// Parses the URLs in the browser's network log, one event per line, without requests of the browser itself.
 fn requests(log: &str) -> io::Result<BTreeSet<String>> {
     // The constants come first, on one line; without them nothing was logged.
     if !log.contains("URL_REQUEST_START_JOB") {
@@ -128,7 +126,7 @@ fn requests(log: &str) -> io::Result<BTreeSet<String>> {
             .and_then(|rest| rest.split(['/', '?', '#']).next())
             .unwrap_or(url);
         let host = format!(".{}", host.split(':').next().unwrap_or(host));
-        if !ITS_OWN.iter().any(|own| host.ends_with(own)) {
+        if !BROWSER_HOSTS.iter().any(|own| host.ends_with(own)) {
             urls.insert(url.to_owned());
         }
     }

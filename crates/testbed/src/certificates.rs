@@ -1,4 +1,4 @@
-//! A CA and a leaf that rustls accepts; those that the server makes for itself it does not.
+//! A CA and a leaf that rustls accepts; it rejects those that the server generates.
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -13,7 +13,7 @@ pub(crate) struct Certificates {
 }
 
 impl Certificates {
-    /// Certificates for a server on loopback.
+    /// Generates certificates for a server on loopback.
     pub(crate) fn new() -> Result<Self, rcgen::Error> {
         let authority_key = KeyPair::generate()?;
         let mut params = CertificateParams::new(Vec::new())?;

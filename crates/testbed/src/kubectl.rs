@@ -1,11 +1,11 @@
-//! The real `kubectl`.
+//! Finds the real `kubectl`.
 
 use std::path::PathBuf;
 
-/// Names the Python environment that has `kubectl`; `cargo xtask test` sets it.
+/// Directory of the Python environment with `kubectl`; set by `cargo xtask test`.
 const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 
-/// Finds `kubectl`: the one that the tests install, or else the first on `PATH`.
+/// Returns the `kubectl` that the tests install, or else the first on `PATH`.
 pub fn find_kubectl() -> Option<PathBuf> {
     let installed = std::env::var_os(ENVIRONMENT).map(|place| PathBuf::from(place).join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();

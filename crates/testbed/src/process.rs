@@ -1,21 +1,21 @@
-//! A server as a child process that never outlives its owner.
+//! A server process that never outlives its owner.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// How much of a server's log is shown when it does not start.
+/// Bytes of a server's log to show if it does not start.
 const TAIL: u64 = 4096;
 
-/// A running server, killed when dropped.
+/// A running server, killed on drop.
 pub(crate) struct Process {
     child: Child,
     log: PathBuf,
 }
 
 impl Process {
-    /// Starts a program with its output in a log file.
+    /// Starts a server with its output in a log file.
     pub(crate) fn start(
         program: &Path,
         arguments: &[String],
@@ -39,8 +39,8 @@ impl Process {
         self.child.id()
     }
 
-    /// The last words of its log.
-    pub(crate) fn last_words(&self) -> String {
+    /// Returns the end of its log.
+    pub(crate) fn log_tail(&self) -> String {
         let mut words = Vec::new();
         let read = File::open(&self.log).and_then(|mut log| {
             let length = log.metadata()?.len();
@@ -56,8 +56,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Killed, not asked: an apiserver that is asked waits for an etcd that may be gone, and the data goes with
-        // the folder.
+        // SIGKILL: on SIGTERM, an apiserver waits for an etcd that may have exited, and the data is deleted with the
+        // directory.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,12 +1,12 @@
-//! What a test does without a tool that it needs.
+//! Requires tools in tests.
 
 use std::env;
 
 /// Set by `cargo xtask test --allow-skips` and by `--quick`.
 const ALLOW_SKIPS: &str = "MOORING_ALLOW_SKIPS";
 
-/// Returns a tool that a test needs. Without it the test fails with the tool's name, unless skips are allowed: then it prints a
-/// line that begins with `SKIPPED`, which the runner counts, and the test ends.
+/// Returns a tool that a test needs. Without it the test fails with the tool's name, unless skips are allowed: then it
+/// prints a line that starts with `SKIPPED`, which the runner counts, and ends.
 ///
 /// # Panics
 ///
@@ -25,7 +25,7 @@ pub fn require<T>(found: Option<T>, tool: &str) -> Option<T> {
     found
 }
 
-/// Returns the line that reports a skipped test, if it is one.
+/// Returns the line that reports a skipped test, if it is skipped.
 fn check(is_found: bool, tool: &str, allows_skips: bool) -> Result<Option<String>, String> {
     match (is_found, allows_skips) {
         (true, _) => Ok(None),

@@ -1,4 +1,4 @@
-//! The browser tells what a page shows and what it asks for.
+//! The browser reports the contents and the requests of a page.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test fails by panicking")]
 
 use mooring_testbed::browser::{Scheme, look, open};

@@ -1,10 +1,10 @@
-//! The harness itself.
+//! Tests of the real API server.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use mooring_testbed::{RealCluster, Users, require};
 
 #[tokio::test]
-async fn a_real_server_starts_answers_and_leaves_nothing_behind() {
+async fn real_server_starts_responds_and_cleans_up() {
     let started = RealCluster::start().await.unwrap();
     let Some(cluster) = require(started, "kube-apiserver") else { return };
     assert!(cluster.version().starts_with("v1."), "{}", cluster.version());

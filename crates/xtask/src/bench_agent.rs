@@ -1,7 +1,7 @@
-//! `bench agent`: what the shipped node agent costs.
+//! `bench agent`: resource usage of the shipped node agent.
 //!
-//! Machines are shared and noisy, so the figures that count are instructions, bytes and ratios.
-//! The Go program's figures are those that were measured for it once, on such a machine.
+//! Hosts are shared and noisy, so the relevant figures are instructions, bytes and ratios. Those of the upstream Go
+//! agent were measured once, on such a host.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,7 +16,7 @@ const WAKE_UPS: usize = 40;
 
 const SENTINEL: &str = "opt/azure/containers/provision.complete";
 
-/// A node in a folder, with the shipped agent.
+/// A node in a directory, with the shipped agent.
 struct Node {
     agent: PathBuf,
     root: PathBuf,
@@ -106,7 +106,7 @@ impl Node {
         Ok(self.root.join(name).display().to_string())
     }
 
-    /// A config that needs oras, which is not there.
+    /// A config that needs oras, which is missing.
     fn isolated(&self) -> Result<String, Failed> {
         let config = r#"{"version": "v1", "bootstrap_profile_container_registry_server": "r"}"#;
         self.write("isolated.json", config)?;
@@ -120,7 +120,7 @@ impl Node {
         command
     }
 
-    /// The same for the same binary and input, whatever else the machine does.
+    /// Counts instructions: the same for the same binary and input, regardless of the load.
     fn instructions(&self, words: &[&str]) -> Result<String, Failed> {
         self.forget_result();
         let output = self
@@ -131,7 +131,7 @@ impl Node {
             .stderr(Stdio::piped())
             .output()?;
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        // A child that could not be started has told its own count before.
+        // A child that could not be started has printed its count before.
         let count = told.lines().filter_map(|line| line.split_once("Collected : ")).next_back();
         match count {
             Some((_, count)) => Ok(grouped(count.trim())),
@@ -139,12 +139,12 @@ impl Node {
         }
     }
 
-    /// A run that failed would keep the next one from doing anything.
+    /// Removes the result of a failed run, which would prevent the next one.
     fn forget_result(&self) {
         let _ = fs::remove_file(self.root.join(SENTINEL));
     }
 
-    /// User and system time of one run, the mean of many.
+    /// User and system time of one run, averaged over many.
     fn cpu_milliseconds(&self, words: &[&str]) -> Result<f64, Failed> {
         const RUNS: u32 = 100;
         let before = children_ticks()?;
@@ -157,7 +157,7 @@ impl Node {
     }
 
     fn start_wait(&self) -> Result<Child, Failed> {
-        // Left by runs that failed, which would end a wait at once.
+        // Results of failed runs would end a wait at once.
         let _ = fs::remove_dir_all(self.root.join("run"));
         let _ = fs::remove_file(self.root.join(SENTINEL));
         let wait = self.command(&self.agent).arg("provision-wait").spawn()?;
@@ -182,7 +182,7 @@ impl Node {
         Ok((field("VmHWM:"), field("Threads:")))
     }
 
-    /// From the sentinel's appearance to the end of the wait, in milliseconds.
+    /// Milliseconds from the creation of the sentinel to the end of the wait.
     fn wake_ups(&self) -> Result<(f64, f64), Failed> {
         self.write("var/log/azure/aks/provision.json", r#"{"ExitCode":"0"}"#)?;
         let mut times = Vec::new();

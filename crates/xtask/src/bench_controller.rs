@@ -1,4 +1,4 @@
-//! `bench controller`: what the controller costs, under virtual time.
+//! `bench controller`: resource usage of the controller, in virtual time.
 
 use crate::step::{Failed, run};
 

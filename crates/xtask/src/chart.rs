@@ -1,19 +1,19 @@
-//! The chart, judged and rendered by the real Helm.
+//! Validates and renders the chart with the real Helm.
 
 use std::path::{Path, PathBuf};
 
 use crate::python;
 use crate::step::{Failed, command, say};
 
-/// What tells the tests where Helm is.
+/// Directory of Helm, for the tests.
 pub(crate) const VARIABLE: &str = "MOORING_HELM_ENVIRONMENT";
 
-/// An environment with the Helm that the tests name.
+/// Creates an environment with the Helm version of the tests.
 pub(crate) fn helm() -> Result<PathBuf, Failed> {
     python::python_environment("helm", Path::new("crates/mooring/tests/e2e/chart/requirements.txt"))
 }
 
-/// Writes anew what the chart rendered looks like.
+/// Rewrites the golden files of the rendered chart.
 pub(crate) fn write() -> Result<(), Failed> {
     let status = command("cargo")
         .args(["test", "--locked", "-p", "mooring", "--test", "chart", "rendered"])

@@ -1,8 +1,8 @@
-//! Chores that judge the whole project.
+//! Tasks that check the whole project.
 
 use crate::step::{Failed, run};
 
-/// What `deny.toml` says. (Advisories need a database that is fetched, so they are left to others.)
+/// Checks `deny.toml`, except advisories, which need a downloaded database.
 pub(crate) fn audit() -> Result<(), Failed> {
     if run("cargo", &["deny", "--version"]).is_err() {
         run("cargo", &["install", "--locked", "cargo-deny"])?;
@@ -10,7 +10,7 @@ pub(crate) fn audit() -> Result<(), Failed> {
     run("cargo", &["deny", "check", "licenses", "bans", "sources"])
 }
 
-/// How much the model of the Kubernetes API bears; it prints its figures itself.
+/// Measures the throughput of the simulated Kubernetes API; it prints its figures itself.
 pub(crate) fn bench_kubernetes() -> Result<(), Failed> {
     let example = ["--package", "mooring-simulator", "--example", "kubernetes_scale"];
     run("cargo", &[&["run", "--locked", "--release", "--quiet"][..], &example].concat())

@@ -1,4 +1,4 @@
-//! `codes`: the exit codes as a document.
+//! `codes`: generates the document of the exit codes.
 
 use std::fs;
 

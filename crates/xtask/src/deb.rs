@@ -1,4 +1,4 @@
-//! The agent as a Debian package, by `dpkg-deb` alone.
+//! Builds the agent's Debian package with `dpkg-deb` alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::process::Command;
 
 use crate::step::{Failed, output, place, root, write};
 
-/// The package. Not the name of Microsoft's, whose upgrades would replace it.
+/// Not the name of Microsoft's package, whose upgrades would replace it.
 const NAME: &str = "mooring-node-agent";
 
 const AGENT: &str = "opt/azure/containers/aks-node-controller";
 const LAUNCHER: &str = "opt/azure/containers/aks-node-controller-launcher.sh";
 const UNIT: &str = "usr/lib/systemd/system/aks-node-controller.service";
 
-/// The places in which the image or Microsoft's package has files of its own.
+/// Paths at which the image or Microsoft's package has files.
 const DIVERTED: [&str; 3] = [AGENT, LAUNCHER, UNIT];
 
-/// Files of the project, their places on a node and their modes, besides the agent.
+/// Files of the project, their paths on a node and their modes, in addition to the agent.
 const FILES: [(&str, &str, u32); 4] = [
     ("packaging/aks-node-controller-launcher.sh", LAUNCHER, 0o755),
     ("packaging/aks-node-controller.service", UNIT, 0o644),
@@ -24,7 +24,7 @@ const FILES: [(&str, &str, u32); 4] = [
     ("LICENSE", "usr/share/doc/mooring-node-agent/copyright", 0o644),
 ];
 
-/// Builds the package of an agent into a folder.
+/// Builds the package of an agent into a directory.
 pub(crate) fn build(agent: &Path, architecture: &str, into: &Path) -> Result<PathBuf, Failed> {
     build_version(env!("CARGO_PKG_VERSION"), agent, architecture, into)
 }
@@ -58,7 +58,7 @@ fn build_version(
     pack(&stage, &into.join(format!("{NAME}_{version}_{architecture}.deb")))
 }
 
-/// Makes a package of a staged folder, which ends with it.
+/// Builds a package from a staging directory, which is then removed.
 fn pack(stage: &Path, package: &Path) -> Result<PathBuf, Failed> {
     let mut dpkg = Command::new("dpkg-deb");
     // The same files give the same bytes.
@@ -72,7 +72,7 @@ fn pack(stage: &Path, package: &Path) -> Result<PathBuf, Failed> {
 mod tests {
     use super::*;
 
-    /// A folder that ends with the test.
+    /// A directory that is removed with the test.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// An image with dpkg's files and nothing else.
+    /// An image with only dpkg's files.
     struct Image(PathBuf);
 
     impl Image {
@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// Fails with the name of the program that these tests need and this machine lacks.
+    /// Fails if dpkg is missing.
     fn require_dpkg() {
         for program in ["dpkg", "dpkg-deb", "dpkg-divert"] {
             let found = Command::new(program).arg("--version").output();
@@ -177,7 +177,7 @@ mod tests {
         let folder = Folder::new("deb-orders");
         let ours = ["0.2.0", "0.3.0"].map(|version| folder.ours(version));
         let theirs = ["202604.01.0", "202604.01.1"].map(|version| folder.theirs(version));
-        // Each step and whose agent is in its place after it.
+        // Each step, and the owner of the installed agent after it.
         let install = |package: &PathBuf| ["--install".to_owned(), package.display().to_string()];
         let remove = |name: &str| ["--remove".to_owned(), name.to_owned()];
         let (ours_1, ours_2) = (Some("ours 0.2.0"), Some("ours 0.3.0"));

@@ -1,4 +1,4 @@
-//! The little of an ELF file that says where it runs.
+//! Parses the parts of an ELF file that determine where it runs.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Machine {
@@ -10,13 +10,13 @@ pub(crate) enum Machine {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Elf {
     pub(crate) machine: Machine,
-    /// The loader that it wants; a static program wants none.
+    /// None for a static binary.
     pub(crate) interpreter: Option<String>,
-    /// True for a program at a fixed address, which needs no relocation at its start.
+    /// True for a binary at a fixed address, which needs no relocation at startup.
     pub(crate) is_fixed: bool,
 }
 
-/// Reads a 64-bit little-endian file, as both machines have them.
+/// Parses a 64-bit little-endian file, as used by both architectures.
 pub(crate) fn read(file: &[u8]) -> Result<Elf, String> {
     const INTERPRETER: u64 = 3;
     const EXECUTABLE: u64 = 2;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_very_program_says_where_it_runs() {
+    fn elf_parser_reads_this_test_binary() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         if !own.starts_with(b"\x7fELF") {
             return;

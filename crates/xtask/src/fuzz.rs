@@ -1,7 +1,7 @@
-//! `fuzz`: coverage-guided fuzzing, from seeds of our own.
+//! `fuzz`: coverage-guided fuzzing with our seeds.
 //!
-//! The targets are laid out as cargo-fuzz expects, but this command needs neither cargo-fuzz nor a nightly compiler:
-//! coverage is a matter of flags that the stable compiler has, and no sanitizer is used, since nothing of ours is unsafe.
+//! The targets have the layout of cargo-fuzz, but this command needs neither cargo-fuzz nor a nightly compiler:
+//! coverage only needs flags of the stable compiler, and no sanitizer is used, since the workspace has no unsafe code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ struct Target {
     name: &'static str,
     seeds: Seeds,
     dictionary: &'static str,
-    /// The longest input, in bytes.
+    /// Maximum input length in bytes.
     max_len: u32,
 }
 
@@ -53,7 +53,7 @@ const TARGETS: [Target; 14] = [
     format("resource_id", 512),
 ];
 
-/// Inputs for each target, unless another number is given.
+/// Default number of inputs per target.
 const RUNS: &str = "1000000";
 
 /// The flags with which cargo-fuzz would count edges, without a sanitizer. Comparisons are not traced and edges not
@@ -61,7 +61,7 @@ const RUNS: &str = "1000000";
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=16";
 
-/// Runs the targets that are named, or all.
+/// Runs the given targets, or all.
 pub(crate) fn fuzz(words: &[&str]) -> Result<(), Failed> {
     let (targets, runs) = parse(words)?;
     let binaries = build(&targets)?;
@@ -108,7 +108,7 @@ fn build(targets: &[&Target]) -> Result<PathBuf, Failed> {
     }
 }
 
-/// The compiler's own target.
+/// The compiler's host triple.
 fn host() -> Result<String, Failed> {
     let output = Command::new("rustc").arg("-vV").output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -116,7 +116,7 @@ fn host() -> Result<String, Failed> {
     host.map(str::to_owned).ok_or_else(|| Failed("`rustc -vV` prints no host".to_owned()))
 }
 
-/// The targets and the number of inputs.
+/// Parses the targets and the number of inputs.
 fn parse<'a>(words: &[&'a str]) -> Result<(Vec<&'static Target>, &'a str), Failed> {
     let (mut targets, mut runs) = (Vec::new(), RUNS);
     let mut words = words.iter();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn every_target_has_a_file_a_binary_seeds_and_a_dictionary() {
+    fn fuzz_targets_have_file_binary_seeds_and_dictionary() {
         let fuzz = root().join("fuzz");
         let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
         for target in &TARGETS {

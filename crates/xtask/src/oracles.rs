@@ -1,4 +1,4 @@
-//! Judges that are not ours: Microsoft's Python clients, in an environment of their own under `target/`.
+//! Reference clients: Microsoft's Python clients, in a separate environment under `target/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::step::{Failed, root};
 
 const REQUIREMENTS: &str = "crates/simulator/tests/oracles/requirements.txt";
 
-/// Installs the clients where the tests look for them: `target/oracles/azure`.
+/// Installs the clients where the tests expect them: `target/oracles/azure`.
 pub(crate) fn install() -> Result<(), Failed> {
     let environment = python::python_environment("azure", Path::new(REQUIREMENTS))?;
     let target =

@@ -1,16 +1,15 @@
-//! What lies under `packaging/` keeps its promises.
+//! Checks the files in `packaging/`.
 
 use std::fs;
 use std::process::Command;
 
 use crate::step::{Failed, place, root, say};
 
-/// Returns whether systemd's verifier is installed.
 pub(crate) fn has_verifier() -> bool {
     Command::new("systemd-analyze").arg("--version").output().is_ok()
 }
 
-/// Stages the unit as an image has it, and lets systemd judge it. Any word of it is a failure.
+/// Stages the unit as on an image and verifies it with systemd. Any output is a failure.
 pub(crate) fn verify_unit() -> Result<(), Failed> {
     const UNIT: &str = "aks-node-controller.service";
     let stage = root().join("target/staged-image");

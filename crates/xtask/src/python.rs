@@ -1,4 +1,4 @@
-//! Python environments for the clients that tests are judged by.
+//! Python environments for the reference clients of tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::step::{Failed, fetch, install_package, root, run, say, write};
 
-/// An environment with exactly what a requirements file names, made once for each content of that file.
+/// Creates an environment with exactly the given requirements, once for each content of that file.
 pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<PathBuf, Failed> {
     let wanted = fs::read(root().join(requirements))?;
     let environment =
@@ -15,7 +15,7 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     if ready.exists() {
         return Ok(environment);
     }
-    if !is_there() {
+    if !can_create_environments() {
         return Err(Failed("python3 with venv is missing".to_owned()));
     }
     say(&format!("xtask: installing what {} names\n", requirements.display()));
@@ -31,8 +31,8 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     Ok(environment)
 }
 
-/// Whether there is a Python that makes environments. Debian keeps what it needs for that in a package of its own.
-fn is_there() -> bool {
+/// Returns true if Python can create environments. Debian has a separate package for that.
+fn can_create_environments() -> bool {
     let runs = |arguments: &[&str]| {
         Command::new("python3").args(arguments).output().is_ok_and(|told| told.status.success())
     };

@@ -1,12 +1,11 @@
-//! `soak`: many more fault schedules of the repair than a test run has.
+//! `soak`: runs many more fault schedules of the repair than a test run.
 
 use std::process::Command;
 
 use crate::step::{Failed, root, say};
 
-/// Schedules, unless others are asked for.
 const SEEDS: u64 = 1_000_000;
-/// Seeds of the test command come before these.
+/// The test command uses smaller seeds.
 const FIRST: u64 = 1_000_000;
 
 /// Runs fault schedules of the repair, each replayable by its seed.
@@ -15,7 +14,7 @@ pub(crate) fn soak(words: &[&str]) -> Result<(), Failed> {
     say(&format!("xtask: {seeds} fault schedules of the repair from seed {first}\n"));
     let done = Command::new("cargo")
         .args(["test", "--locked", "-p", "mooring-repair", "--test", "crashes", "faults_from_any"])
-        // It takes an hour, and says how far it is.
+        // It takes an hour and prints its progress.
         .args(["--", "--nocapture"])
         .env("MOORING_SCHEDULES", seeds.to_string())
         .env("MOORING_SEED", first.to_string())
@@ -45,7 +44,7 @@ mod tests {
     use super::{FIRST, SEEDS, parse};
 
     #[test]
-    fn a_million_schedules_unless_told() {
+    fn soak_defaults_to_a_million_schedules() {
         assert_eq!(parse(&[]).unwrap(), (SEEDS, FIRST));
         assert_eq!(parse(&["--seeds", "7", "--first", "3"]).unwrap(), (7, 3));
         for wrong in [&["--seeds"][..], &["--seeds", "0"], &["--seeds", "x"], &["7"]] {

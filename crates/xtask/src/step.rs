@@ -1,4 +1,4 @@
-//! Steps of a chore: commands whose output is the user's to see.
+//! Steps of a task: commands whose output the user sees.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// A chore that did not come to its end, and why.
 #[derive(Debug)]
 pub(crate) struct Failed(pub(crate) String);
 
@@ -29,8 +28,8 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A command in the workspace's root, without what Cargo tells programs about their own package: build scripts that
-/// look at it would take it for a change, and everything behind them would be built anew.
+/// Builds a command in the workspace root without Cargo's package variables: build scripts that read them would see a
+/// change, and their dependents would be rebuilt.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
@@ -53,7 +52,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<(), Failed> {
     }
 }
 
-/// Runs a command that fetches something. A network that is away for a moment is no reason to give up.
+/// Runs a command that downloads something, with retries.
 #[expect(clippy::disallowed_methods, reason = "a real network is waited for, in real time")]
 pub(crate) fn fetch(program: &str, arguments: &[&str]) -> Result<(), Failed> {
     for pause in [10, 30] {
@@ -66,22 +65,23 @@ pub(crate) fn fetch(program: &str, arguments: &[&str]) -> Result<(), Failed> {
     run(program, arguments)
 }
 
-/// Installs a package of Debian or Ubuntu, which only root may.
+/// Installs a package of Debian or Ubuntu; requires root.
 pub(crate) fn install_package(package: &str) -> Result<(), Failed> {
-    const PATIENT: [&str; 5] = ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"];
+    const APT_RETRIES: [&str; 5] =
+        ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"];
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|told| told.stdout == b"0\n");
     if !is_root || Command::new("apt-get").arg("--version").output().is_err() {
         return Err(Failed(format!("{package} is for root to install, by apt-get")));
     }
-    // The list of packages may be too old to name files that still exist.
-    fetch("apt-get", &[&["update"], &PATIENT[..]].concat())?;
+    // An outdated package list may name files that no longer exist.
+    fetch("apt-get", &[&["update"], &APT_RETRIES[..]].concat())?;
     fetch(
         "apt-get",
-        &[&["install", "-y", "--no-install-recommends"], &PATIENT[..], &[package]].concat(),
+        &[&["install", "-y", "--no-install-recommends"], &APT_RETRIES[..], &[package]].concat(),
     )
 }
 
-/// Makes sure that a program is there; on Debian and Ubuntu by installing its package.
+/// Ensures that a command exists; on Debian and Ubuntu by installing its package.
 pub(crate) fn need(program: &str, package: &str) -> Result<(), Failed> {
     let is_there = || Command::new(program).arg("--version").output().is_ok();
     if is_there() {
@@ -113,7 +113,6 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failed> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Writes a file that nobody reads meanwhile.
 #[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
 pub(crate) fn write(file: &Path, text: &str) -> Result<(), Failed> {
     Ok(fs::write(file, text)?)

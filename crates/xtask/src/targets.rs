@@ -1,7 +1,7 @@
-//! `targets`: the binaries for every machine that they are meant for, built and started.
+//! `targets`: builds and starts the binaries for every supported target.
 //!
-//! Nothing of this is in the project's default configuration: `cargo build` is for the host. The compilers and linkers
-//! for other machines come from Python packages, into an environment of their own.
+//! Not part of the default configuration: `cargo build` is for the host. Compilers and linkers for other targets come
+//! from Python packages, in a separate environment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,21 +14,19 @@ use crate::step::{Failed, command, need, output, root, run, say};
 
 const REQUIREMENTS: &str = "packaging/cross-requirements.txt";
 
-/// Cannot be linked without Apple's libraries, but a Mac must be able to build it.
+/// Cannot be linked without Apple's libraries, but must build on a Mac.
 const CHECKED: &str = "aarch64-apple-darwin";
 
-/// A machine that binaries are shipped for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// As the compiler calls it.
     pub(crate) triple: &'static str,
-    /// As containers and packages call it.
+    /// Name in containers and packages.
     pub(crate) architecture: &'static str,
     machine: Machine,
     emulator: &'static str,
 }
 
-/// Static binaries for both kinds of nodes that AKS has.
+/// Static binaries for both node architectures of AKS.
 pub(crate) const TARGETS: [Target; 2] = [
     Target {
         triple: "x86_64-unknown-linux-musl",
@@ -44,15 +42,14 @@ pub(crate) const TARGETS: [Target; 2] = [
     },
 ];
 
-/// A program that is shipped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     package: &'static str,
     profile: &'static str,
-    /// Flags of the compiler that a profile cannot set.
+    /// Compiler flags that a profile cannot set.
     flags: &'static str,
-    /// What it is started with, and a word of the answer.
+    /// Arguments of a test run, and a word of its output.
     starts: (&'static [&'static str], &'static str),
 }
 
@@ -68,21 +65,21 @@ pub(crate) const AGENT: Program = Program {
     name: "aks-node-controller",
     package: "mooring-agent",
     profile: "agent",
-    // A fixed address, as the Go program has: else every start relocates some 7,000 pointers to constants, which is most
-    // of its instructions and of its anonymous memory.
+    // A fixed address, like the upstream Go agent: otherwise every start relocates some 7,000 pointers to constants,
+    // which is most of its instructions and of its anonymous memory.
     flags: "-C relocation-model=static",
     starts: (&["help"], "provision-wait"),
 };
 
 impl Program {
-    /// The variable that passes the flags to Cargo, if there are any.
+    /// The variable that passes the flags to Cargo, if any.
     fn flags_for(self, triple: &str) -> Option<(String, &'static str)> {
         let triple = triple.to_ascii_uppercase().replace('-', "_");
         (!self.flags.is_empty()).then(|| (format!("CARGO_TARGET_{triple}_RUSTFLAGS"), self.flags))
     }
 }
 
-/// Builds the agent as it is shipped, for this machine and with its own tools; returns the path.
+/// Builds the shipped agent for this host with its own tools; returns the path.
 pub(crate) fn build_agent_here(version: Option<&str>) -> Result<PathBuf, Failed> {
     let here = TARGETS.iter().find(|target| target.triple.starts_with(env::consts::ARCH));
     let Target { triple, .. } = here.ok_or_else(|| Failed("no target for this machine".into()))?;
@@ -90,7 +87,7 @@ pub(crate) fn build_agent_here(version: Option<&str>) -> Result<PathBuf, Failed>
     let mut cargo = command("cargo");
     cargo.args(["build", "--locked", "--quiet", "--target", triple]);
     cargo.args(["--package", package, "--profile", profile]).envs(AGENT.flags_for(triple));
-    // Its TLS has parts in C, which the machine's compiler can compile.
+    // Its TLS has parts in C, which the host compiler can compile.
     cargo.env(format!("CC_{}", triple.replace('-', "_")), "cc");
     cargo.envs(version.map(|version| ("AKS_NODE_CONTROLLER_VERSION", version)));
     output(&mut cargo)
@@ -120,14 +117,14 @@ pub(crate) fn targets() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Compilers and linkers for other machines.
+/// Compilers and linkers for other targets.
 pub(crate) struct Tools {
     environment: PathBuf,
     folder: PathBuf,
 }
 
 impl Tools {
-    /// Makes sure that they are there, and the standard library for these machines.
+    /// Installs the tools, and the standard library for these targets.
     pub(crate) fn install<'a>(triples: impl Iterator<Item = &'a str>) -> Result<Self, Failed> {
         let triples: Vec<&str> = triples.collect();
         run("rustup", &[&["target", "add"][..], &triples].concat()).map_err(|Failed(why)| {
@@ -146,7 +143,8 @@ impl Tools {
         Ok(self.folder.join(target.triple).join(profile).join(name))
     }
 
-    /// Cargo with these compilers, in a folder of its own: other settings would rebuild everything in the usual one.
+    /// Runs Cargo with these compilers, in a separate target directory: other settings would rebuild everything in the
+    /// default one.
     fn cargo(&self, words: &[&str], flags: Option<(String, &str)>) -> Result<(), Failed> {
         let bin = self.environment.join("bin");
         let path = env::var_os("PATH").unwrap_or_default();
@@ -166,7 +164,7 @@ impl Tools {
     }
 }
 
-/// Runs a binary on its own machine or on one that is emulated, and says how that went.
+/// Runs a binary natively or emulated, and returns the result.
 fn start(program: Program, target: Target, binary: &Path) -> Result<String, Failed> {
     let read = elf::read(&fs::read(binary)?).map_err(Failed)?;
     if read.machine != target.machine || read.interpreter.is_some() {
@@ -182,7 +180,7 @@ fn start(program: Program, target: Target, binary: &Path) -> Result<String, Fail
     }
     let (words, expected) = program.starts;
     let mut times = Vec::new();
-    // An emulator translates anew each time; once shows that it starts.
+    // An emulator translates each time; one run shows that it starts.
     for _ in 0..if at_home { 21 } else { 1 } {
         let mut command = if at_home {
             Command::new(binary)

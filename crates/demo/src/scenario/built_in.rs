@@ -1,4 +1,4 @@
-//! The scenarios that are compiled in.
+//! Scenarios that are compiled in.
 
 macro_rules! scenarios {
     ($($name:literal),* $(,)?) => {
@@ -6,7 +6,7 @@ macro_rules! scenarios {
     };
 }
 
-/// Names and texts; the first is played when none is named.
+/// Names and texts; the first is the default.
 pub(super) const ALL: &[(&str, &str)] = scenarios![
     "first-five-minutes",
     "healthy-boot",

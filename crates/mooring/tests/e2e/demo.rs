@@ -102,7 +102,7 @@ fn the_whole_story_comes_true_and_leaves_a_report_and_nothing_else() {
         "ERR_ORAS_BINARY_NOT_FOUND",
         "ImageFailsBootstrap",
         "kill -9 in the middle of create-temporary",
-        "pool system is healed after one kill -9",
+        "pool system is repaired after one kill -9",
         "mooring-demo.html",
     ] {
         assert!(told.contains(words), "{words} in\n{told}");
@@ -118,7 +118,7 @@ fn the_whole_story_comes_true_and_leaves_a_report_and_nothing_else() {
     let opened = open(&here[0].path(), Scheme::Light).unwrap();
     let Some(seen) = require(opened, "Chromium") else { return };
     assert!(seen.requests.is_empty(), "{:?}", seen.requests);
-    assert!(seen.dom.contains("The story came true"));
+    assert!(seen.dom.contains("Scenario passed"));
     let look = look(&seen.screenshot).unwrap();
     assert!(look.colours > 50 && look.ground < 0.95, "not blank: {look:?}");
 }

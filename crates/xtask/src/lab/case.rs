@@ -1,4 +1,4 @@
-//! What a case is, what was seen of it, and whether they agree.
+//! Cases, their observed results, and the comparison of both.
 
 use std::fmt::Write as _;
 
@@ -40,9 +40,9 @@ enum CustomDataFormat {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Boot {
-    /// What ends the run when it is in its middle.
+    /// Interrupts the run in the middle.
     pub(super) interrupt: Option<Interrupt>,
-    /// Shell to run inside when the run is over.
+    /// Shell command to run inside after the run.
     pub(super) inside: Option<String>,
     /// Shell to run when the node is off, with its root directory in `$ROOT`.
     #[serde(default)]
@@ -55,7 +55,7 @@ pub(super) struct Boot {
 pub(super) enum Interrupt {
     /// `systemctl poweroff`.
     Poweroff,
-    /// The machine is gone from one instant to the next.
+    /// Power loss.
     PowerCut,
     /// SIGKILL to the agent alone.
     KillAgent,
@@ -65,7 +65,7 @@ pub(super) enum Interrupt {
     StopUnit,
 }
 
-/// What is expected of a boot, or was seen; what a case does not name may be anything.
+/// Expected or observed result of a boot; fields without a value are not compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Seen {
@@ -77,7 +77,7 @@ pub(super) struct Seen {
     pub(super) report: Option<String>,
     /// The first word of `Diagnosis`.
     pub(super) cause: Option<String>,
-    /// How often the scripts ran in all boots so far.
+    /// Script runs in all boots so far.
     pub(super) runs: Option<usize>,
     pub(super) sentinel: Option<bool>,
     pub(super) previous: Option<bool>,
@@ -85,7 +85,7 @@ pub(super) struct Seen {
     pub(super) inside: Option<i32>,
     /// Expected words, or those that were missing.
     pub(super) words: Vec<String>,
-    /// Words that must not be there, or those that were.
+    /// Words that must be absent, or those that were present.
     pub(super) absent: Vec<String>,
 }
 
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_expected_is_compared() {
+    fn comparison_ignores_fields_without_expectation() {
         let expected = Seen { wait: Some(0), words: vec!["x509".into()], ..Seen::default() };
         let seen = Seen { wait: Some(0), report: Some("50".into()), ..Seen::default() };
         assert_eq!(seen.clone().about(&expected, "Error: x509: no"), expected);

@@ -1,4 +1,4 @@
-//! What the machine must have for the lab, and what it may not permit.
+//! Requirements of the lab on the host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const PROGRAMS: [(&str, &str); 5] = [
 /// The name of the control group that the lab's processes are in.
 const CGROUP: &str = "mooring-lab";
 
-/// Why this machine cannot have a lab, if so.
+/// Returns the reason if this host cannot run the lab.
 pub(super) fn unable() -> Option<String> {
     if !(cfg!(target_os = "linux") && cfg!(target_arch = "x86_64")) {
         return Some("it needs Linux on x86-64".to_owned());
@@ -31,7 +31,7 @@ pub(super) fn unable() -> Option<String> {
     (!has_apt).then(|| "it needs Debian's apt".to_owned())
 }
 
-/// Checks that the programs are there, and installs their packages where that was asked for.
+/// Checks that the tools exist, and installs their packages on request.
 pub(super) fn need_packages(install: bool) -> Result<(), Failed> {
     let missing: Vec<&str> =
         PROGRAMS.iter().filter(|(program, _)| !is_there(program)).map(|(_, name)| *name).collect();
@@ -52,7 +52,7 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// A command in namespaces of its own, with all that it starts: mounts, network and processes end with it.
+/// Runs a command in separate namespaces: mounts, network and processes end with it.
 pub(super) fn apart(program: &Path) -> Command {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]);
@@ -60,10 +60,10 @@ pub(super) fn apart(program: &Path) -> Command {
     command
 }
 
-/// Why no container can be booted here, if so: tries the root with `/bin/true`.
+/// Returns the reason if no container can boot here: tries the root with `/bin/true`.
 pub(super) fn refusal(lab: &Path) -> Result<Option<String>, Failed> {
     let mut command = apart(Path::new("/bin/bash"));
-    // systemd-nspawn wants a memory file system there.
+    // systemd-nspawn requires a tmpfs there.
     let text = "mount -t tmpfs tmpfs /run && exec systemd-nspawn --quiet --register=no --keep-unit --ephemeral \
                 --directory=\"$0\" --console=pipe /bin/true";
     let tried = command.args(["-ec", text]).arg(image_root(lab)).output()?;
@@ -80,7 +80,7 @@ pub(super) fn image_root(lab: &Path) -> PathBuf {
     lab.join("base")
 }
 
-/// Where control groups are: the unified hierarchy, and systemd's own where it is beside that.
+/// Mount points of control groups: the unified hierarchy, and systemd's in addition if it exists.
 fn hierarchies() -> Vec<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
@@ -93,7 +93,7 @@ fn hierarchies() -> Vec<PathBuf> {
     fields.filter(is_one).map(|fields| PathBuf::from(fields[1])).collect()
 }
 
-/// Puts this process, and all that it will start, into a control group of their own.
+/// Moves this process and its children into a separate control group.
 pub(super) fn enter_cgroups() -> Result<(), Failed> {
     for hierarchy in hierarchies() {
         let group = hierarchy.join(CGROUP);

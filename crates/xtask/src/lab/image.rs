@@ -1,4 +1,4 @@
-//! What nodes are made of: a Debian root, a real oras, and the package of this project.
+//! Builds the node image: a Debian root, a real oras, and the package of this project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::targets::build_agent_here;
 
 const SUITE: &str = "bookworm";
 const PACKAGES: &str = "systemd,systemd-sysv,dbus,cloud-init,iproute2,procps,ca-certificates,curl";
-/// Where Debian is, unless this machine's apt knows a nearer place.
+/// Default mirror, unless apt of this host has a nearer one.
 const MIRROR: &str = "http://deb.debian.org/debian";
-/// The release that has oras; its oras runs on Debian 12, too.
+/// The release with oras, which also runs on Debian 12.
 const ORAS_SUITE: &str = "trixie";
 const ORAS_VERSION: &str = "1.2.0-1+b9";
 const ORAS_SHA256: &str = "5f138419f0e4bc128ee4717b06190dc5770cf120ab7e3a991e5b3e9158f3189e";
@@ -77,7 +77,7 @@ fn oras_package(lab: &Path) -> PathBuf {
     lab.join(format!("oras_{ORAS_VERSION}_amd64.deb"))
 }
 
-/// Downloads oras by apt with sources and lists of its own: the machine's are not touched.
+/// Downloads oras with separate apt sources and lists: those of the host are not changed.
 fn oras(lab: &Path) -> Result<(), Failed> {
     if is_pinned(&oras_package(lab)) {
         return Ok(());

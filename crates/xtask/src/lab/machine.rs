@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use crate::step::Failed;
 
-/// How long anything of a node may take. Generous, since other builds may have the processors.
-const PATIENCE: Duration = Duration::from_mins(3);
+/// Timeout of any action on a node, long enough for a busy host.
+const BOOT_TIMEOUT: Duration = Duration::from_mins(3);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Waits for something to be so; false if it never is.
 #[expect(clippy::disallowed_methods, reason = "real machines boot in real time")]
 pub(super) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
-    let tries = PATIENCE.as_millis() / PAUSE.as_millis();
+    let tries = BOOT_TIMEOUT.as_millis() / PAUSE.as_millis();
     for _ in 0..tries {
         if is_so() {
             return true;

@@ -26,7 +26,7 @@ use case::Case;
 
 const CASES: &str = "crates/xtask/lab/node.yaml";
 
-/// Set for the process that runs in namespaces of its own.
+/// Set for the process in separate namespaces.
 const INSIDE: &str = "MOORING_LAB_INSIDE";
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_are_readable_and_have_names_of_their_own() {
+    fn lab_cases_parse_and_have_unique_names() {
         let cases = cases().unwrap();
         let mut names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         names.sort_unstable();

@@ -1,4 +1,4 @@
-//! What is outside a node: its network, names and registries. All of it ends with the lab's namespaces.
+//! Network, names and registries around a node. All end with the lab's namespaces.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -26,7 +26,7 @@ const NAMES: [(&str, &str); 10] = [
 const SILENT: &str = "192.0.2.1";
 const GATEWAY: &str = "10.224.0.1";
 const IMDS: &str = "169.254.169.254";
-/// Where the name server for `half.lab` listens.
+/// Address of the name server for `half.lab`.
 const HALF_NAME_SERVER: &str = "127.0.0.1#5353";
 
 /// Sets up everything, and returns the certificate that nodes trust.

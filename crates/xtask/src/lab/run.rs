@@ -215,7 +215,7 @@ fn closing_line(machine: &Machine) -> Option<i32> {
 
 const KILL_AGENT: &str = r#"kill -9 "$(python3 -c 'import json; print(json.load(open("/run/aks-node-controller/provision.json"))["pid"])')""#;
 
-/// The start script before its work, so that it does not go on to leave a result.
+/// Kills the start script before its work, so that it writes no result.
 const KILL_ALL: &str = r#"
 pids=$(python3 -c 'import json; r = json.load(open("/run/aks-node-controller/provision.json")); print(r["pid"], r["scriptsPid"])')
 kill -9 $pids

@@ -1,8 +1,8 @@
-//! Which files of a crate are changed, and which tests must notice.
+//! Files of a crate to mutate, and the tests that must detect the changes.
 
 use crate::step::Failed;
 
-/// A crate whose tests are judged. `.cargo/mutants.toml` has changes that are left out, and why.
+/// A crate to mutate. `.cargo/mutants.toml` lists excluded changes with reasons.
 pub(super) struct Tested {
     pub(super) name: &'static str,
     pub(super) files: &'static [&'static str],
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn every_crate_and_its_named_tests_exist() {
+    fn mutant_crates_and_their_tests_exist() {
         let mut folders: Vec<String> = std::fs::read_dir(root().join("crates"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -25,7 +25,7 @@ struct Arguments<'a> {
     crates: Vec<&'a str>,
     /// The number of mutants per crate and the seed that chooses them; without it all mutants.
     sample: Option<(usize, u64)>,
-    /// Whether tests run that are left out otherwise because they take longer.
+    /// Includes tests that are skipped otherwise because they take longer.
     is_full: bool,
     rest: Vec<&'a str>,
 }

@@ -5,20 +5,18 @@ use std::path::Path;
 
 use crate::step::Failed;
 
-/// Mutants of one crate by what became of them.
+/// Mutants of one crate by result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) name: &'static str,
     pub(super) caught: usize,
-    /// Changes that no test noticed.
     pub(super) survived: Vec<String>,
-    /// Changes that do not compile.
     pub(super) unviable: usize,
     pub(super) timeout: usize,
 }
 
 impl Outcome {
-    /// Reads the lists that cargo-mutants leaves.
+    /// Reads the lists that cargo-mutants writes.
     pub(super) fn read(name: &'static str, folder: &Path) -> Result<Self, Failed> {
         let list = |file: &str| -> Result<Vec<String>, Failed> {
             let text = std::fs::read_to_string(folder.join(file))

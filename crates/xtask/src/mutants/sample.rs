@@ -1,4 +1,4 @@
-//! A sample of mutants that a seed chooses.
+//! Samples mutants by seed.
 
 use std::collections::HashMap;
 

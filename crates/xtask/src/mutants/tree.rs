@@ -1,5 +1,5 @@
-//! A copy of the sources, kept between runs, in which mutants are made: the real sources are never changed, and only files that differ
-//! are written, so that dependencies are not built again.
+//! Copy of the sources, kept between runs, in which mutants are created: the real sources are never changed, and only
+//! files that differ are written, so that dependencies are not rebuilt.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -32,7 +32,7 @@ pub(super) struct Suite {
 }
 
 impl Suite {
-    /// Returns whether the program is a test binary, which understands the arguments of libtest.
+    /// Returns true for a test binary, which accepts the arguments of libtest.
     pub(super) fn is_binary(&self) -> bool {
         self.arguments.is_empty()
     }

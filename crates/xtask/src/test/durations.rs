@@ -10,12 +10,11 @@ const FILE: &str = "target/test-durations.txt";
 
 pub(super) type Durations = BTreeMap<String, f64>;
 
-/// Reads them; none on a new machine.
+/// Empty on a new host.
 pub(super) fn load() -> Durations {
     parse(&fs::read_to_string(root().join(FILE)).unwrap_or_default())
 }
 
-/// Stores them for the next run.
 pub(super) fn store(durations: &Durations) -> Result<(), Failed> {
     write(&root().join(FILE), &text(durations))
 }

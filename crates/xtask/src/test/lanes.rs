@@ -1,4 +1,4 @@
-//! Which suite runs in which lane, and in which order.
+//! Assigns suites to lanes, and orders them.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ impl Lane {
     }
 }
 
-/// What `--quick` runs of a suite.
+/// Scope of a suite under `--quick`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quick {
     Run,
@@ -135,7 +135,7 @@ impl Plan {
         self.lane(lane).pop_front().or_else(|| self.lane(other).pop_front())
     }
 
-    /// Returns names in the table for which there is no suite.
+    /// Returns names in the table without a suite.
     pub(super) fn stale_rows(&self) -> Vec<&'static str> {
         let names = TABLE.iter().map(|(name, ..)| *name);
         names.filter(|name| !self.durations.contains_key(*name)).collect()

@@ -1,4 +1,4 @@
-//! What strikes a cluster.
+//! Injects faults into a cluster.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use mooring_simulator::azure::Correlation;
 use mooring_simulator::scenario;
 use tokio::time::Instant;
 
+use crate::environment::Environment;
+use crate::error::DemoError;
+use crate::output::Mark;
+use crate::result::{Moment, MomentKind};
 use crate::scenario::{Delete, Fault, Wedge};
-use crate::stage::Stage;
-use crate::story::{Moment, MomentKind};
-use crate::trouble::Trouble;
-use crate::voice::Mark;
 
-impl Stage<'_> {
-    pub(super) fn wedge(&mut self, wedge: &Wedge) -> Result<(), Trouble> {
+impl Environment<'_> {
+    pub(super) fn wedge(&mut self, wedge: &Wedge) -> Result<(), DemoError> {
         let struck = scenario::Wedge {
             pool: wedge.pool.clone(),
             failed_writes: wedge.failed_writes,
@@ -30,7 +30,7 @@ impl Stage<'_> {
             is_there
         });
         if !is_there {
-            return Err(Trouble::Broken(format!("there is no pool {} to wedge", wedge.pool)));
+            return Err(DemoError::Broken(format!("pool {} not found", wedge.pool)));
         }
         self.struck = Some(Instant::now());
         let update = wedge.update_minutes.map_or_else(String::new, |minutes| {
@@ -40,8 +40,8 @@ impl Stage<'_> {
             "the network provider lost its entry of pool {}: {} writes have failed, {} node never came up{update}",
             wedge.pool, wedge.failed_writes, wedge.unregistered_nodes
         );
-        self.remember("wedged", &text, MomentKind::Trouble);
-        self.voice.say(Mark::Struck, &text);
+        self.remember("wedged", &text, MomentKind::Fault);
+        self.output.print(Mark::Struck, &text);
         Ok(())
     }
 
@@ -51,26 +51,26 @@ impl Stage<'_> {
             world.kubernetes_mut().add_fault(rule.clone());
             world.azure_mut().add_fault(rule.clone(), now);
         });
-        self.remember("fault", says, MomentKind::Trouble);
-        self.voice.say(Mark::Struck, &format!("from here on {says}"));
+        self.remember("fault", says, MomentKind::Fault);
+        self.output.print(Mark::Struck, &format!("from here on {says}"));
     }
 
-    pub(super) async fn delete(&mut self, delete: &Delete) -> Result<(), Trouble> {
-        let failed = |error: String| Trouble::broken(&format!("DELETE {}", delete.path), error);
+    pub(super) async fn delete(&mut self, delete: &Delete) -> Result<(), DemoError> {
+        let failed = |error: String| DemoError::broken(&format!("DELETE {}", delete.path), error);
         let request = Request::delete(&delete.path).body(Vec::new());
         let request = request.map_err(|error| failed(error.to_string()))?;
         let answer = self.kube.request_text(request).await;
         answer.map_err(|error| failed(error.to_string()))?;
-        self.remember("deleted", &delete.path, MomentKind::Trouble);
+        self.remember("deleted", &delete.path, MomentKind::Fault);
         let text = format!("DELETE {}: {}", delete.path, delete.because);
-        self.voice.say(Mark::Note, &text);
+        self.output.print(Mark::Note, &text);
         Ok(())
     }
 
-    /// Puts a moment on the repair's time-line.
+    /// Adds a moment to the timeline of the repair.
     pub(super) fn remember(&mut self, what: &str, detail: &str, kind: MomentKind) {
         let at = self.struck.map_or(Duration::ZERO, |struck| struck.elapsed());
-        self.story.repair.push(Moment {
+        self.result.repair.push(Moment {
             at,
             what: what.to_owned(),
             detail: detail.to_owned(),

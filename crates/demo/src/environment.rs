@@ -1,4 +1,4 @@
-//! Everything that a story needs to happen: the simulated clouds, the machine room, the controller, and an observer.
+//! Everything that a scenario needs: the simulated clouds, the VMs, the controller, and an observer.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -15,75 +15,76 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::commands::{Mooring, exported};
+use crate::error::DemoError;
 use crate::kubectl::Kubectl;
 use crate::observer::Observer;
-use crate::room::{News, Room};
+use crate::output::{Mark, Output, seconds};
+use crate::result::ScenarioResult;
 use crate::scenario::Scenario;
-use crate::story::Story;
-use crate::trouble::Trouble;
-use crate::voice::{Mark, Voice, seconds};
+use crate::vms::{VmEvent, VmHost};
 
-/// How long the controller may take until it leads.
-const ELECTION: Duration = Duration::from_mins(1);
-/// Between two looks at something that others do.
-pub(crate) const LOOK: Duration = Duration::from_millis(30);
+/// Timeout for the controller to acquire its Lease.
+const ELECTION_TIMEOUT: Duration = Duration::from_mins(1);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
-pub(crate) struct Stage<'v> {
-    pub(crate) voice: &'v mut Voice,
-    pub(crate) story: Story,
+pub(crate) struct Environment<'v> {
+    pub(crate) output: &'v mut Output,
+    pub(crate) result: ScenarioResult,
     pub(crate) simulation: Simulation,
     pub(crate) mooring: Mooring,
     pub(crate) kube: kube::Client,
-    /// The real kubectl, where it is installed.
+    /// The real kubectl, if it is installed.
     pub(crate) kubectl: Option<Kubectl>,
-    /// Its descriptions of failed NodeClaims, begun while these existed: the name and what was printed.
+    /// Its descriptions of failed NodeClaims, started while these existed: the name and the output.
     pub(crate) descriptions: JoinSet<(String, Result<String, String>)>,
     pub(crate) observer: Observer,
-    pub(crate) news: UnboundedReceiver<News>,
+    pub(crate) news: UnboundedReceiver<VmEvent>,
     pub(crate) random: Random,
-    /// When the pool was struck, for the repair's time-line.
+    /// Time of the wedge, for the timeline of the repair.
     pub(crate) struck: Option<Instant>,
     pub(crate) registry: Option<String>,
     _room: JoinSet<()>,
     _controller: Child,
 }
 
-/// What a stage is set up with.
-pub(crate) struct Setting<'a> {
+pub(crate) struct EnvironmentOptions<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) mooring: &'a Path,
-    pub(crate) folder: &'a Path,
+    pub(crate) directory: &'a Path,
     pub(crate) speed: f64,
     pub(crate) seed: u64,
 }
 
-impl<'v> Stage<'v> {
-    /// Starts everything, and says so.
-    pub(crate) async fn set(setting: &Setting<'_>, voice: &'v mut Voice) -> Result<Self, Trouble> {
+impl<'v> Environment<'v> {
+    /// Starts everything, with progress output.
+    pub(crate) async fn set(
+        options: &EnvironmentOptions<'_>,
+        output: &'v mut Output,
+    ) -> Result<Self, DemoError> {
         let began = Instant::now();
-        let (scenario, folder) = (setting.scenario, setting.folder);
-        let state = folder.join("azure");
+        let (scenario, directory) = (options.scenario, options.directory);
+        let state = directory.join("azure");
         let simulation = sim::start(sim::Settings {
             scenario: scenario.cluster.clone(),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             state: state.clone(),
-            speed: setting.speed,
-            seed: setting.seed,
+            speed: options.speed,
+            seed: options.seed,
             kube_port: Some(0),
             karpenter: Some(karpenter_options(scenario)),
         })
         .await
-        .map_err(|error| Trouble::broken("the simulated Azure", error))?;
+        .map_err(|error| DemoError::broken("the simulated Azure", error))?;
         let environment = std::fs::read_to_string(state.join("env.sh"))
-            .map_err(|error| Trouble::broken("env.sh", error))?;
+            .map_err(|error| DemoError::broken("env.sh", error))?;
         let mooring = Mooring {
-            program: setting.mooring.to_owned(),
+            program: options.mooring.to_owned(),
             environment: exported(&environment),
-            logs: folder.join("logs"),
+            logs: directory.join("logs"),
         };
         let kube = mooring_kube::kubeconfig::client_by_file(&state.join("kubeconfig")).await;
-        let kube = kube.map_err(|error| Trouble::broken("the kubeconfig", error))?;
-        voice.say(
+        let kube = kube.map_err(|error| DemoError::broken("the kubeconfig", error))?;
+        output.print(
             Mark::Good,
             &format!(
                 "Azure ({}), the cluster's Kubernetes API and Karpenter answer over TLS  {}",
@@ -92,19 +93,19 @@ impl<'v> Stage<'v> {
             ),
         );
         let (sender, news) = unbounded_channel();
-        let room = Room {
+        let room = VmHost {
             images: scenario.images.clone(),
             registry: scenario.registry.clone(),
-            nodes: folder.join("nodes"),
-            mooring: setting.mooring.to_owned(),
-            seed: setting.seed,
+            nodes: directory.join("nodes"),
+            mooring: options.mooring.to_owned(),
+            seed: options.seed,
         };
         let mut machines = JoinSet::new();
         machines.spawn(room.run(simulation.shell().world().clone(), sender));
-        let controller = start_controller(&mooring, voice).await?;
+        let controller = start_controller(&mooring, output).await?;
         Ok(Self {
-            voice,
-            story: Story::default(),
+            output,
+            result: ScenarioResult::default(),
             observer: Observer::start(kube.clone()),
             simulation,
             mooring,
@@ -116,7 +117,7 @@ impl<'v> Stage<'v> {
             ),
             descriptions: JoinSet::new(),
             news,
-            random: Random::new(setting.seed).fork("demo"),
+            random: Random::new(options.seed).fork("demo"),
             struck: None,
             registry: scenario.registry.clone(),
             _room: machines,
@@ -124,15 +125,14 @@ impl<'v> Stage<'v> {
         })
     }
 
-    /// The log of a command, for whoever wants to know more.
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.mooring.logs.join(name)
     }
 
-    /// Keeps what a command said.
+    /// Appends the output of a command to its log.
     pub(crate) fn keep(&self, name: &str, text: &str) {
         use std::io::Write as _;
-        // A log that cannot be written is no reason to end the story.
+        // A failed write of a log does not fail the scenario.
         let _ =
             crate::files::log(&self.log(name)).and_then(|mut log| log.write_all(text.as_bytes()));
     }
@@ -146,7 +146,7 @@ impl<'v> Stage<'v> {
     }
 }
 
-/// Karpenter, as the scenario's images want it: machines that are really booted end when they have.
+/// Options of Karpenter for the images: VMs that are actually booted finish by themselves.
 fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
     let bootstraps = scenario.images.iter().map(|(version, image)| {
         let cse = match &image.modelled {
@@ -158,7 +158,7 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
         (version.clone(), cse)
     });
     karpenter::Options {
-        // The story is about an extension that fails, which the default mode does not have.
+        // The scenario needs a failing extension, which the default mode does not have.
         mode: karpenter::Mode::Vm,
         bootstraps: bootstraps.collect(),
         linger_seconds: 4,
@@ -166,29 +166,29 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
     }
 }
 
-/// The controller, as a process of its own: when this returns, it leads.
-async fn start_controller(mooring: &Mooring, voice: &mut Voice) -> Result<Child, Trouble> {
+/// Starts the controller as a separate process and waits until it has acquired its Lease.
+async fn start_controller(mooring: &Mooring, output: &mut Output) -> Result<Child, DemoError> {
     let began = Instant::now();
     let log = mooring.logs.join("controller.log");
     let free = "127.0.0.1:0";
     let words = ["controller", "--metrics-address", free, "--health-address", free];
     let mut child = mooring.start(&words, &log)?;
     loop {
-        voice.now("the controller bids for its lease");
-        tokio::time::sleep(LOOK).await;
+        output.now("the controller bids for its lease");
+        tokio::time::sleep(POLL_INTERVAL).await;
         let said = std::fs::read_to_string(&log).unwrap_or_default();
         if said.contains("\"message\":\"leads\"") {
             break;
         }
         if let Ok(Some(status)) = child.try_wait() {
-            return Err(Trouble::broken("mooring controller ended", status));
+            return Err(DemoError::broken("mooring controller ended", status));
         }
-        if began.elapsed() > ELECTION {
-            return Err(Trouble::broken("mooring controller", "it does not lead"));
+        if began.elapsed() > ELECTION_TIMEOUT {
+            return Err(DemoError::broken("mooring controller", "it does not lead"));
         }
     }
     let pid = child.id().unwrap_or_default();
-    voice.say(
+    output.print(
         Mark::Good,
         &format!("mooring controller runs (process {pid}) and leads  {}", seconds(began.elapsed())),
     );

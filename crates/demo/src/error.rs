@@ -1,26 +1,24 @@
-//! Why a story did not come true.
+//! Errors of the demo.
 
-/// Why a story did not come true.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// Something else happened than the scenario expects.
+pub enum DemoError {
+    /// The result differs from the scenario.
     #[error("{0}")]
     Unmet(String),
-    /// Something could not be started, read or written, or took too long.
+    /// A failed start, read or write, or a timeout.
     #[error("{0}")]
     Broken(String),
-    /// Somebody asked for the end.
     #[error("interrupted; everything that was started has been ended")]
     Interrupted,
 }
 
-impl Trouble {
-    /// Something that failed, in words.
+impl DemoError {
+    /// Builds an error: `what` failed because of `error`.
     pub(crate) fn broken(what: &str, error: impl std::fmt::Display) -> Self {
         Self::Broken(format!("{what}: {error}"))
     }
 
-    /// The same, with what helps to find out more behind it.
+    /// Appends details.
     pub(crate) fn with(self, more: &str) -> Self {
         match self {
             Self::Unmet(text) => Self::Unmet(format!("{text}{more}")),
@@ -29,7 +27,6 @@ impl Trouble {
         }
     }
 
-    /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Unmet(_) => 1,
@@ -38,22 +35,22 @@ impl Trouble {
     }
 }
 
-/// An expectation: all of these words are in the text.
-pub(crate) fn expect_words(what: &str, text: &str, words: &[String]) -> Result<(), Trouble> {
+/// Checks that the text contains all of these strings.
+pub(crate) fn expect_words(what: &str, text: &str, words: &[String]) -> Result<(), DemoError> {
     match words.iter().find(|word| !text.contains(*word)) {
         None => Ok(()),
-        Some(word) => Err(Trouble::Unmet(format!("{what} does not say `{word}`"))),
+        Some(word) => Err(DemoError::Unmet(format!("{what} does not contain `{word}`"))),
     }
 }
 
-/// An expectation: these are the same.
+/// Checks that two values are equal.
 pub(crate) fn expect<T: PartialEq + std::fmt::Display>(
     what: &str,
     found: &T,
     expected: &T,
-) -> Result<(), Trouble> {
+) -> Result<(), DemoError> {
     if found == expected {
         return Ok(());
     }
-    Err(Trouble::Unmet(format!("{what}: {found}, and {expected} was expected")))
+    Err(DemoError::Unmet(format!("{what}: {found}, and {expected} was expected")))
 }

@@ -1,23 +1,23 @@
-//! What an operator sees: the claim, the events, `mooring why`, `mooring fleet`.
+//! Shows an operator's view: the NodeClaim, the events, `mooring why`, `mooring fleet`.
 
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use serde_json::Value;
 
+use crate::environment::{Environment, POLL_INTERVAL};
+use crate::error::{DemoError, expect_words};
 use crate::kubectl::excerpt;
 use crate::observer::{CONDITION, Condition, condition, conditions};
-use crate::scenario::{Describe, Fleet, Of, Why};
-use crate::stage::{LOOK, Stage};
-use crate::story::NodeEnd;
-use crate::trouble::{Trouble, expect_words};
-use crate::voice::Mark;
+use crate::output::Mark;
+use crate::result::NodeEnd;
+use crate::scenario::{Describe, Fleet, NodeFilter, Why};
 use crate::wrap::{cut, wrapped};
 
-/// So much of an event is shown; Karpenter's hold pages that end before the exit code.
+/// Maximum characters of an event: messages of Karpenter may fill pages.
 const SHOWN: usize = 150;
 
-impl Stage<'_> {
-    /// Shows a failed NodeClaim as it was before Karpenter deleted it: by kubectl, or else as the API returned it.
-    pub(super) async fn describe(&mut self, describe: &Describe) -> Result<(), Trouble> {
+impl Environment<'_> {
+    /// Shows a failed NodeClaim as it was before Karpenter deleted it: from kubectl, or else from the API.
+    pub(super) async fn describe(&mut self, describe: &Describe) -> Result<(), DemoError> {
         let described = match self.descriptions.join_next().await {
             Some(Ok((name, Ok(shown)))) => Some((name, shown)),
             Some(Ok((name, Err(why)))) => {
@@ -32,14 +32,14 @@ impl Stage<'_> {
         };
         let told = self.observer.claim(&name).and_then(|claim| claim.told);
         let Some((object, _)) = told else {
-            return Err(Trouble::Unmet(format!("NodeClaim {name} never showed the failure")));
+            return Err(DemoError::Unmet(format!("NodeClaim {name} never showed the failure")));
         };
         let events = self.events(&object, "NodeClaim").await?;
         if let Some((_, shown)) = described {
             let command = format!("kubectl describe nodeclaim {name}");
             self.keep("describe.log", &format!("$ {command}\n{shown}"));
-            self.voice.command(&format!("{command}     (run before Karpenter deleted it)"));
-            self.voice.quote(&excerpt(&shown));
+            self.output.command(&format!("{command}     (run before Karpenter deleted it)"));
+            self.output.quote(&excerpt(&shown));
             let note = events.iter().find(|event| event["reason"] == "CSEFailed");
             let note = note.map_or("", |event| text(event, "message"));
             expect_words("kubectl describe", &shown, &[note.to_owned()])?;
@@ -48,40 +48,42 @@ impl Stage<'_> {
                 Some(_) => "kubectl failed",
                 None => "kubectl is not installed",
             };
-            self.voice.say(
+            self.output.print(
                 Mark::Note,
                 &format!("{why}; NodeClaim {name} as the Kubernetes API returned it:"),
             );
             for line in api_lines(&object, &events) {
-                self.voice.say(Mark::Note, &line);
+                self.output.print(Mark::Note, &line);
             }
         }
         let message = condition(&object, CONDITION).map_or("", |told| told.message);
         expect_words("the condition", message, &describe.says)?;
         let told = events.iter().any(|event| event["reason"] == "CSEFailed");
         if !told {
-            return Err(Trouble::Unmet(format!("there is no event CSEFailed of {name}")));
+            return Err(DemoError::Unmet(format!("event CSEFailed of {name} not found")));
         }
         Ok(())
     }
 
-    pub(super) async fn why(&mut self, why: &Why) -> Result<(), Trouble> {
+    pub(super) async fn why(&mut self, why: &Why) -> Result<(), DemoError> {
         let (end, remark) = match why.of {
-            Of::Failed => (NodeEnd::Failed, "the claim and its VM are gone; the record is not"),
-            Of::Joined => (NodeEnd::Joined, ""),
-            Of::Silent => (NodeEnd::Silent, ""),
+            NodeFilter::Failed => {
+                (NodeEnd::Failed, "the NodeClaim and VM are deleted; the failure record remains")
+            }
+            NodeFilter::Joined => (NodeEnd::Joined, ""),
+            NodeFilter::Silent => (NodeEnd::Silent, ""),
         };
         let name = self.last(end)?;
         let answer = self.mooring.ask(&["why", &name]).await?;
         self.keep("why.log", &format!("{}{}", answer.stdout, answer.stderr));
         let remark = if remark.is_empty() { String::new() } else { format!("     ({remark})") };
-        self.voice.command(&format!("mooring why {name}{remark}"));
-        self.voice.quote(&cut_lines(&answer.stdout));
+        self.output.command(&format!("mooring why {name}{remark}"));
+        self.output.quote(&cut_lines(&answer.stdout));
         expect_words("mooring why", &answer.stdout, &why.says)
     }
 
-    /// The fleet verdict: it comes when the controller has told of every node.
-    pub(super) async fn fleet(&mut self, fleet: &Fleet) -> Result<(), Trouble> {
+    /// Shows the fleet verdict, which is complete after the controller has reported every node.
+    pub(super) async fn fleet(&mut self, fleet: &Fleet) -> Result<(), DemoError> {
         let pool = self.pool().await?;
         let (table, event) = loop {
             let answer = self.mooring.ask(&["fleet", "-o", "json"]).await?;
@@ -96,28 +98,28 @@ impl Stage<'_> {
             let event = events.into_iter().find(|event| event["reason"] == "ImageFailsBootstrap");
             match (named && found, event) {
                 (true, Some(event)) => break (table, event),
-                _ => self.voice.now("waiting for the fleet verdict"),
+                _ => self.output.now("waiting for the fleet verdict"),
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         };
         let shown = self.mooring.ask(&["fleet"]).await?;
-        self.voice.command("mooring fleet");
-        self.voice.quote(&shown.stdout);
-        self.voice.say(
+        self.output.command("mooring fleet");
+        self.output.quote(&shown.stdout);
+        self.output.print(
             Mark::Good,
             &format!("event ImageFailsBootstrap on NodePool default: {}", text(&event, "message")),
         );
-        self.story.fleet = Some(table);
+        self.result.fleet = Some(table);
         Ok(())
     }
 
-    fn last(&self, end: NodeEnd) -> Result<String, Trouble> {
-        let node = self.story.last(end).map(|node| node.claim.clone());
-        node.ok_or_else(|| Trouble::Unmet("no node has ended so".to_owned()))
+    fn last(&self, end: NodeEnd) -> Result<String, DemoError> {
+        let node = self.result.last(end).map(|node| node.claim.clone());
+        node.ok_or_else(|| DemoError::Unmet("no node has ended so".to_owned()))
     }
 
-    /// Returns the events that `kubectl describe` lists for an object without a namespace, the oldest first.
-    async fn events(&self, object: &Value, kind: &str) -> Result<Vec<Value>, Trouble> {
+    /// Returns the events that `kubectl describe` lists for an object without a namespace, oldest first.
+    async fn events(&self, object: &Value, kind: &str) -> Result<Vec<Value>, DemoError> {
         let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Event"));
         let api: Api<DynamicObject> = Api::all_with(self.kube.clone(), &resource);
         let (name, uid) = (text(object, "metadata/name"), text(object, "metadata/uid"));
@@ -125,20 +127,19 @@ impl Stage<'_> {
             "involvedObject.kind={kind},involvedObject.name={name},involvedObject.namespace=,involvedObject.uid={uid}"
         );
         let list = api.list(&ListParams::default().fields(&selector)).await;
-        let list = list.map_err(|error| Trouble::broken("the events", error))?;
+        let list = list.map_err(|error| DemoError::broken("the events", error))?;
         let mut events: Vec<Value> =
             list.items.into_iter().filter_map(|one| serde_json::to_value(one).ok()).collect();
         events.sort_by_key(|event| text(event, "metadata/creationTimestamp").to_owned());
         Ok(events)
     }
 
-    /// Reads the NodePool of every story.
-    async fn pool(&self) -> Result<Value, Trouble> {
+    async fn pool(&self) -> Result<Value, DemoError> {
         let resource = GroupVersionKind::gvk("karpenter.sh", "v1", "NodePool");
         let resource = ApiResource::from_gvk(&resource);
         let api: Api<DynamicObject> = Api::all_with(self.kube.clone(), &resource);
         let pool = api.get("default").await.ok().and_then(|pool| serde_json::to_value(pool).ok());
-        pool.ok_or_else(|| Trouble::Broken("there is no NodePool default".to_owned()))
+        pool.ok_or_else(|| DemoError::Broken("NodePool default not found".to_owned()))
     }
 }
 
@@ -146,7 +147,7 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(&format!("/{path}")).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The conditions and events of an object, as the API returned them.
+/// Formats the conditions and events of an object from the API.
 fn api_lines(object: &Value, events: &[Value]) -> Vec<String> {
     let condition = |one: Condition<'_>| {
         let message =
@@ -156,7 +157,7 @@ fn api_lines(object: &Value, events: &[Value]) -> Vec<String> {
     let event = |event: &Value| {
         let from = text(event, "source/component");
         let from = if from.is_empty() { text(event, "reportingComponent") } else { from };
-        // Rules of dashes add nothing.
+        // Lines of dashes add nothing.
         let message = text(event, "message").replace("--", "");
         format!("event {} from {from}: {}", text(event, "reason"), cut(&message, SHOWN))
     };
@@ -168,7 +169,7 @@ fn cut_lines(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether an image is of this version: `AKSAzureLinux/V3gen2/202601.27.0` is of `202601.27.0`.
+/// Returns true for `AKSAzureLinux/V3gen2/202601.27.0` and `202601.27.0`.
 fn is_version(image: &Value, version: &str) -> bool {
     image.as_str().and_then(|image| image.rsplit('/').next()) == Some(version)
 }
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_api_returned_is_listed_without_the_form_of_a_command() {
+    fn api_objects_are_listed_without_a_command_line() {
         let object = json!({"status": {"imageID": "/images/202601.27.0", "conditions": [
             {"type": "Launched", "status": "True", "reason": "Launched"},
             {"type": CONDITION, "status": "False", "reason": "CSEFailed", "message": "CSE exited with code 232"},

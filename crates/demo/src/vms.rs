@@ -1,5 +1,5 @@
-//! The machine room: every machine that the simulated Azure starts is booted in a folder, and what its extension's
-//! command printed becomes the extension's status in Azure.
+//! Boots every VM of the simulated Azure in a directory, and sets the extension's status in Azure to the output of its
+//! command.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -19,48 +19,49 @@ use crate::image;
 use crate::node::{Ended, Node};
 use crate::scenario::Image;
 
-/// How often Azure is asked for machines that have started.
-const LOOK: Duration = Duration::from_millis(20);
+/// Polling interval for new VMs.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
-pub(crate) enum News {
-    /// A machine runs, and its agent starts.
+pub(crate) enum VmEvent {
     Boots(Vm),
-    /// Its bootstrap is over.
     Ended(Machine),
-    /// It did not get as far as a result, and why.
-    Broken { vm: String, why: String },
+    /// No result, and the reason.
+    Broken {
+        vm: String,
+        why: String,
+    },
 }
 
-/// How long after its bootstrap, in the time of the clouds, a node is overdue: others register within seconds.
+/// Time after its bootstrap, in the time of the clouds, until a node is overdue: others register within seconds.
 const OVERDUE: Duration = Duration::from_mins(1);
 
-/// A machine whose bootstrap is over.
+/// A VM whose bootstrap is finished.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
     pub(crate) vm: Vm,
     pub(crate) root: PathBuf,
     pub(crate) code: i32,
-    /// What the node says of the cause.
+    /// Cause reported by the node.
     pub(crate) cause: String,
-    /// From when on its node is overdue, if none shall come of it.
+    /// Time after which its node is overdue, if none is expected.
     pub(crate) overdue: Option<Instant>,
     pub(crate) took: Duration,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Room {
+pub(crate) struct VmHost {
     pub(crate) images: BTreeMap<String, Image>,
     pub(crate) registry: Option<String>,
-    /// The folder of all machines.
+    /// Directory of all VMs.
     pub(crate) nodes: PathBuf,
     pub(crate) mooring: PathBuf,
     pub(crate) seed: u64,
 }
 
-impl Room {
-    /// Boots whatever starts, until it is dropped.
-    pub(crate) async fn run(self, world: Shell, news: UnboundedSender<News>) {
+impl VmHost {
+    /// Boots new VMs until it is dropped.
+    pub(crate) async fn run(self, world: Shell, news: UnboundedSender<VmEvent>) {
         let mut started: BTreeSet<String> = BTreeSet::new();
         let mut boots = JoinSet::new();
         loop {
@@ -69,22 +70,22 @@ impl Room {
             });
             for vm in waiting {
                 if started.insert(vm.name.clone()) {
-                    let _ = news.send(News::Boots(vm.clone()));
+                    let _ = news.send(VmEvent::Boots(vm.clone()));
                     boots.spawn(self.clone().boot(vm, speed, world.clone(), news.clone()));
                 }
             }
             while boots.try_join_next().is_some() {}
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    async fn boot(self, vm: Vm, speed: f64, world: Shell, news: UnboundedSender<News>) {
+    async fn boot(self, vm: Vm, speed: f64, world: Shell, news: UnboundedSender<VmEvent>) {
         let image = self.images.get(&vm.image_version).cloned().unwrap_or_default();
         let node = Node { root: self.nodes.join(&vm.name), mooring: self.mooring.clone() };
         let files = image::files(&vm.image_version, &image, speed);
         let custom_data = match self.custom_data(&vm.name) {
             Ok(custom_data) => custom_data,
-            Err(why) => return drop(news.send(News::Broken { vm: vm.name, why })),
+            Err(why) => return drop(news.send(VmEvent::Broken { vm: vm.name, why })),
         };
         let ended = match node.install(&files, &vm.name, world.now()) {
             Ok(()) => node.boot(&custom_data.expose_base64()).await,
@@ -94,7 +95,7 @@ impl Room {
             Ok(ended) => ended,
             Err(error) => {
                 let why = error.to_string();
-                return drop(news.send(News::Broken { vm: vm.name, why }));
+                return drop(news.send(VmEvent::Broken { vm: vm.name, why }));
             }
         };
         let cse = extension(&ended, speed, &image);
@@ -102,7 +103,7 @@ impl Room {
         let report = CseStatus::read(ended.stdout.trim_end().as_bytes()).unwrap_or_default();
         let cause = if report.error.is_empty() { report.diagnosis } else { report.error };
         let (code, took) = (ended.code, ended.took);
-        let _ = news.send(News::Ended(Machine {
+        let _ = news.send(VmEvent::Ended(Machine {
             vm,
             root: node.root,
             code,
@@ -112,7 +113,7 @@ impl Room {
         }));
     }
 
-    /// What the control plane hands a new machine.
+    /// Custom data that the control plane passes to a new VM.
     fn custom_data(&self, vm: &str) -> Result<CustomData, String> {
         let mut random = Random::new(self.seed).fork(vm);
         let mut bytes = [0; 30];
@@ -124,7 +125,7 @@ impl Room {
     }
 }
 
-/// A node config as small as one can be that still boots a node.
+/// The smallest node config that boots a node.
 fn node_config(registry: Option<&str>) -> serde_json::Value {
     json!({
         "version": "v1",
@@ -135,7 +136,7 @@ fn node_config(registry: Option<&str>) -> serde_json::Value {
     })
 }
 
-/// How the extension ended, as its handler tells Azure.
+/// Extension status as its handler reports it to Azure.
 fn extension(ended: &Ended, speed: f64, image: &Image) -> Cse {
     Cse {
         exit_code: ended.code,

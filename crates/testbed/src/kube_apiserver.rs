@@ -14,25 +14,25 @@ use crate::certificates::Certificates;
 use crate::error::StartError;
 use crate::process::Process;
 
-/// How long a start may take; it is ready after five seconds on an idle machine.
-const READY_WITHIN: Duration = Duration::from_mins(2);
+/// Startup timeout; a start takes five seconds on an idle host.
+const STARTUP_TIMEOUT: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Ports are chosen free and can be taken before the server has them.
+/// A free port can be taken by another process before the server binds it.
 const ATTEMPTS: usize = 3;
 
-/// Who may sign in: each has the token `<name>-token`.
+/// Users, each with the token `<name>-token`.
 #[derive(Debug, Clone, Copy)]
 pub struct Users;
 
 impl Users {
-    /// May do everything (group `system:masters`).
+    /// Member of the group `system:masters`.
     pub const ADMIN: &'static str = "admin";
-    /// May do what a test binds roles for, and at first nothing.
+    /// Users without permissions until a test binds roles.
     pub const OTHERS: [&'static str; 8] =
         ["ann", "ben", "cleo", "dan", "eve", "finn", "gus", "hal"];
 }
 
-/// A real API server. Dropping it ends it and removes all that it stored.
+/// A real API server. Dropping it stops it and deletes its data.
 pub struct RealCluster {
     // Dropped in this order: without its etcd the server would hang.
     apiserver: Process,
@@ -44,7 +44,7 @@ pub struct RealCluster {
 }
 
 impl RealCluster {
-    /// Starts one, or says with `None` that this machine has no kube-apiserver.
+    /// Starts a server. Returns `None` if this host has no kube-apiserver.
     pub async fn start() -> Result<Option<Self>, StartError> {
         let Some(program) = assets::apiserver()? else { return Ok(None) };
         let mut last = StartError::NotReady(String::new());
@@ -79,7 +79,7 @@ impl RealCluster {
                 flag("listen-peer-urls", &peer_url),
                 flag("initial-advertise-peer-urls", &peer_url),
                 flag("initial-cluster", format!("only={peer_url}")),
-                // Nobody misses the data after a power cut.
+                // The data need not survive a power failure.
                 "--unsafe-no-fsync".to_owned(),
             ],
             folder.path().join("etcd.log"),
@@ -98,11 +98,11 @@ impl RealCluster {
                 flag("token-auth-file", file("tokens.csv")),
                 flag("authorization-mode", "RBAC"),
                 flag("service-account-issuer", "https://127.0.0.1"),
-                // Tokens of service accounts must be signed by some key; which one does not matter here.
+                // Service account tokens need any signing key.
                 flag("service-account-key-file", file("server.crt")),
                 flag("service-account-signing-key-file", file("server.key")),
                 flag("service-cluster-ip-range", "10.96.0.0/16"),
-                // No endpoint to keep, and no controller that would make service accounts.
+                // No endpoint to maintain, and no controller that creates service accounts.
                 flag("endpoint-reconciler-type", "none"),
                 flag("disable-admission-plugins", "ServiceAccount"),
             ],
@@ -125,10 +125,10 @@ impl RealCluster {
         let client = self.client(Users::ADMIN).await?;
         let other = self.client(Users::OTHERS[0]).await?;
         let ready = async {
-            // One whose etcd has ended may be ready with that of another server, on the same port.
+            // A server whose etcd has exited may become ready with the etcd of another server on the same port.
             while self.apiserver.is_running() && self.etcd.is_running() {
-                // The namespace stands for all that the server makes by itself after its start, and discovery for
-                // the rights that it gives to all.
+                // The namespace represents the objects that the server creates after its start; discovery represents
+                // the default RBAC.
                 if is_ok(&client, "/readyz").await
                     && is_ok(&client, "/api/v1/namespaces/default").await
                     && is_ok(&other, "/api").await
@@ -140,29 +140,27 @@ impl RealCluster {
             }
             false
         };
-        if !tokio::time::timeout(READY_WITHIN, ready).await.unwrap_or(false) {
-            return Err(StartError::NotReady(self.apiserver.last_words()));
+        if !tokio::time::timeout(STARTUP_TIMEOUT, ready).await.unwrap_or(false) {
+            return Err(StartError::NotReady(self.apiserver.log_tail()));
         }
         let version = client.apiserver_version().await;
         self.version = version.map_err(|error| StartError::Client(error.to_string()))?.git_version;
         Ok(())
     }
 
-    /// A client that signs in as this user.
+    /// Returns a client authenticated as this user.
     pub async fn client(&self, user: &str) -> Result<Client, StartError> {
         let kubeconfig = Kubeconfig::from_yaml(&self.kubeconfig(user))
             .map_err(|error| StartError::Client(error.to_string()))?;
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
             .await
             .map_err(|error| StartError::Client(error.to_string()))?;
-        // A test wants to see each answer, not the one after the last of many attempts.
+        // Tests check each response, so retries are disabled.
         config.default_retry = false;
-        // It is on this machine.
         config.proxy_url = None;
         Client::try_from(config).map_err(|error| StartError::Client(error.to_string()))
     }
 
-    /// The text of a kubeconfig for this user.
     pub fn kubeconfig(&self, user: &str) -> String {
         kubeconfig(&self.url, &self.authority, user)
     }
@@ -171,22 +169,22 @@ impl RealCluster {
         &self.url
     }
 
-    /// The certificate authority to trust, in PEM.
+    /// The certificate authority in PEM.
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// What it calls itself, such as `v1.20.2`.
+    /// Version such as `v1.20.2`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The minor version, by which tests decide what they can ask for.
+    /// Minor version, for tests that depend on it.
     pub fn minor(&self) -> u32 {
         self.version.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
     }
 
-    /// The folder of its files, logs among them.
+    /// Directory of its files and logs.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -204,7 +202,6 @@ async fn is_ok(client: &Client, path: &str) -> bool {
     }
 }
 
-/// The text of a kubeconfig for a user of the token file.
 fn kubeconfig(url: &str, authority: &str, user: &str) -> String {
     let authority = BASE64_STANDARD.encode(authority);
     serde_json::json!({
@@ -233,7 +230,7 @@ fn flag(name: &str, value: impl std::fmt::Display) -> String {
     format!("--{name}={value}")
 }
 
-/// Ports that nobody listens on just now, all different.
+/// Returns free, distinct ports.
 fn free_ports() -> std::io::Result<[u16; 3]> {
     let mut ports = [0; 3];
     let mut held = Vec::new();

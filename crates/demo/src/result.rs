@@ -1,4 +1,4 @@
-//! What has happened so far, as data: the end and the report are told from it.
+//! Results so far, as data for the summary and the report.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Story {
-    pub(crate) chapters: Vec<ChapterTold>,
-    pub(crate) nodes: Vec<NodeTold>,
+pub(crate) struct ScenarioResult {
+    pub(crate) stages: Vec<StageResult>,
+    pub(crate) nodes: Vec<NodeResult>,
     /// `mooring fleet -o json`.
     pub(crate) fleet: Option<Value>,
     pub(crate) repair: Vec<Moment>,
@@ -16,20 +16,18 @@ pub(crate) struct Story {
     pub(crate) plan: Option<String>,
 }
 
-/// A chapter that came true.
 #[derive(Debug, Clone)]
-pub(crate) struct ChapterTold {
+pub(crate) struct StageResult {
     pub(crate) title: String,
     pub(crate) took: Duration,
 }
 
-/// A node that was booted.
 #[derive(Debug, Clone)]
-pub(crate) struct NodeTold {
+pub(crate) struct NodeResult {
     pub(crate) vm: String,
     pub(crate) claim: String,
     pub(crate) image: String,
-    /// Its folder, if it was really booted.
+    /// Its directory, if it was actually booted.
     pub(crate) root: Option<PathBuf>,
     pub(crate) end: NodeEnd,
 }
@@ -42,12 +40,12 @@ pub(crate) enum NodeEnd {
     Silent,
 }
 
-/// Something that happened while a pool was repaired.
+/// An event during the repair of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Moment {
-    /// How long after the pool was struck.
+    /// Time since the wedge.
     pub(crate) at: Duration,
-    /// A step's name, or what struck.
+    /// Name of a step or of a fault.
     pub(crate) what: String,
     pub(crate) detail: String,
     pub(crate) kind: MomentKind,
@@ -56,16 +54,15 @@ pub(crate) struct Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MomentKind {
     Step,
-    Trouble,
+    Fault,
     Good,
 }
 
-impl Story {
-    pub(crate) fn last(&self, end: NodeEnd) -> Option<&NodeTold> {
+impl ScenarioResult {
+    pub(crate) fn last(&self, end: NodeEnd) -> Option<&NodeResult> {
         self.nodes.iter().rev().find(|node| node.end == end)
     }
 
-    /// What happened, in a few lines.
     pub(crate) fn summary(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut images: Vec<&str> = self.nodes.iter().map(|node| node.image.as_str()).collect();
@@ -105,7 +102,7 @@ impl Story {
     }
 }
 
-/// What a moment is called in which the repair was killed.
+/// Label of the moment in which the repair was killed.
 pub(crate) const KILLED: &str = "killed";
 
 #[cfg(test)]
@@ -113,8 +110,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_counts_by_image_and_names_what_was_healed() {
-        let node = |image: &str, end| NodeTold {
+    fn summary_counts_by_image_and_lists_repairs() {
+        let node = |image: &str, end| NodeResult {
             vm: "aks-x".into(),
             claim: "x".into(),
             image: image.into(),
@@ -127,26 +124,26 @@ mod tests {
             detail: detail.into(),
             kind,
         };
-        let story = Story {
+        let result = ScenarioResult {
             nodes: vec![
                 node("202601.13.0", NodeEnd::Joined),
                 node("202601.27.0", NodeEnd::Failed),
                 node("202601.27.0", NodeEnd::Failed),
             ],
             repair: vec![
-                moment(KILLED, "", MomentKind::Trouble),
-                moment("healed", "pool system is healed", MomentKind::Good),
+                moment(KILLED, "", MomentKind::Fault),
+                moment("healed", "pool system is repaired", MomentKind::Good),
             ],
-            ..Story::default()
+            ..ScenarioResult::default()
         };
         assert_eq!(
-            story.summary(),
+            result.summary(),
             [
                 "image 202601.13.0: 1 joined",
                 "image 202601.27.0: 2 failed",
-                "pool system is healed after one kill -9"
+                "pool system is repaired after one kill -9"
             ]
         );
-        assert!(story.last(NodeEnd::Silent).is_none());
+        assert!(result.last(NodeEnd::Silent).is_none());
     }
 }

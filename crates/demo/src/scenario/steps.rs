@@ -1,4 +1,4 @@
-//! What can happen in a story, each with what must come of it.
+//! Steps of a scenario, each with its expected result.
 
 use mooring_repair::plan::Step;
 use mooring_simulator::faults::Rule;
@@ -6,23 +6,22 @@ use serde::Deserialize;
 
 use super::Scenario;
 
-/// One thing that happens.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Act {
-    /// Pods wait, Karpenter makes machines, and they boot.
+pub enum StepSpec {
+    /// Pods are pending, Karpenter creates VMs, and they boot.
     Boot(Boot),
-    /// A failed claim is shown as `kubectl describe` showed it while it lived.
+    /// Shows a failed NodeClaim as `kubectl describe` showed it while it existed.
     Describe(Describe),
-    /// `mooring why` is asked.
+    /// `mooring why`.
     Why(Why),
-    /// `mooring fleet` is asked.
+    /// `mooring fleet`.
     Fleet(Fleet),
-    /// A pool's scale set is wedged.
+    /// Wedges the scale set of a pool.
     Wedge(Wedge),
-    /// Something goes wrong from here on, by rule.
+    /// Adds a fault rule.
     Fault(Fault),
-    /// An object of the cluster is deleted, as by `kubectl delete`.
+    /// Deletes an object of the cluster, as by `kubectl delete`.
     Delete(Delete),
     /// `mooring repair detect`.
     Detect(Detect),
@@ -34,7 +33,6 @@ pub enum Act {
     Resume(Resume),
 }
 
-/// See [`Act::Boot`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Boot {
@@ -44,12 +42,10 @@ pub struct Boot {
     pub joined: u16,
     #[serde(default)]
     pub failed: u16,
-    /// The exit code of those that fail.
     #[serde(default)]
     pub code: Option<i32>,
 }
 
-/// See [`Act::Describe`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Describe {
@@ -59,65 +55,57 @@ pub struct Describe {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Of {
+pub enum NodeFilter {
     Failed,
     Joined,
     /// The last one whose bootstrap succeeded without a node.
     Silent,
 }
 
-/// See [`Act::Why`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Why {
-    pub of: Of,
+    pub of: NodeFilter,
     #[serde(default)]
     pub says: Vec<String>,
 }
 
-/// See [`Act::Fleet`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fleet {
-    /// The image that the verdict names.
     pub image: String,
     pub cause: String,
 }
 
-/// See [`Act::Wedge`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Wedge {
     pub pool: String,
-    /// How many failed writes the activity log has by now.
+    /// Failed writes in the activity log.
     pub failed_writes: u16,
     pub unregistered_nodes: u16,
-    /// For how many minutes an update of the cluster has been hanging; without it there is none.
+    /// Age of a stuck cluster update in minutes; none without it.
     #[serde(default)]
     pub update_minutes: Option<u32>,
 }
 
-/// See [`Act::Fault`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fault {
-    /// What goes wrong, in words.
+    /// Description of the fault.
     pub says: String,
-    /// The same as a rule of the simulator.
+    /// Rule of the simulator.
     pub rule: Rule,
 }
 
-/// See [`Act::Delete`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Delete {
-    /// Its path in the API.
     pub path: String,
-    /// Who does that, and why: a half sentence.
+    /// Actor and reason, as a clause.
     pub because: String,
 }
 
-/// See [`Act::Detect`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Detect {
@@ -127,41 +115,38 @@ pub struct Detect {
     pub says: Vec<String>,
 }
 
-/// See [`Act::Plan`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Plan {}
 
-/// See [`Act::Apply`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Apply {
-    /// Stop as soon as a disruption budget holds a pod.
+    /// Stop as soon as a PDB blocks eviction of a pod.
     #[serde(default)]
     pub stop_at_budgets: bool,
-    /// The step in the middle of which the process is killed.
+    /// The step during which the process is killed.
     #[serde(default)]
     pub kill_at: Option<Step>,
-    /// The exit code, if nobody kills it: 0 repaired, 4 refused, 5 can be resumed.
+    /// Exit code unless killed: 0 repaired, 4 blocked, 5 can be resumed.
     #[serde(default)]
     pub exit: i32,
     #[serde(default)]
     pub says: Vec<String>,
 }
 
-/// See [`Act::Resume`].
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Resume {
-    /// The step in the middle of which the process is killed.
+    /// The step during which the process is killed.
     #[serde(default)]
     pub kill_at: Option<Step>,
-    /// The exit code, if nobody kills it.
+    /// Exit code unless killed.
     #[serde(default)]
     pub exit: i32,
 }
 
-impl Act {
+impl StepSpec {
     pub(super) fn check(&self, scenario: &Scenario) -> Result<(), String> {
         match self {
             Self::Boot(boot) => {

@@ -1,4 +1,4 @@
-//! How the story is told: lines that stay, and on a terminal one line that changes.
+//! Terminal output: permanent lines, and on a terminal one line that changes.
 
 use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
@@ -7,14 +7,14 @@ use crate::wrap::wrapped;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Somebody watches: a line may change under their eyes.
+    /// Standard output is a terminal: a line may be replaced.
     pub terminal: bool,
-    /// Colours may be used. They never carry a meaning alone.
+    /// Colors are allowed. They are never the only sign.
     pub colour: bool,
 }
 
 impl Style {
-    /// As standard output is, and as `NO_COLOR` asks for.
+    /// Detects the style from standard output and `NO_COLOR`.
     #[must_use]
     pub fn of_stdout() -> Self {
         let terminal = std::io::stdout().is_terminal();
@@ -36,7 +36,6 @@ pub(crate) enum Mark {
     Struck,
 }
 
-/// A line of a chapter.
 pub(crate) fn line(style: Style, mark: Mark, text: &str) -> String {
     let sign = match mark {
         Mark::Good => style.paint("32", "✓"),
@@ -48,21 +47,21 @@ pub(crate) fn line(style: Style, mark: Mark, text: &str) -> String {
     format!("   {sign} {}\n", lines.join("\n"))
 }
 
-/// A chapter's lines are no wider, so that they fit beside each other on most screens.
+/// Maximum width of a line.
 const WIDTH: usize = 112;
 
 pub(crate) fn heading(style: Style, number: usize, title: &str) -> String {
     format!("\n{}\n", style.paint("1", &format!("{number}  {title}")))
 }
 
-/// What a command printed, set off from the story. Lines may be wrapped, cut or left out; none is made up.
+/// Indents the output of a command. Lines may be wrapped, cut or omitted, but not changed.
 pub(crate) fn quote(style: Style, text: &str) -> String {
     let bar = style.paint("2", "│");
     let lines = text.trim_end().lines().map(|line| format!("   {bar} {line}\n"));
     lines.collect::<Vec<_>>().concat()
 }
 
-/// A command as a person would type it. Only what it printed follows, as a [`quote`].
+/// Renders a command as a user would type it, followed by its output as a [`quote`].
 pub(crate) fn command(style: Style, text: &str) -> String {
     format!("   {}\n", style.paint("36", &format!("$ {text}")))
 }
@@ -75,21 +74,20 @@ pub(crate) fn seconds(duration: Duration) -> String {
     }
 }
 
-pub struct Voice {
+pub struct Output {
     out: Box<dyn Write + Send>,
     style: Style,
-    /// A line that stands there and is to change.
+    /// A line that will be replaced.
     changing: Option<String>,
 }
 
-impl Voice {
-    /// A voice that speaks to `out`.
+impl Output {
     #[must_use]
     pub fn new(out: Box<dyn Write + Send>, style: Style) -> Self {
         Self { out, style, changing: None }
     }
 
-    /// A reader who has gone away is no reason to stop.
+    /// A closed pipe does not stop the demo.
     fn write(&mut self, text: &str) {
         let clear = if self.changing.take().is_some() { "\r\x1b[K" } else { "" };
         let _ = write!(self.out, "{clear}{text}").and_then(|()| self.out.flush());
@@ -103,7 +101,7 @@ impl Voice {
         self.write(&heading(self.style, number, title));
     }
 
-    pub(crate) fn say(&mut self, mark: Mark, text: &str) {
+    pub(crate) fn print(&mut self, mark: Mark, text: &str) {
         self.write(&line(self.style, mark, text));
     }
 
@@ -115,12 +113,12 @@ impl Voice {
         self.write(&quote(self.style, text));
     }
 
-    /// What is going on right now; only for those who watch.
+    /// Shows progress; only on a terminal.
     pub(crate) fn now(&mut self, text: &str) {
         if !self.style.terminal {
             return;
         }
-        // Narrower than any terminal: a line that wraps cannot be taken back.
+        // Narrower than any terminal: a wrapped line cannot be replaced.
         let text: String = text.chars().take(72).collect();
         let text = self.style.paint("2", &format!("   … {text}"));
         if self.changing.as_ref() != Some(&text) {
@@ -137,9 +135,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Heard(Arc<Mutex<Vec<u8>>>);
+    struct TestOutput(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Heard {
+    impl Write for TestOutput {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -150,30 +148,30 @@ mod tests {
         }
     }
 
-    fn told(style: Style) -> String {
-        let heard = Heard::default();
-        let mut voice = Voice::new(Box::new(heard.clone()), style);
-        voice.heading(1, "A");
-        voice.now("soon");
-        voice.now("soon");
-        voice.say(Mark::Good, "done");
+    fn written(style: Style) -> String {
+        let heard = TestOutput::default();
+        let mut output = Output::new(Box::new(heard.clone()), style);
+        output.heading(1, "A");
+        output.now("soon");
+        output.now("soon");
+        output.print(Mark::Good, "done");
         let bytes = heard.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
     fn a_pipe_gets_plain_lines_and_nothing_that_changes() {
-        assert_eq!(told(Style { terminal: false, colour: false }), "\n1  A\n   ✓ done\n");
+        assert_eq!(written(Style { terminal: false, colour: false }), "\n1  A\n   ✓ done\n");
     }
 
     #[test]
     fn a_changing_line_is_cleared_before_the_next_one() {
-        let told = told(Style { terminal: true, colour: false });
+        let told = written(Style { terminal: true, colour: false });
         assert_eq!(told, "\n1  A\n   … soon\r\x1b[K   ✓ done\n");
     }
 
     #[test]
-    fn durations_read_as_people_say_them() {
+    fn durations_are_human_readable() {
         assert_eq!(seconds(Duration::from_millis(440)), "0.4 s");
         assert_eq!(seconds(Duration::from_secs(65)), "1 min 5 s");
     }

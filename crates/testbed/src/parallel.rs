@@ -1,9 +1,9 @@
-//! Many small worlds, one after the other on every core.
+//! Runs many small simulations in parallel.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Does the numbers of a range on all cores. A panic on one of them ends in a panic here.
+/// Calls `act` for the numbers of a range on all cores. Panics if one of them panics.
 pub fn on_all_cores(numbers: Range<u64>, act: impl Fn(u64) + Sync) {
     let next = AtomicU64::new(numbers.start);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,4 +1,4 @@
-//! Machines are made, boot, and join or fail.
+//! VMs are created, boot, and join or fail.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,36 +6,36 @@ use std::time::Duration;
 use mooring_codes::{Os, image_date, lookup_named};
 use tokio::time::Instant;
 
+use crate::environment::{Environment, POLL_INTERVAL};
+use crate::error::{DemoError, expect};
 use crate::observer::{CONDITION, Claim, condition};
-use crate::room::{Machine, News};
+use crate::output::{Mark, seconds};
+use crate::result::{NodeEnd, NodeResult};
 use crate::scenario::Boot;
-use crate::stage::{LOOK, Stage};
-use crate::story::{NodeEnd, NodeTold};
-use crate::trouble::{Trouble, expect};
-use crate::voice::{Mark, seconds};
+use crate::vms::{Machine, VmEvent};
 
 #[derive(Default)]
-struct Standing {
+struct BootProgress {
     machine: Option<Machine>,
     end: Option<NodeEnd>,
 }
 
-impl Stage<'_> {
-    pub(super) async fn boot(&mut self, boot: &Boot) -> Result<(), Trouble> {
+impl Environment<'_> {
+    pub(super) async fn boot(&mut self, boot: &Boot) -> Result<(), DemoError> {
         let began = Instant::now();
         let claims = self.claim_nodes(boot)?;
         let isolated = self.registry.as_ref().map_or_else(String::new, |registry| {
             format!("; these nodes fetch everything from {registry} with oras")
         });
         let text = format!(
-            "pods wait, Karpenter makes {} VMs, each boots the agent in a folder{isolated}",
+            "Pods pending; Karpenter launches {} VMs, each a directory with the agent{isolated}",
             boot.nodes
         );
-        self.voice.say(Mark::Note, &text);
-        let mut nodes: BTreeMap<String, Standing> =
-            claims.iter().map(|claim| (claim.clone(), Standing::default())).collect();
+        self.output.print(Mark::Note, &text);
+        let mut nodes: BTreeMap<String, BootProgress> =
+            claims.iter().map(|claim| (claim.clone(), BootProgress::default())).collect();
         while nodes.values().any(|node| node.end.is_none()) {
-            self.hear(&mut nodes)?;
+            self.handle_events(&mut nodes)?;
             for (name, node) in &mut nodes {
                 self.describe_failed(name);
                 if node.end.is_none()
@@ -43,14 +43,14 @@ impl Stage<'_> {
                 {
                     node.end = end_of(&claim, node.machine.as_ref());
                     if let Some(end) = node.end {
-                        self.tell_end(name, boot, &claim, node.machine.as_ref(), end)?;
+                        self.report_end(name, boot, &claim, node.machine.as_ref(), end)?;
                     }
                 }
             }
             let ended = nodes.values().filter(|node| node.end.is_some()).count();
             let text = format!("{ended} of {} have joined or failed", boot.nodes);
-            self.voice.now(&format!("{text}  {}", seconds(began.elapsed())));
-            tokio::time::sleep(LOOK).await;
+            self.output.now(&format!("{text}  {}", seconds(began.elapsed())));
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         let of = |end| {
             let nodes = nodes.values().filter(|node| node.end == Some(end)).count();
@@ -60,8 +60,8 @@ impl Stage<'_> {
         expect("nodes that failed", &of(NodeEnd::Failed), &boot.failed)
     }
 
-    /// Makes claims, as Karpenter does for pods that wait, for machines of this image.
-    fn claim_nodes(&mut self, boot: &Boot) -> Result<Vec<String>, Trouble> {
+    /// Creates NodeClaims for VMs of this image, as Karpenter does for pending pods.
+    fn claim_nodes(&mut self, boot: &Boot) -> Result<Vec<String>, DemoError> {
         let world = self.simulation.shell().world().clone();
         let names: Vec<String> = (0..boot.nodes).map(|_| name(&mut self.random)).collect();
         world.with(|world, now| {
@@ -71,13 +71,13 @@ impl Stage<'_> {
             for name in &names {
                 world
                     .create_claim(name, now)
-                    .map_err(|error| Trouble::broken("the NodeClaim", error.message))?;
+                    .map_err(|error| DemoError::broken("the NodeClaim", error.message))?;
             }
             Ok(names.clone())
         })
     }
 
-    /// Begins to describe the first NodeClaim that shows a failure, while it exists.
+    /// Starts to describe the first failed NodeClaim while it exists.
     fn describe_failed(&mut self, name: &str) {
         let Some(kubectl) = self.kubectl.clone().filter(|_| self.descriptions.is_empty()) else {
             return;
@@ -92,50 +92,57 @@ impl Stage<'_> {
         }
     }
 
-    /// Hears what happened in the machine room.
-    fn hear(&mut self, nodes: &mut BTreeMap<String, Standing>) -> Result<(), Trouble> {
+    /// Handles the events of the VMs.
+    fn handle_events(
+        &mut self,
+        nodes: &mut BTreeMap<String, BootProgress>,
+    ) -> Result<(), DemoError> {
         while let Ok(news) = self.news.try_recv() {
             match news {
-                News::Boots(vm) => self.voice.now(&format!("{} runs, its agent starts", vm.name)),
-                News::Ended(machine) => {
+                VmEvent::Boots(vm) => {
+                    self.output.now(&format!("{} runs, its agent starts", vm.name));
+                }
+                VmEvent::Ended(machine) => {
                     if let Some(node) = nodes.get_mut(&machine.vm.claim) {
                         node.machine = Some(machine);
                     }
                 }
-                News::Broken { vm, why } => return Err(Trouble::broken(&vm, why)),
+                VmEvent::Broken { vm, why } => return Err(DemoError::broken(&vm, why)),
             }
         }
         Ok(())
     }
 
-    fn tell_end(
+    fn report_end(
         &mut self,
         name: &str,
         boot: &Boot,
         claim: &Claim,
         machine: Option<&Machine>,
         end: NodeEnd,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), DemoError> {
         let vm = machine.map_or_else(|| format!("aks-{name}"), |machine| machine.vm.name.clone());
         let took =
             machine.map_or_else(String::new, |machine| format!("  {}", seconds(machine.took)));
         match end {
-            NodeEnd::Joined => self.voice.say(Mark::Good, &format!("{vm}  joined{took}")),
+            NodeEnd::Joined => self.output.print(Mark::Good, &format!("{vm}  joined{took}")),
             NodeEnd::Silent => self
-                .voice
-                .say(Mark::Struck, &format!("{vm}  CSE succeeded, and no node registers{took}")),
+                .output
+                .print(Mark::Struck, &format!("{vm}  CSE succeeded, and no node registers{took}")),
             NodeEnd::Failed => {
-                let said = machine.map_or_else(|| told_message(claim), |machine| &machine.cause);
-                let code = machine.map_or_else(|| told_code(said), |machine| Some(machine.code));
+                let said =
+                    machine.map_or_else(|| condition_message(claim), |machine| &machine.cause);
+                let code =
+                    machine.map_or_else(|| condition_code(said), |machine| Some(machine.code));
                 let code_text = code
                     .map_or_else(|| "no code".to_owned(), |code| named(code, said, &boot.image));
                 let lead = lead(claim).map_or_else(String::new, |lead| {
-                    format!(", told {} before Karpenter deleted the claim", seconds(lead))
+                    format!(", reported {} before Karpenter deleted the NodeClaim", seconds(lead))
                 });
-                self.voice.say(Mark::Bad, &format!("{vm}  {code_text}{took}{lead}"));
+                self.output.print(Mark::Bad, &format!("{vm}  {code_text}{took}{lead}"));
                 if claim.told.is_none() {
-                    return Err(Trouble::Unmet(format!(
-                        "NodeClaim {name} was gone before the cause stood on it"
+                    return Err(DemoError::Unmet(format!(
+                        "NodeClaim {name} was deleted before the cause was reported"
                     )));
                 }
                 if let (Some(expected), Some(code)) = (boot.code, code) {
@@ -143,7 +150,7 @@ impl Stage<'_> {
                 }
             }
         }
-        self.story.nodes.push(NodeTold {
+        self.result.nodes.push(NodeResult {
             vm,
             claim: name.to_owned(),
             image: boot.image.clone(),
@@ -154,7 +161,7 @@ impl Stage<'_> {
     }
 }
 
-/// What became of a node, if that is known by now.
+/// Returns the result of a node, if known.
 fn end_of(claim: &Claim, machine: Option<&Machine>) -> Option<NodeEnd> {
     if claim.has_joined() {
         Some(NodeEnd::Joined)
@@ -167,35 +174,35 @@ fn end_of(claim: &Claim, machine: Option<&Machine>) -> Option<NodeEnd> {
     }
 }
 
-/// True if a node that shall not register would have done so by now.
+/// Returns true if a node that is expected not to register would have registered by now.
 fn is_overdue(machine: &Machine) -> bool {
     machine.overdue.is_some_and(|at| Instant::now() >= at)
 }
 
-/// How long the cause stood on a claim until it was gone.
+/// Time from the report of the cause to the deletion of the NodeClaim.
 fn lead(claim: &Claim) -> Option<Duration> {
     let (_, told) = claim.told.as_ref()?;
     Some(claim.gone?.duration_since(*told))
 }
 
-/// `232 ERR_ORAS_BINARY_NOT_FOUND`, by what the node or the claim says of it.
+/// Returns the code with its name, such as `232 ERR_ORAS_BINARY_NOT_FOUND`.
 fn named(code: i32, said: &str, image: &str) -> String {
     let meanings = lookup_named(Os::Linux, code, said, image_date(image).ok());
     meanings.first().map_or_else(|| code.to_string(), |meaning| format!("{code} {}", meaning.name))
 }
 
-fn told_message(claim: &Claim) -> &str {
+fn condition_message(claim: &Claim) -> &str {
     let told = claim.told.as_ref().and_then(|(object, _)| condition(object, CONDITION));
     told.map_or("", |told| told.message)
 }
 
-/// The code that the condition tells.
-fn told_code(message: &str) -> Option<i32> {
+/// Parses the exit code in the condition's message.
+fn condition_code(message: &str) -> Option<i32> {
     let digits = message.split("exited with code ").nth(1)?;
     digits.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
 }
 
-/// A name as Karpenter makes them.
+/// Generates a name as Karpenter does.
 fn name(random: &mut mooring_simulator::random::Random) -> String {
     let letters = b"bcdfghjklmnpqrstvwxz2456789";
     let digits = (0..5).map(|_| {
