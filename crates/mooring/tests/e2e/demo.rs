@@ -177,8 +177,8 @@ fn what_does_not_come_true_is_exit_1_with_the_chapter_and_its_logs() {
     let output = stranger.run(&["--scenario", "./mine.yaml"]);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("The moon has risen") && told.contains("chapter 2"), "{told}");
-    let logs = told.split("its logs are in ").nth(1).unwrap().trim();
+    assert!(told.contains("The moon has risen") && told.contains("stage 2"), "{told}");
+    let logs = told.split("logs: ").nth(1).unwrap().trim();
     assert!(Path::new(logs).join("controller.log").is_file(), "{logs}");
 }
 
@@ -188,7 +188,7 @@ fn ctrl_c_ends_everything_that_was_started() {
     let mut child = stranger.start(&["--speed", "0.5"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // Machines are on their way, the controller runs.
-    let chapter = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("pods wait")));
+    let chapter = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("Pods pending")));
     assert!(chapter.is_some());
     let until = Instant::now() + PATIENCE;
     while !processes_of(stranger.temporary.path()).iter().any(|line| line.contains("provision")) {
