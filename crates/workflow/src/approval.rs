@@ -1,4 +1,4 @@
-//! What approves a plan: its hash, and until when a run of it may begin.
+//! Approval of a plan: its hash, and an expiry for the start of a run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,10 +11,9 @@ use thiserror::Error;
 
 use crate::canonical;
 
-/// How long after planning a run may begin.
+/// Time after planning within which a run may start.
 pub const APPROVAL_TTL: SignedDuration = SignedDuration::from_hours(1);
 
-/// The time of a token, in UTC.
 const TIME: &str = "%Y%m%dT%H%M%SZ";
 /// Hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;
@@ -22,7 +21,6 @@ const DIGITS: usize = 64;
 /// A text that is not an approval token or plan hash.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ApprovalError {
-    /// No expiry and hash.
     #[error("an approval has the form 20261115T113000Z.HASH, as `plan` prints it")]
     Token,
     #[error("a plan hash has {DIGITS} lowercase hexadecimal digits")]
@@ -58,12 +56,12 @@ impl FromStr for PlanHash {
 
 /// Returns the hash of a document's canonical JSON.
 ///
-/// Writing a document as JSON fails only for maps whose keys are not texts, which no plan has.
+/// Serialization fails only for maps whose keys are not strings, which no plan has.
 pub fn hash_document(document: &impl Serialize) -> PlanHash {
     PlanHash(canonical::hash(&serde_json::to_value(document).unwrap_or_default()))
 }
 
-/// On what authority a process acts on a plan.
+/// The authority by which a process executes a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", content = "plan", rename_all = "kebab-case")]
 pub enum Approval {
@@ -71,34 +69,34 @@ pub enum Approval {
     Token(ApprovalToken),
     /// The operator typed the name of what is changed.
     Typed(PlanHash),
-    /// A pipeline approved a plan that it made itself, and all of whose checks pass.
+    /// A pipeline approved a plan that it created itself, and all of whose checks pass.
     Pipeline(PlanHash),
     /// The tag on the temporary pool vouches for an earlier approval.
     Anchored(PlanHash),
-    /// A request to roll back: nothing new is made, and only what the run's own tags mark is deleted.
+    /// A request to roll back: nothing is created, and only resources with the run's own tags are deleted.
     Rollback,
-    /// None: only what harms nothing may be done.
+    /// Only harmless effects are allowed.
     None,
 }
 
-/// `20261115T113000Z.HASH`: approves the plan with this hash, which was made with this expiry.
+/// `20261115T113000Z.HASH`: approves the plan with this hash and expiry.
 ///
 /// The expiry is part of the hashed document. A token whose time was changed is the hash of another plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalToken {
-    /// Until when a run may begin, in whole seconds.
+    /// The end of the approval, in whole seconds.
     pub expires: Timestamp,
     pub hash: PlanHash,
 }
 
 impl ApprovalToken {
-    /// Returns the expiry of a plan that is made now.
+    /// Returns the expiry of a plan that is created now.
     pub fn expiry(now: Timestamp) -> Timestamp {
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         second.checked_add(APPROVAL_TTL).unwrap_or(second)
     }
 
-    /// Returns true if no run may begin with it: the time has passed, or it is further away than any plan's is.
+    /// Returns true if no run may start with it: it has expired, or expires later than any plan does.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires <= now || self.expires.duration_since(now) > APPROVAL_TTL
     }
@@ -121,7 +119,7 @@ impl FromStr for ApprovalToken {
             .map_err(|_| ApprovalError::Token)?
             .timestamp();
         let token = Self { expires, hash: hash.parse()? };
-        // One text for one approval: no signs, short years or blanks.
+        // Other spellings of the same time are rejected.
         if token.to_string() == text { Ok(token) } else { Err(ApprovalError::Token) }
     }
 }
@@ -199,7 +197,7 @@ mod tests {
         assert!(!token.is_expired(now));
         assert!(!token.is_expired("2026-11-15T12:29:59Z".parse().unwrap()));
         assert!(token.is_expired(expires));
-        // No plan expires that late: the time was made up.
+        // No plan expires that late.
         assert!(token.is_expired("2026-11-15T11:29:59Z".parse().unwrap()));
     }
 

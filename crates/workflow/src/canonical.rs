@@ -1,12 +1,11 @@
-//! One text for one JSON value, and its hash.
+//! Canonical JSON and its hash.
 
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
-/// The value with its members sorted by name at every level and no blanks.
+/// Returns the value without whitespace, with its members sorted at every level.
 ///
-/// Sorted here and not left to the map type: whether that one sorts is a feature of `serde_json` that any
-/// crate in the build may switch.
+/// The map type does not guarantee an order: that is a feature of `serde_json` that any crate in the build may switch.
 pub fn canonical(value: &Value) -> String {
     String::from_utf8(bytes(value)).unwrap_or_default()
 }
@@ -47,17 +46,17 @@ fn write(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Writing to memory does not fail.
+/// Writes to memory, which does not fail.
 fn write_leaf(leaf: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, leaf);
 }
 
-/// SHA-256 of the canonical text, in hexadecimal.
+/// Returns the SHA-256 of the canonical text, in hexadecimal.
 pub fn hash(value: &Value) -> String {
     hash_bytes(&bytes(value))
 }
 
-/// SHA-256 of bytes, in hexadecimal.
+/// Returns the SHA-256 in hexadecimal.
 pub fn hash_bytes(bytes: &[u8]) -> String {
     let digits =
         |byte: &u8| [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]);

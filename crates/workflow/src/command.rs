@@ -1,4 +1,4 @@
-//! What the commands of all workflows share: the lock, the journal, the run that is driven, and the result.
+//! Common parts of the commands of all workflows.
 
 use std::rc::Rc;
 
@@ -14,26 +14,23 @@ use crate::store::Store;
 use crate::workflow::Workflow;
 use crate::world::Clock;
 
-/// The result of a command over a journal: a run that stopped (`R`), one that may not begin (`B`), or something else.
+/// The result of a command: `R` describes a run that stopped, `B` a run that may not start.
 #[derive(Debug)]
 pub enum CommandResult<R, B> {
     Rested(R),
-    /// There is no run to continue, or nothing to do.
+    /// Nothing to do.
     Nothing(String),
-    /// A run may not begin.
     Refused(B),
     /// Another process holds the run.
     Held(Lock),
-    /// The run can be resumed; the text is why it does not continue.
+    /// The run can be resumed; the text is the reason for the stop.
     Resumable(String),
-    /// Something could not be read or written before anything was begun.
+    /// A read or write failed before the run started.
     Failed(String),
-    /// The journal could not be read or written.
     NoJournal(String),
 }
 
 impl<R, B> CommandResult<R, B> {
-    /// The result of a store that cannot be used.
     #[must_use]
     pub fn failed(error: &StoreError) -> Self {
         match error {
@@ -52,20 +49,18 @@ impl<R, B> CommandResult<R, B> {
 }
 
 fn damaged(place: &str, error: &JournalError) -> String {
-    format!("{place}: {error}; nothing goes on from a damaged journal (docs/RUNBOOK.md)")
+    format!("{place}: {error}; a damaged journal cannot be continued (docs/RUNBOOK.md)")
 }
 
-/// What `status` shows.
+/// The journal as `status` shows it.
 pub struct JournalStatus<E> {
-    /// Where the journal is.
     pub place: String,
     pub records: Vec<Record<E>>,
-    /// Who holds the run.
     pub lock: Option<Lock>,
 }
 
 impl<E: Content> JournalStatus<E> {
-    /// Reads the journal, without its lock.
+    /// Reads the journal without acquiring its lock.
     pub async fn read(mut store: Store<E>, now: Timestamp) -> Result<Self, String> {
         let records = store.load().await.map_err(|error| match error {
             StoreError::Journal(error) => damaged(&store.place(), &error),
@@ -76,30 +71,28 @@ impl<E: Content> JournalStatus<E> {
     }
 }
 
-/// This process: who it is, its clock, and whether it is asked to stop.
 pub struct Process {
-    /// The holder of locks.
+    /// This process, as the owner of locks.
     pub owner: Owner,
     pub clock: Clock,
-    /// Turns true when a run must stop at the next safe point.
+    /// True when a run must stop at the next safe point.
     pub stop: watch::Receiver<bool>,
 }
 
 /// A journal whose lock this process holds.
 pub struct HeldJournal<W: Workflow> {
-    /// Where it is kept.
     pub store: Store<Entry<W>>,
     lock: JournalLock,
     pub records: Vec<Record<Entry<W>>>,
 }
 
 impl<W: Workflow> HeldJournal<W> {
-    /// Releases the lock. If that fails, it expires.
+    /// Releases the lock, which otherwise expires.
     pub async fn release(mut self) {
         self.lock.release().await;
     }
 
-    /// Forgets all but the last `retained` records.
+    /// Drops all but the last `retained` records.
     pub async fn keep(&mut self, retained: usize) -> Result<(), StoreError> {
         self.store.keep(self.records.len(), retained).await?;
         self.records.drain(..self.records.len() - retained);
@@ -133,7 +126,7 @@ impl Process {
         }
     }
 
-    /// Acquires the lock of a journal whose last run can be continued. If there is none, the lock is released.
+    /// Acquires the lock of a journal whose last run can be resumed. Otherwise releases it.
     pub async fn acquire_unfinished<W: Workflow, R, B>(
         &self,
         store: Store<Entry<W>>,
@@ -145,8 +138,8 @@ impl Process {
         let place = journal.store.place();
         let result = match Run::replay(&journal.records) {
             Ok(Some(run)) if !run.is_finished() => return Ok((journal, run)),
-            Ok(Some(run)) => CommandResult::Nothing(format!("run {} is over", run.id)),
-            Ok(None) => CommandResult::Nothing(format!("there is no run in {place}")),
+            Ok(Some(run)) => CommandResult::Nothing(format!("run {} is finished", run.id)),
+            Ok(None) => CommandResult::Nothing(format!("no run found in {place}")),
             Err(error) => CommandResult::Failed(damaged(&place, &error)),
         };
         let records = journal.records.clone();
@@ -154,7 +147,7 @@ impl Process {
         Err((result, records))
     }
 
-    /// Writes the first record of a session and drives the run until it stops, renewing the lock.
+    /// Writes the first record of a session, and drives the run while renewing the lock.
     pub async fn drive<W: Workflow, B>(
         &self,
         journal: HeldJournal<W>,

@@ -1,58 +1,48 @@
-//! What a workflow decides, and what it cannot decide.
+//! Decisions of a workflow, and the reasons why it cannot decide.
 
 use jiff::Timestamp;
 
 use crate::types::Types;
 
-/// What to do next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision<W: Types> {
-    /// The step reached its goal; the texts are evidence for the journal.
+    /// The step is complete; the texts are evidence for the journal.
     Done(Vec<String>),
     Record(Box<W::Fact>),
-    /// Make a change: write the intent, make it, write the result.
+    /// Record the intent, perform the effect, record its result.
     Apply(Box<W::Effect>),
-    /// Do nothing before this time.
+    /// Wait until then, and read again.
     Wait {
-        /// When to read again.
         until: Timestamp,
-        /// What is waited for.
         why: String,
     },
     /// Forget the view and read again.
     Refresh,
     Finish(W::Finish, Vec<W::Leftover>),
-    /// The run stops before its end.
     Stop(Stop<W>),
 }
 
-/// A stop before the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stop<W: Types> {
-    /// Whether the run can be continued.
     pub kind: StopKind<W>,
-    /// The reason, for programs.
     pub reason: W::Reason,
-    /// The reason, for people.
+    /// The reason, for operators.
     pub message: String,
 }
 
-/// Whether a stopped run can be continued.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StopKind<W: Types> {
     /// `resume` continues it.
     Resumable,
-    /// It is over, and nothing was changed that must be continued.
+    /// The run has ended, and nothing that it changed needs another run.
     Finished(W::Finish, Vec<W::Leftover>),
 }
 
 impl<W: Types> Decision<W> {
-    /// A stop that can be resumed.
     pub fn resumable(reason: W::Reason, message: impl Into<String>) -> Self {
         Self::Stop(Stop { kind: StopKind::Resumable, reason, message: message.into() })
     }
 
-    /// A stop after which the run is over.
     pub fn finished(
         finish: W::Finish,
         left: Vec<W::Leftover>,
@@ -63,18 +53,18 @@ impl<W: Types> Decision<W> {
     }
 }
 
-/// Why nothing can be decided.
+/// The reason why nothing can be decided.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unknown<W: Types> {
-    /// The workflow did not ask for it: a defect.
+    /// The workflow did not query it: a defect.
     NotRead(W::Query),
-    /// It could not be read for now; the text is what is waited for.
+    /// The read failed and will be repeated; the text names what the run waits for.
     Failed(String),
-    /// It cannot be read until an operator changes something.
+    /// The read fails until an operator changes something.
     Denied(W::Reason, String),
 }
 
-/// What keeps a step from its goal: something is to be done first, or something is unknown. A step returns it with `?`.
+/// The reason why a step is not complete: another decision comes first, or something is unknown. A step returns it with `?`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Halt<W: Types> {
     Decision(Decision<W>),
@@ -94,7 +84,6 @@ impl<W: Types> From<Unknown<W>> for Halt<W> {
 }
 
 impl<W: Types> Halt<W> {
-    /// Returns the decision, if there is one.
     pub fn decision(self) -> Result<Decision<W>, Unknown<W>> {
         match self {
             Self::Decision(decision) => Ok(decision),

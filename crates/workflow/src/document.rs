@@ -1,4 +1,4 @@
-//! Data that is stored.
+//! Stored data.
 
 use std::fmt::Debug;
 

@@ -6,15 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::approval::Approval;
 use crate::document::Document;
 
-/// A change of something outside the process.
+/// A change outside the process.
 pub trait Effect: Document {
-    /// Names the effect and its object, regardless of the attempt.
+    /// Returns a name of the effect and its object that is the same for every attempt.
     fn key(&self) -> String;
 
-    /// The approval that it requires.
     fn authority(&self) -> Authority;
 
-    /// What a result means; none if it is not a refusal.
+    /// Classifies a refusal; none if the result is not one.
     fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
         result.refusal()
     }
@@ -31,7 +30,7 @@ pub enum Authority {
 }
 
 impl Authority {
-    /// Returns true if a process with this approval may make the effect.
+    /// Returns true if a process with this approval may perform the effect.
     pub fn is_given_by(self, approval: &Approval) -> bool {
         match approval {
             Approval::Token(_)
@@ -48,41 +47,40 @@ impl Authority {
 #[serde(tag = "result", rename_all = "kebab-case")]
 pub enum EffectResult {
     Done,
-    /// It was accepted and is in progress.
+    /// Accepted and in progress.
     Started {
-        /// Finds the operation again from any host.
+        /// Identifies the operation from any host.
         token: String,
     },
-    /// It was done before.
     AlreadyDone,
     /// The service rejected it.
     Refused {
         status: u16,
         /// The service's error code.
         code: String,
-        /// The service's message, bounded.
+        /// The service's message, truncated.
         message: String,
-        /// The pause that the service asks for.
+        /// The pause that the service requires.
         retry_after: Option<SignedDuration>,
     },
-    /// The response was lost: only reading shows whether it was done.
+    /// The response was lost: only a read shows whether it was done.
     Unknown {
         why: String,
     },
 }
 
-/// What a refusal means for the run.
+/// How a run continues after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     Later,
     /// The state was not as expected: read again.
     ReadAgain,
-    /// Trying again does not help.
+    /// Retries do not help.
     Final,
 }
 
 impl EffectResult {
-    /// What a refusal means by its status; none if it is not a refusal.
+    /// Classifies a refusal by its status; none if the result is not one.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             Self::Refused { status, .. } => Some(match status {

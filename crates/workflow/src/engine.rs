@@ -11,40 +11,27 @@ use crate::types::{Reason as _, Step as _};
 use crate::workflow::{Context, View as _, Workflow};
 use crate::world::{AppendError, World};
 
-/// How a run stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome<W: Workflow> {
     Finished(W::Finish),
-    /// It can be resumed.
-    Resumable {
-        /// The reason, for programs.
-        reason: W::Reason,
-        /// The reason, for people.
-        message: String,
-    },
+    Resumable { reason: W::Reason, message: String },
 }
 
-/// Why a run could not be driven.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RunError {
-    /// The journal makes no sense.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The journal cannot be written.
     #[error(transparent)]
     Append(#[from] AppendError),
-    /// There is no run.
-    #[error("the journal holds no run")]
+    #[error("the journal has no run")]
     NoRun,
-    /// The workflow asks for more and more.
     #[error("one decision needs too many reads; this is a defect")]
     TooManyRounds,
-    /// The workflow depends on a read that it did not ask for.
     #[error("{0} was not read; this is a defect")]
     NotRead(String),
 }
 
-/// Drives the journal's last run until it stops. `records` is what the store holds, and its last record begins this session.
+/// Drives the journal's last run until it stops. The last of the stored `records` starts this session.
 pub async fn run<W: Workflow>(
     world: &mut impl World<W>,
     terms: &W::Terms,
@@ -88,7 +75,7 @@ impl<W: Workflow> Engine<'_, W> {
             if let Some(stop) = world.halted() {
                 return Ok(Decision::Stop(stop));
             }
-            // One time for both: what is due to the one is due to the other.
+            // The same time for both, so that they agree on what is due.
             let cx = self.context(world.now());
             let mut missing = W::queries(&cx);
             missing.retain(|query| !self.view.has(query));
@@ -108,7 +95,7 @@ impl<W: Workflow> Engine<'_, W> {
         Err(RunError::TooManyRounds)
     }
 
-    /// Decides what to do about something that could not be read.
+    /// Decides how to continue after a failed read.
     fn without(&self, unknown: Unknown<W>, now: Timestamp) -> Result<Decision<W>, RunError> {
         match unknown {
             Unknown::NotRead(query) => Err(RunError::NotRead(format!("{query:?}"))),
@@ -120,23 +107,26 @@ impl<W: Workflow> Engine<'_, W> {
         }
     }
 
-    /// Applies what holds for every decision. Waiting and beginning something new end at the deadline and when the run is
-    /// interrupted: both can begin later as well. What is to be recorded is recorded.
+    /// Applies the limits of every decision. Waits and new effects end at the deadline and when the run is interrupted.
+    /// Facts, completed steps and ends are always recorded.
     fn limit(&self, decision: Decision<W>, now: Timestamp, interrupted: bool) -> Decision<W> {
         let deadline = W::deadline(self.terms, self.run.session_since());
         let waited = now.duration_since(self.run.step_since());
         let limit = W::step_limit(self.terms, self.run.step());
         match decision {
             Decision::Wait { why, .. } if now >= deadline => {
-                let message = format!("the run's time is up, waiting {why}");
+                let message = format!("deadline exceeded while waiting {why}");
                 Decision::resumable(W::Reason::DEADLINE, message)
             }
             Decision::Apply(effect) if now >= deadline => {
-                let message = format!("the run's time is up before it could {}", effect.key());
+                let message = format!("deadline exceeded before: {}", effect.key());
                 Decision::resumable(W::Reason::DEADLINE, message)
             }
             Decision::Wait { why, .. } if limit.is_some_and(|limit| waited >= limit) => {
-                Decision::resumable(W::Reason::STEP_TIMEOUT, format!("waited too long: {why}"))
+                Decision::resumable(
+                    W::Reason::STEP_TIMEOUT,
+                    format!("step timed out while waiting {why}"),
+                )
             }
             Decision::Wait { .. } | Decision::Apply(_) if interrupted => {
                 Decision::resumable(W::Reason::INTERRUPTED, "interrupted")
@@ -200,7 +190,7 @@ impl<W: Workflow> Engine<'_, W> {
         Ok(None)
     }
 
-    /// The current step, or the last one.
+    /// Returns the current step, or the last one.
     fn step(&self) -> W::Step {
         self.run.step().unwrap_or(W::Step::ALL[W::Step::ALL.len() - 1])
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mooring_redact::printable;
 
-/// One box under the other, numbered from 1.
+/// Returns boxes in one column, numbered from 1.
 pub fn flowchart(boxes: impl IntoIterator<Item = String>) -> String {
     let mut text = "flowchart TD\n".to_owned();
     let mut arrows = String::new();
@@ -18,10 +18,9 @@ pub fn flowchart(boxes: impl IntoIterator<Item = String>) -> String {
     text + &arrows
 }
 
-/// A line break in a label.
 const BREAK: &str = "<br/>";
 
-/// Text of a label that neither ends it nor is markup.
+/// Escapes text that would end a label or be markup.
 fn quoted(text: &str) -> String {
     let text = printable(text).replace(['"', '`'], "'");
     text.replace('<', "#lt;").replace('>', "#gt;")

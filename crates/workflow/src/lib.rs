@@ -2,17 +2,17 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`types`], [`workflow`], [`decision`] | what a workflow consists of: steps, effects, facts, what to read and what to do next |
-//! | [`reading`], [`check`], [`effect`] | what was read, what must hold, what is changed |
-//! | [`approval`], [`canonical`] | the hash of a plan, and what approves it |
+//! | [`types`], [`workflow`], [`decision`] | a workflow: its steps, effects, facts, queries and decisions |
+//! | [`reading`], [`check`], [`effect`] | results of reads, conditions, changes |
+//! | [`approval`], [`canonical`] | the hash and the approval of a plan |
 //! | [`journal`] | records, their chain of hashes, and the run that they describe |
-//! | [`retry`], [`engine`] | when an effect is tried again, and the loop between decisions and the world |
-//! | [`world`], [`live`] | everything outside the process, as a trait and as it is |
-//! | [`store`], [`lock`], [`command`] | where a journal is kept, who holds it, and what commands share |
+//! | [`retry`], [`engine`] | retries of effects, and the loop between decisions and the world |
+//! | [`world`], [`live`] | everything outside the process: the trait and its implementation |
+//! | [`store`], [`lock`], [`command`] | the place of a journal, its lock, and the common parts of commands |
 //! | [`report`] | the history of a run, for reports |
-//! | [`responses`] | what responses of a Kubernetes API mean for a run |
+//! | [`responses`] | responses of a Kubernetes API |
 //!
-//! Azure, node pools and finalizers are not known here.
+//! Independent of Azure, node pools and finalizers.
 
 pub mod approval;
 pub mod canonical;

@@ -1,4 +1,4 @@
-//! The world as it is.
+//! The world of a command: real services, journal, lock and clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,23 +16,21 @@ use crate::store::Store;
 use crate::workflow::Workflow;
 use crate::world::{AppendError, Clock, World};
 
-/// Receives what comes next.
+/// Receives each decision.
 pub type Watcher<'a, W> = Box<dyn FnMut(&Run<W>, &Decision<W>, Timestamp) + 'a>;
 
-/// The services that a workflow reads and changes.
+/// The services of a workflow.
 #[expect(async_fn_in_trait, reason = "one task drives a run; nothing goes to another thread")]
 pub trait Adapter<W: Workflow> {
-    /// Reads. Never fails: an answer can be that nothing is known.
+    /// Reads. A failure is a result as well.
     async fn read(&mut self, query: &W::Query, now: Timestamp) -> W::Answer;
-    /// Makes a change, once.
     async fn perform(&mut self, effect: &W::Effect, now: Timestamp) -> EffectResult;
-    /// Returns why nothing that is read counts any more.
+    /// Returns the reason why reads are no longer valid.
     fn halted(&self) -> Option<Stop<W>> {
         None
     }
 }
 
-/// The services, the journal and the clock.
 pub(crate) struct LiveWorld<'a, W: Workflow, A> {
     pub(crate) adapter: A,
     pub(crate) store: Store<Entry<W>>,
@@ -65,7 +63,7 @@ impl<W: Workflow, A: Adapter<W>> World<W> for LiveWorld<'_, W, A> {
     async fn append(&mut self, record: &Record<Entry<W>>) -> Result<(), AppendError> {
         may_write(self.gate.as_deref()).await?;
         self.store.append(record).await?;
-        // An effect follows its intent at once. What took the time of the lock meanwhile must not begin it.
+        // An effect follows its intent at once. It must not start if the write outlasted the lock.
         if matches!(record.entry, Entry::Intent { .. }) {
             may_write(self.gate.as_deref()).await?;
         }
@@ -95,17 +93,17 @@ impl From<StoreError> for AppendError {
     }
 }
 
-/// Waits, unless the process is asked to stop.
+/// Waits until the time has passed or the process is interrupted.
 pub async fn pause(time: SignedDuration, stop: &watch::Receiver<bool>) {
     let mut stop = stop.clone();
     tokio::select! {
         () = tokio::time::sleep(Duration::try_from(time).unwrap_or_default()) => {}
-        // A sender that was dropped asks for nothing.
+        // Without a sender no interruption comes.
         true = async { stop.wait_for(|stop| *stop).await.is_ok() } => {}
     }
 }
 
-/// Waits while a renewal of the lock is late, for as long as the lock lasts.
+/// Waits while a renewal of the lock is late, at most for the duration of the Lease.
 async fn may_write(gate: Option<&Gate>) -> Result<(), AppendError> {
     let Some(gate) = gate else { return Ok(()) };
     match tokio::time::timeout(TIMES.lease, gate.lets(TERM)).await {

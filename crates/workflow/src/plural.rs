@@ -1,8 +1,8 @@
-//! Numbers in sentences.
+//! Counts in texts.
 
 use std::fmt::Display;
 
-/// `1 node`, `2 nodes`: a number and what it counts.
+/// Returns `1 node`, `2 nodes`.
 pub fn counted<N: Copy + Display + PartialEq + From<bool>>(count: N, what: &str) -> String {
     let one = count == N::from(true);
     format!("{count} {what}{}", if one { "" } else { "s" })

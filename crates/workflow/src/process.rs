@@ -1,18 +1,17 @@
-//! This process, as the owner of locks.
+//! This process as the owner of locks.
 
 use crate::lock::Owner;
 
-/// Returns this process; `holder` is a random number.
 pub fn this_process(holder: String) -> Owner {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     Owner { host, pid: std::process::id(), holder }
 }
 
-/// Returns a random number that no other run or process has.
+/// Returns a unique random number.
 pub fn random_id() -> String {
     use ring::rand::{SecureRandom as _, SystemRandom};
     let mut bytes = [0; 16];
-    // Without random bytes a process still has its host and number.
+    // Without random bytes the host and process ID remain.
     let _ = SystemRandom::new().fill(&mut bytes);
     crate::canonical::hash_bytes(&bytes)[..32].to_owned()
 }

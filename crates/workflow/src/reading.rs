@@ -1,6 +1,5 @@
-//! The result of a read. What could not be read is unknown, and never means that nothing exists.
+//! The result of a read. A failed read is unknown, and never means that nothing exists.
 
-/// The result of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading<T> {
     Known(T),
@@ -15,7 +14,6 @@ pub enum Reading<T> {
 }
 
 impl<T> Reading<T> {
-    /// Applies a function to a known value.
     pub fn map<U>(&self, what: impl FnOnce(&T) -> U) -> Reading<U> {
         match self {
             Self::Known(value) => Reading::Known(what(value)),
@@ -26,7 +24,6 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Returns the value, if it is known.
     pub fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
@@ -45,13 +42,13 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Returns why there is no value.
+    /// Returns the reason for a missing value.
     pub fn missing(&self) -> Option<String> {
         match self {
             Self::Known(_) => None,
             Self::NotFound => Some("not found".to_owned()),
             Self::Denied(code) => Some(format!("not permitted ({code})")),
-            Self::Throttled(why) => Some(format!("may be read later only ({why})")),
+            Self::Throttled(why) => Some(format!("cannot be read now ({why})")),
             Self::Failed(why) => Some(format!("could not be read ({why})")),
         }
     }

@@ -9,7 +9,6 @@ use crate::journal::{Entry, JournalError, Record, Run};
 use crate::session::Session as _;
 use crate::workflow::Workflow;
 
-/// A step that reached its goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepReport<S> {
     pub step: S,
@@ -18,7 +17,7 @@ pub struct StepReport<S> {
 }
 
 impl<S> StepReport<S> {
-    /// A line for a terminal: the time since the run began, the step's name, and the evidence.
+    /// Returns a line for a terminal: time since the start of the run, name and evidence.
     pub fn line(&self, started: Timestamp, name: &str) -> String {
         let age = self.at.duration_since(started).as_secs();
         format!(
@@ -30,20 +29,18 @@ impl<S> StepReport<S> {
     }
 }
 
-/// The last run of a journal, and what happened in it.
+/// The last run of a journal.
 pub struct History<W: Workflow> {
     pub run: Run<W>,
     pub last: Timestamp,
-    /// Steps that reached their goal.
     pub steps: Vec<StepReport<W::Step>>,
-    /// Effects that were made or tried, in order, each with its result.
+    /// All attempts in order, each with its result.
     pub effects: Vec<(Timestamp, W::Effect, Option<EffectResult>)>,
-    /// Why it stopped last.
     pub stopped: Option<String>,
 }
 
 impl<W: Workflow> History<W> {
-    /// The history of the journal's last run; none if there is none.
+    /// Reads the last run; none if the journal has no run.
     pub fn read(records: &[Record<Entry<W>>]) -> Result<Option<Self>, JournalError> {
         let Some(run) = Run::replay(records)? else { return Ok(None) };
         let mut history =
@@ -67,7 +64,7 @@ impl<W: Workflow> History<W> {
                 Entry::Stopped { message, .. } => history.stopped = Some(message.clone()),
                 Entry::RunStarted(next) | Entry::Resumed(next) | Entry::AbortStarted(next) => {
                     history.stopped = None;
-                    // Steps that run again are not done.
+                    // Its steps run again.
                     if session.is_some_and(|earlier| !next.continues(earlier)) {
                         history.steps.clear();
                     }

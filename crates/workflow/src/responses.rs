@@ -1,4 +1,4 @@
-//! What responses of a Kubernetes API mean for a run.
+//! Responses of a Kubernetes API as readings and effect results.
 
 use http::Method;
 use jiff::SignedDuration;
@@ -52,11 +52,11 @@ pub async fn list<T>(
     client.list(path, parse).await.into()
 }
 
-/// Makes one change, once.
+/// Sends one change, once.
 pub async fn change(client: &Client, method: Method, path: &str, body: &Value) -> EffectResult {
     let deletes = method == Method::DELETE;
     match client.send(method, path, Some(body)).await.into() {
-        // What does not exist is deleted.
+        // The object does not exist.
         EffectResult::Refused { status: 404, .. } if deletes => EffectResult::AlreadyDone,
         result => result,
     }

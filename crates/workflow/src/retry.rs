@@ -1,36 +1,32 @@
-//! When an effect is tried again.
+//! Retries of effects.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::effect::{Effect, EffectResult, Refusal};
 use crate::journal::Attempt;
 
-/// How often and how fast an effect is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Attempts after which only a new session tries again.
+    /// Attempts after which only a new session retries.
     pub max_attempts: u32,
     pub max_pause: SignedDuration,
-    /// The shortest pause; it doubles with every attempt.
+    /// The minimum pause; it doubles with every attempt.
     pub poll: SignedDuration,
-    /// Attempts without a pause where reading again shows what to do.
+    /// Attempts without a pause where another read decides.
     pub immediate: u32,
 }
 
-/// What may be done about an effect now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     Now,
-    /// Make it no sooner than this.
     At(Timestamp),
-    /// It was refused for good.
+    /// The service refused it permanently.
     Refused,
-    /// It was tried too often.
     Exhausted,
 }
 
 impl RetryPolicy {
-    /// Decides about an effect by its last attempt; `asked_again` lifts what only an operator can lift.
+    /// Decides by the last attempt; `asked_again` means that an operator requested another one after it.
     pub fn decide<E: Effect>(
         &self,
         attempt: Option<&Attempt<E>>,
@@ -46,15 +42,15 @@ impl RetryPolicy {
             return Retry::Exhausted;
         }
         let ready = attempt.at.checked_add(self.pause(attempt, refusal)).unwrap_or(Timestamp::MAX);
-        // An attempt in the future was made by a clock that was ahead.
+        // An attempt in the future was recorded by a clock that was ahead.
         if ready > now && attempt.at <= now { Retry::At(ready) } else { Retry::Now }
     }
 
     fn pause<E>(&self, attempt: &Attempt<E>, refusal: Option<Refusal>) -> SignedDuration {
         match &attempt.result {
-            // No sooner than anything is read again, or all attempts would be used up at once.
+            // Not below the poll interval, or all attempts would be used up at once.
             Some(EffectResult::Refused { retry_after: Some(pause), .. }) => (*pause).max(self.poll),
-            // The process died before the result was written: reading has shown that it was not done.
+            // The process died before the result was written: a read has shown that it was not done.
             None => SignedDuration::ZERO,
             Some(result) => {
                 let lost = matches!(result, EffectResult::Unknown { .. });

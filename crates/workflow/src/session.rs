@@ -1,16 +1,15 @@
-//! What a process starts with.
+//! The first record of each process.
 
 use crate::approval::Approval;
 use crate::document::Document;
 
-/// What a process starts with that begins, continues or rolls back a run.
+/// The parameters of a process that starts, resumes or rolls back a run.
 ///
-/// It is written by that process and read back by it alone: to the next one it is evidence, and what that one may do
-/// is decided again.
+/// Only the process that wrote a session acts on it. To the next process it is evidence, and its own session decides what
+/// it may do.
 pub trait Session: Document {
-    /// On what authority the process acts.
     fn approval(&self) -> &Approval;
 
-    /// Returns true if steps that are done under `earlier` stay done.
+    /// Returns true if steps that were completed under `earlier` remain completed.
     fn continues(&self, earlier: &Self) -> bool;
 }

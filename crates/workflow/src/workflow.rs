@@ -5,57 +5,54 @@ use jiff::{SignedDuration, Timestamp};
 use crate::decision::{Decision, Unknown};
 use crate::journal::{Replay, Run};
 
-/// Pure functions that decide what a run does. The engine does everything else.
+/// Pure functions that decide the next action of a run. The engine does everything else.
 pub trait Workflow: Replay {
-    /// What this process may do and how: never read from a journal that another process wrote.
+    /// Permissions and parameters of this process: never read from a journal that another process wrote.
     type Terms;
-    /// The result of a read.
+    /// The result of a query.
     type Answer;
     /// The results of the reads since the last change.
     type View: View<Self::Query, Self::Answer>;
 
-    /// Rounds of reads for one decision, after which the workflow is at fault.
+    /// Maximum rounds of reads for one decision; more are a defect of the workflow.
     const MAX_ROUNDS: usize;
 
-    /// Returns when a session must stop that began at `began`.
+    /// Returns the deadline of a session that began at `began`.
     fn deadline(terms: &Self::Terms, began: Timestamp) -> Timestamp;
 
-    /// Returns how long a step may wait; none if it ends its waits itself.
+    /// Returns the maximum wait of a step; none if the step limits its waits itself.
     fn step_limit(terms: &Self::Terms, step: Option<Self::Step>) -> Option<SignedDuration>;
 
-    /// Returns how long to wait for what could not be read.
+    /// Returns the pause after a failed read.
     fn poll(terms: &Self::Terms) -> SignedDuration;
 
-    /// Returns what the decision depends on, as far as the view shows it: the view is complete when it has all of it.
+    /// Returns the queries that the decision requires, as far as the view shows. The view is complete when it has them all.
     fn queries(cx: &Context<'_, Self>) -> Vec<Self::Query>;
 
-    /// Decides what to do next, by a view that is complete. An error is only what could not be read.
+    /// Decides the next action from a complete view. Only a failed read is an error.
     fn decide(cx: &Context<'_, Self>) -> Result<Decision<Self>, Unknown<Self>>;
 }
 
 /// The results of the reads since the last change.
 pub trait View<Q, A>: Default {
-    /// Returns true if the query was made, whatever its result.
+    /// Returns true if the query has a result, successful or not.
     fn has(&self, query: &Q) -> bool;
 
-    /// Takes a result in.
     fn take(&mut self, answer: A);
 
-    /// Drops what an effect or a fact makes outdated. Returns false if nothing is left.
+    /// Drops results that an effect or a fact makes outdated. Returns false if none remain.
     fn keep(&mut self) -> bool {
         *self = Self::default();
         false
     }
 }
 
-/// Everything that a decision depends on.
+/// The input of a decision.
 pub struct Context<'a, W: Workflow> {
-    /// What this process may do.
     pub terms: &'a W::Terms,
-    /// What the journal says.
     pub run: &'a Run<W>,
     pub view: &'a W::View,
-    /// The last record before the first read of the view: effects after it are not in the view.
+    /// The last record before the oldest result of the view: the view may not show later effects.
     pub view_seq: u64,
     pub now: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! Records as lines, and the chain that holds them together.
+//! Records as lines, and the chain of their hashes.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -10,33 +10,21 @@ use crate::canonical;
 /// A journal that cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JournalError {
-    /// A line is not a record.
-    #[error("record {0} of the journal cannot be read: {1}")]
+    #[error("record {0} of the journal is invalid: {1}")]
     Unreadable(u64, String),
-    /// A record was written by a version that this one does not know.
-    #[error("record {0} of the journal has the schema '{1}'; this version reads {2}")]
+    /// Written by an unknown version.
+    #[error("record {0} of the journal has the schema '{1}'; this version supports {2}")]
     Schema(u64, String, &'static str),
-    /// A record does not have the hash that it says.
+    /// The hash does not match.
     #[error("record {0} of the journal was changed after it was written")]
     Changed(u64),
-    /// A record does not follow the one before it.
     #[error("record {0} of the journal does not follow the one before it")]
     Broken(u64),
-    /// A record makes no sense at its place.
-    #[error("record {0} of the journal makes no sense there: {1}")]
-    Senseless(u64, &'static str),
+    #[error("record {0} of the journal is out of place: {1}")]
+    OutOfPlace(u64, &'static str),
 }
 
-/// How the end of a journal is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
-    /// Every line must be whole.
-    Whole,
-    /// A last line without its end was being written when the machine died: it never counted.
-    MayBeTorn,
-}
-
-/// The record that follows `last`.
+/// Returns the record that follows `last`.
 pub fn follow<E: Content>(
     last: Option<&Record<E>>,
     run: &str,
@@ -63,7 +51,7 @@ fn hash_of(mut record: Value) -> String {
     canonical::hash(&record)
 }
 
-/// A record as a line, with its end.
+/// Returns a record as a line.
 pub fn encode<E: Content>(record: &Record<E>) -> String {
     let value = serde_json::to_value(record).unwrap_or_default();
     let mut line = canonical::canonical(&value);
@@ -71,24 +59,21 @@ pub fn encode<E: Content>(record: &Record<E>) -> String {
     line
 }
 
-/// The records of a text. Each line is checked by itself; [`verify`] checks that they follow each other.
-pub fn decode<E: Content>(text: &str, tail: Tail) -> Result<Vec<Record<E>>, JournalError> {
-    let mut records = Vec::new();
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        if tail == Tail::MayBeTorn && !line.ends_with('\n') {
-            break;
-        }
-        records.push(decode_line(line, index as u64)?);
-    }
+/// Returns the records of a text, which must be whole lines that follow each other.
+pub fn decode<E: Content>(text: &str) -> Result<Vec<Record<E>>, JournalError> {
+    let lines = text.split_inclusive('\n').zip(0..);
+    let records: Vec<_> =
+        lines.map(|(line, index)| decode_line(line, index)).collect::<Result<_, _>>()?;
+    verify(&records)?;
     Ok(records)
 }
 
 fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalError> {
-    // Never the text itself in an error: a journal may be shown to people.
+    // Never the text itself: an edited journal may contain anything.
     let unreadable = |error: serde_json::Error| {
         let why = match error.column() {
-            0 => "this version does not know such a record".to_owned(),
-            column => format!("it is no record of a journal from column {column} on"),
+            0 => "unknown kind of record".to_owned(),
+            column => format!("not JSON at column {column}"),
         };
         JournalError::Unreadable(at, why)
     };
@@ -97,14 +82,14 @@ fn decode_line<E: Content>(line: &str, at: u64) -> Result<Record<E>, JournalErro
     if schema != E::SCHEMA {
         return Err(JournalError::Schema(at, mooring_redact::identifier(schema), E::SCHEMA));
     }
-    let said = value.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if hash_of(value.clone()) != said {
+    let hash = value.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if hash_of(value.clone()) != hash {
         return Err(JournalError::Changed(at));
     }
     serde_json::from_value(value).map_err(unreadable)
 }
 
-/// Checks that the records follow each other. The first may follow one that was archived.
+/// Checks that the records follow each other. The first may follow one that was dropped.
 pub fn verify<E>(records: &[Record<E>]) -> Result<(), JournalError> {
     for pair in records.windows(2) {
         if Some(pair[1].seq) != pair[0].seq.checked_add(1) || pair[1].prev != pair[0].hash {

@@ -1,14 +1,14 @@
 //! The durable, append-only record that makes a run resumable.
 //!
-//! Every intent is written before its effect and every result after it. Records are chained by their hashes, so that an
-//! edit or a gap shows; the chain does not prove who wrote them. A [`Run`] follows from the records alone.
+//! Every intent is written before its effect and every result after it. A chain of hashes reveals edits and gaps; it
+//! does not authenticate the writer. A [`Run`] is computed from the records alone.
 
 mod chain;
 mod record;
 mod retention;
 mod run;
 
-pub use chain::{JournalError, Tail, decode, encode, follow, verify};
+pub use chain::{JournalError, decode, encode, follow, verify};
 pub use record::{Content, Entry, Record};
 pub use retention::retained;
 pub use run::{Attempt, Phase, Replay, Run};
@@ -19,7 +19,6 @@ pub(crate) mod tests {
 
     use super::Content;
 
-    /// The content of a journal that no workflow writes.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub(crate) struct Note {
         pub(crate) text: String,

@@ -1,10 +1,10 @@
-//! Which records a journal keeps.
+//! Retention of old runs.
 
 use super::record::{Entry, Record};
 use crate::types::Types;
 
-/// Returns how many of the last records a journal keeps when a new run begins: those of the last `runs` runs, and of every
-/// run from the first one on that `is_needed`.
+/// Returns the number of records to keep when a new run starts: those of the last `runs` runs, and of all runs since the
+/// first one that `is_needed`.
 pub fn retained<W: Types>(
     records: &[Record<Entry<W>>],
     runs: usize,

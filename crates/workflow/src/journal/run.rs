@@ -10,7 +10,6 @@ use crate::effect::{Effect as _, EffectResult};
 use crate::session::Session as _;
 use crate::types::{Reason as _, Step as _, Types};
 
-/// The direction of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase<F> {
     Running,
@@ -18,83 +17,79 @@ pub enum Phase<F> {
     Finished(F),
 }
 
-/// What was tried for one effect.
+/// All attempts of one effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt<E> {
-    /// The effect, as it was tried last.
+    /// The effect of the last attempt.
     pub effect: E,
-    /// How often it was tried.
     pub count: u32,
-    /// When it was tried first.
+    /// Time of the first attempt.
     pub first: Timestamp,
-    /// When it was tried last.
+    /// Time of the last attempt or its result.
     pub at: Timestamp,
-    /// The record that describes it last.
+    /// The record of the last attempt or its result.
     pub seq: u64,
     /// The result; none if the process died before it was written.
     pub result: Option<EffectResult>,
-    /// The last token that finds the operation again.
+    /// The token of the last operation that was accepted.
     pub token: Option<String>,
     /// An earlier attempt may have been accepted.
     pub landed: bool,
 }
 
 impl<E> Attempt<E> {
-    /// Returns false only if every attempt was refused.
+    /// Returns false only if the service refused every attempt.
     pub fn may_have_happened(&self) -> bool {
         self.landed || !matches!(self.result, Some(EffectResult::Refused { .. }))
     }
 }
 
-/// A run as its records describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run<W: Types> {
     pub id: String,
-    /// What the last process started with.
     pub session: W::Session,
     pub phase: Phase<W::Finish>,
-    /// What remains, once it is over.
+    /// Remaining resources, once it is finished.
     pub left: Vec<W::Leftover>,
-    /// Steps that reached their goal, with evidence.
+    /// Completed steps with evidence.
     pub done: Vec<(W::Step, Vec<String>)>,
     pub attempts: BTreeMap<String, Attempt<W::Effect>>,
-    /// What only the workflow understands.
     pub facts: W::Facts,
     pub started: Timestamp,
     /// The number of the last record.
     pub seq: u64,
     step_since: (Timestamp, u64),
     session_since: (Timestamp, u64),
-    /// The last effect whose result is not written yet.
+    /// The effect without a result.
     open: Option<String>,
 }
 
-/// How a workflow takes records in.
+/// The workflow's part of a replay.
 pub trait Replay: Types {
-    /// Returns the facts of a run that begins with this session.
+    /// Returns the facts of a run that starts with this session.
     fn facts(session: &Self::Session) -> Self::Facts;
 
-    /// Takes the workflow's own part of a record in; `run` already has the common part.
+    /// Updates the facts from a record; the common part of `run` is up to date.
     fn fold(run: &mut Run<Self>, entry: &Entry<Self>, at: Timestamp);
 }
 
 impl<W: Replay> Run<W> {
-    /// Returns the last run of a journal; none if there is none.
+    /// Returns the last run; none if the journal has no run.
     pub fn replay(records: &[Record<Entry<W>>]) -> Result<Option<Self>, JournalError> {
         verify(records)?;
         let mut last: Option<Self> = None;
         for record in records {
             match (&record.entry, &mut last) {
                 (Entry::RunStarted(_), Some(last)) if !last.is_finished() => {
-                    let why = "a run begins inside another";
-                    return Err(JournalError::Senseless(record.seq, why));
+                    let why = "another run is unfinished";
+                    return Err(JournalError::OutOfPlace(record.seq, why));
                 }
                 (Entry::RunStarted(session), _) => last = Some(Self::begin(record, session)),
                 (_, Some(last)) if last.id == record.run => last.take(record)?,
                 (_, Some(_)) => {
-                    return Err(JournalError::Senseless(record.seq, "it is of another run"));
+                    return Err(JournalError::OutOfPlace(record.seq, "it belongs to another run"));
                 }
-                // The beginning of the run was dropped: the rest of a run that is over.
+                // The rest of a finished run whose start was dropped.
                 (_, None) => {}
             }
         }
@@ -118,16 +113,16 @@ impl<W: Replay> Run<W> {
         }
     }
 
-    /// Takes a further record in.
+    /// Applies the next record.
     pub fn take(&mut self, record: &Record<Entry<W>>) -> Result<(), JournalError> {
-        let senseless = |why| Err(JournalError::Senseless(record.seq, why));
+        let misplaced = |why| Err(JournalError::OutOfPlace(record.seq, why));
         if self.is_finished() {
-            return senseless("the run is over");
+            return misplaced("the run is finished");
         }
         let here = (record.at, record.seq);
         self.seq = record.seq;
         match &record.entry {
-            Entry::RunStarted(_) => return senseless("the run has begun"),
+            Entry::RunStarted(_) => return misplaced("the run has started"),
             Entry::Resumed(session) => self.start_session(session, here),
             Entry::AbortStarted(session) => {
                 self.phase = Phase::Aborting;
@@ -136,7 +131,7 @@ impl<W: Replay> Run<W> {
             Entry::Intent { effect, .. } => self.intend(effect, here),
             Entry::Outcome { key, result } => {
                 if self.open.take().as_ref() != Some(key) {
-                    return senseless("it is the outcome of nothing");
+                    return misplaced("it has no intent");
                 }
                 if let Some(attempt) = self.attempts.get_mut(key) {
                     if let EffectResult::Started { token } = result {
@@ -148,7 +143,7 @@ impl<W: Replay> Run<W> {
             }
             Entry::StepDone { step, proof } => {
                 if self.step() != Some(*step) {
-                    return senseless("it is not this step's turn");
+                    return misplaced("another step is current");
                 }
                 self.done.push((*step, proof.clone()));
                 self.step_since = here;
@@ -197,12 +192,11 @@ impl<W: Replay> Run<W> {
         self.open = Some(key);
     }
 
-    /// Returns true if nothing can follow.
     pub fn is_finished(&self) -> bool {
         matches!(self.phase, Phase::Finished(_))
     }
 
-    /// Returns the current step; none if all are done.
+    /// Returns the current step; none if all are complete.
     pub fn step(&self) -> Option<W::Step> {
         match self.done.last() {
             None => W::Step::ALL.first().copied(),
@@ -210,32 +204,30 @@ impl<W: Replay> Run<W> {
         }
     }
 
-    /// Returns true if a step has reached its goal.
     pub fn has_done(&self, step: W::Step) -> bool {
         self.done.iter().any(|(done, _)| *done == step)
     }
 
-    /// Returns what was tried for an effect.
     pub fn attempt(&self, key: &str) -> Option<&Attempt<W::Effect>> {
         self.attempts.get(key)
     }
 
-    /// Returns since when this or the last session works on the step.
+    /// Returns the start of the current step in the last session.
     pub fn step_since(&self) -> Timestamp {
         self.step_since.0
     }
 
-    /// Returns when the run, its last resumption or its rollback began, by the clock of the process that began it.
+    /// Returns the start of the last session, by the clock of its process.
     pub fn session_since(&self) -> Timestamp {
         self.session_since.0
     }
 
-    /// Returns true if the step or session began after the attempt, regardless of the clocks of two hosts.
+    /// Returns true if the step or session started after the attempt, regardless of clocks.
     pub fn is_before_step(&self, attempt: &Attempt<W::Effect>) -> bool {
         attempt.seq < self.step_since.1
     }
 
-    /// Returns true if the session began after the attempt: an operator asked for another one.
+    /// Returns true if the session started after the attempt: an operator requested another one.
     pub fn is_before_session(&self, attempt: &Attempt<W::Effect>) -> bool {
         attempt.seq < self.session_since.1
     }

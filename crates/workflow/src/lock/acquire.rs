@@ -1,4 +1,4 @@
-//! Acquires the lock of a journal, or waits for it.
+//! Acquisition of a journal's lock.
 
 use std::time::Duration;
 
@@ -12,14 +12,11 @@ use crate::journal::{Content, Record};
 use crate::store::Store;
 use crate::world::Clock;
 
-/// Between two attempts while another process holds the lock.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What happens if another process holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockWait {
     None,
-    /// Wait for the lock, this long at most.
     Until(SignedDuration),
 }
 
@@ -27,7 +24,7 @@ impl LockWait {
     fn limit(self, lock: &Lock, now: Timestamp) -> Duration {
         match self {
             Self::Until(limit) => limit.try_into().unwrap_or_default(),
-            // Its owner seems to have died: whether it renews the Lease shows within the Lease's duration.
+            // Its owner may have died: within the duration of the Lease a renewal would show.
             Self::None if lock.looks_expired(now) => TIMES.lease + TIMES.retry,
             // A `status` holds the lock of a file for an instant.
             Self::None if !lock.expires => POLL_INTERVAL,
@@ -36,14 +33,10 @@ impl LockWait {
     }
 }
 
-/// Why there is no lock.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another process holds it.
     Busy(Lock),
-    /// The wait was interrupted.
     Interrupted,
-    /// The store cannot be used.
     Store(StoreError),
 }
 
@@ -54,7 +47,7 @@ pub async fn acquire<E: Content>(
     wait: LockWait,
     clock: &Clock,
     stop: &mut watch::Receiver<bool>,
-    say: &mut dyn FnMut(&str),
+    report: &mut dyn FnMut(&str),
 ) -> Result<(JournalLock, Vec<Record<E>>), LockError> {
     let mut lock = store.lock(owner, clock);
     let began = Instant::now();
@@ -70,7 +63,7 @@ pub async fn acquire<E: Content>(
                 if began.elapsed() >= wait.limit(&holder, clock()) {
                     return Err(LockError::Busy(holder));
                 }
-                say(&waiting(&holder, clock()));
+                report(&waiting(&holder, clock()));
                 pauses = PAUSES.iter();
                 POLL_INTERVAL
             }

@@ -1,7 +1,7 @@
-//! The lock of a journal in a file: the kernel's (`flock`), on a file beside it that is never replaced.
+//! The lock of a journal in a file: `flock` on a second file that is never replaced.
 //!
-//! The kernel frees the lock when its process ends, and keeps it while the process is stopped. The file's contents name the
-//! process, for people only.
+//! The kernel releases the lock when its process ends, and keeps it while the process is stopped. The content of the file
+//! names the process, for messages only.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -36,12 +36,12 @@ impl FileLock {
         }
         Ok(match file_holder(&self.journal, now)? {
             Some(lock) => Attempt::HeldBy(lock),
-            // It was freed just now.
+            // Released just now.
             None => Attempt::Failed("the lock is busy".to_owned()),
         })
     }
 
-    /// Locks the file; none if another process has.
+    /// Locks the file; none if another process holds the lock.
     fn lock(&self) -> io::Result<Option<File>> {
         let flags = NEVER_A_LINK.union(OFlags::RDWR).union(OFlags::CREATE);
         let mut file = File::from(open(lock_path(&self.journal), flags, OWNER_ONLY)?);
@@ -57,13 +57,12 @@ impl FileLock {
 
     pub(super) fn release(&mut self) {
         if let Some(file) = self.held.take() {
-            // The lock ends with the file, whatever it contains.
+            // Closing the file releases the lock, regardless of its content.
             let _ = file.set_len(0);
         }
     }
 }
 
-/// Returns the process that holds the lock of a journal file; none if it is free.
 pub(crate) fn file_holder(journal: &Path, now: Timestamp) -> Result<Option<Lock>, StoreError> {
     let file = match open(lock_path(journal), NEVER_A_LINK, Mode::empty()) {
         Ok(file) => file,

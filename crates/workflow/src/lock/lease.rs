@@ -1,4 +1,4 @@
-//! The lock of a journal in the cluster: a Lease beside its `ConfigMap`.
+//! The lock of a journal in the cluster: a Lease with the name of its `ConfigMap`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use super::{Attempt, Lock, Owner};
 use crate::error::{StoreError, explain};
 use crate::world;
 
-/// The next holder may begin 30 s after a renewal. The holder begins no effect later than 20 s after it, which leaves the
-/// rest for a request that is in progress.
+/// The next holder may start 30 s after a renewal. The holder starts no effect later than 20 s after it, which leaves 10 s
+/// for a request in progress.
 pub const TIMES: Times = Times {
     lease: Duration::from_secs(30),
     renew: Duration::from_secs(20),
@@ -37,7 +37,7 @@ impl LeaseLock {
         owner: &Owner,
         clock: &world::Clock,
     ) -> Self {
-        let clock = steady(clock());
+        let clock = monotonic(clock());
         let gate = Arc::new(Gate::new(Arc::clone(&clock)));
         let identity = identity(owner);
         let holder = Holder::new(client, namespace, name, &identity, TIMES, Arc::clone(&clock));
@@ -74,7 +74,7 @@ impl LeaseLock {
             tokio::time::sleep(TIMES.retry).await;
             match self.attempt().await {
                 Ok(Attempt::HeldBy(_)) => return StoreError::LostLock,
-                // The API server may come back; whether the Lease is still held shows then.
+                // The API server may recover; the next attempt shows if the Lease is lost.
                 Ok(Attempt::Held | Attempt::Failed(_)) | Err(_) => {}
             }
         }
@@ -86,7 +86,6 @@ impl LeaseLock {
     }
 }
 
-/// Returns the holder of a Lease; none if it is free.
 pub(crate) async fn lease_holder(
     client: &Client,
     namespace: &str,
@@ -96,13 +95,13 @@ pub(crate) async fn lease_holder(
     Ok(lease.filter(|lease| !lease.holder.is_empty()).map(|lease| lock(&lease)))
 }
 
-/// A response that never came, a server that is busy, or another process that was faster.
+/// Returns true for a lost response, a busy server or a conflict.
 fn is_transient(error: &RequestError) -> bool {
     error.status.is_none_or(|status| matches!(status, 408 | 409 | 429 | 500..))
 }
 
-/// A clock that runs evenly from `start`: a correction of the host's clock must neither prolong nor end a Lease.
-fn steady(start: Timestamp) -> Clock {
+/// Returns a monotonic clock: a correction of the host's clock must neither extend nor end a Lease.
+fn monotonic(start: Timestamp) -> Clock {
     let began = Instant::now();
     Arc::new(move || start.checked_add(began.elapsed()).unwrap_or(Timestamp::MAX))
 }
@@ -111,7 +110,7 @@ fn identity(owner: &Owner) -> String {
     format!("{}_{}_{}", owner.host, owner.pid, owner.holder)
 }
 
-/// What a Lease contains about its holder. Other programs may have written it.
+/// Returns the holder of a Lease, which other programs may have written.
 fn lock(lease: &Lease) -> Lock {
     let mut parts = lease.holder.rsplitn(3, '_');
     let (holder, pid, host) = (parts.next(), parts.next(), parts.next());

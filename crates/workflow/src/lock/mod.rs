@@ -1,4 +1,4 @@
-//! The process that holds a journal: by a Lease in the cluster, or by the kernel's lock on a file.
+//! The lock of a journal: a Lease in the cluster, or `flock` on a file.
 
 mod acquire;
 mod file;
@@ -16,28 +16,27 @@ pub(crate) use lease::{LeaseLock, TERM, lease_holder};
 
 use crate::error::StoreError;
 
-/// A process on a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     pub host: String,
     pub pid: u32,
-    /// A random number, unique among all processes.
+    /// Unique random number.
     pub holder: String,
 }
 
-/// A lock that is held.
+/// A held lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lock {
     pub owner: Owner,
-    /// When the owner was last known to hold it: by its own clock for a Lease, now for a file.
+    /// The last renewal by the owner's clock for a Lease, now for a file.
     pub heartbeat: Timestamp,
-    /// False for a file: the kernel keeps the lock of a process that is stopped.
+    /// False for a file: the kernel keeps the lock of a stopped process.
     #[serde(skip)]
     pub expires: bool,
 }
 
 impl Lock {
-    /// Returns true if the owner has not renewed it in time, as far as clocks agree.
+    /// Returns true if the owner has not renewed it in time, if clocks agree.
     pub fn looks_expired(&self, now: Timestamp) -> bool {
         let duration = SignedDuration::try_from(TIMES.lease).unwrap_or(SignedDuration::MAX);
         self.expires && now.duration_since(self.heartbeat) >= duration
@@ -49,15 +48,12 @@ impl Lock {
 pub(crate) enum Attempt {
     Held,
     HeldBy(Lock),
-    /// It could not be tried; the next attempt may succeed.
+    /// The next attempt may succeed.
     Failed(String),
 }
 
-/// The lock of a journal, of this process.
 pub enum JournalLock {
-    /// Beside a `ConfigMap`.
     Lease(Box<LeaseLock>),
-    /// Beside a file.
     File(FileLock),
 }
 
@@ -69,7 +65,7 @@ impl JournalLock {
         }
     }
 
-    /// Renews the lock, which must not have been lost.
+    /// Renews the lock; fails if it was lost.
     pub async fn confirm(&mut self, now: Timestamp) -> Result<(), StoreError> {
         match self.attempt(now).await? {
             Attempt::Held => Ok(()),
@@ -89,7 +85,7 @@ impl JournalLock {
         }
     }
 
-    /// Returns the gate that closes when a lock is not renewed; none for a file, whose lock needs no renewal.
+    /// Returns the gate that closes when the lock is not renewed; none for a file.
     pub(crate) fn gate(&self) -> Option<Arc<Gate>> {
         match self {
             Self::Lease(lock) => Some(lock.gate()),
@@ -97,7 +93,7 @@ impl JournalLock {
         }
     }
 
-    /// Frees the lock. If that fails, it expires.
+    /// Releases the lock, which otherwise expires.
     pub async fn release(&mut self) {
         match self {
             Self::Lease(lock) => lock.release().await,

@@ -1,9 +1,8 @@
 //! A journal in the target cluster.
 //!
-//! The head object (`repair-<pool>` for a pool) holds the newest part of the journal and the numbers of the full parts,
-//! which are objects `<head>-<n>`. Every change is one write of the head that names the version it was made from, so that
-//! two writers cannot both succeed. A full part is written before the head
-//! counts it; one that the head does not count was left by a crash and does not exist.
+//! The head object (`repair-<pool>` for a pool) contains the newest part of the journal and the numbers of the full parts,
+//! which are objects `<head>-<n>`. Every change is one write of the head with its `resourceVersion`, so that two writers
+//! cannot both succeed. A full part is written before the head counts it; a crash may leave one that does not count.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -12,14 +11,17 @@ use http::Method;
 use mooring_kube::{Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
 
-use super::segments::{SEGMENT_BYTES, Segment, join};
 use crate::error::{PAUSES, StoreError, explain};
-use crate::journal::{Content, Record, encode};
+use crate::journal::{Content, Record, decode, encode};
 
-/// What the head says, beside its version.
+/// Maximum size of the journal text in one object. Every record rewrites the head, so it must stay small; a usual run has
+/// 100 KiB. The API server rejects more than 1 MiB.
+pub const SEGMENT_BYTES: usize = 262_144;
+
+/// Content of the head object, without its version.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Head {
-    /// The numbers of the full parts that count: those before were forgotten.
+    /// The numbers of the full parts that count: earlier ones were dropped.
     parts: Range<usize>,
     text: String,
 }
@@ -28,20 +30,19 @@ pub struct ConfigMapStore<E> {
     api: Client,
     namespace: String,
     name: String,
-    /// For whoever finds the object.
+    /// Description, for an annotation.
     about: &'static str,
     head: Head,
-    /// The head's `resourceVersion`; none if there is no head.
+    /// The head's `resourceVersion`; none if it does not exist.
     version: Option<String>,
-    /// Another process wrote since it was loaded: nothing may be written any more.
+    /// Another process wrote since it was loaded: no more writes.
     lost: bool,
-    /// How many records the full parts hold, as they were loaded.
+    /// Records in each full part.
     counts: Vec<usize>,
     content: PhantomData<E>,
 }
 
 impl<E: Content> ConfigMapStore<E> {
-    /// The store with this head object; `about` says what it is to whoever finds it.
     #[must_use]
     pub fn new(api: Client, namespace: &str, name: String, about: &'static str) -> Self {
         Self {
@@ -69,7 +70,7 @@ impl<E: Content> ConfigMapStore<E> {
         let found = self.read_head().await?;
         self.lost = false;
         (self.head, self.version) = found.map_or((Head::default(), None), |(h, v)| (h, Some(v)));
-        let mut segments = Vec::new();
+        let mut journal = String::new();
         self.counts.clear();
         for index in self.head.parts.clone() {
             let part = self.get(&self.part(index)).await?;
@@ -78,10 +79,10 @@ impl<E: Content> ConfigMapStore<E> {
                 StoreError::Unavailable(format!("part {index} of the journal is missing"))
             })?;
             self.counts.push(text.lines().count());
-            segments.push(Segment { index, text: text.to_owned() });
+            journal.push_str(text);
         }
-        segments.push(Segment { index: self.head.parts.end, text: self.head.text.clone() });
-        Ok(join(segments)?)
+        journal.push_str(&self.head.text);
+        Ok(decode(&journal)?)
     }
 
     pub(super) async fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
@@ -100,7 +101,7 @@ impl<E: Content> ConfigMapStore<E> {
         Ok(())
     }
 
-    /// Forgets whole parts of which nothing is retained; the rest of a run in a part that stays does no harm.
+    /// Drops whole parts of which nothing is retained.
     pub(super) async fn keep(&mut self, all: usize, retained: usize) -> Result<(), StoreError> {
         let mut forgotten = all.saturating_sub(retained);
         let mut parts = self.head.parts.clone();
@@ -118,14 +119,14 @@ impl<E: Content> ConfigMapStore<E> {
         self.write(Head { parts, ..self.head.clone() }).await?;
         self.counts.drain(..gone.len());
         for index in gone {
-            // What cannot be deleted now is not counted any more.
+            // A part that is not deleted does not count.
             let _ = self.api.send(Method::DELETE, &self.path(&self.part(index)), None).await;
         }
         Ok(())
     }
 
-    /// Writes the head if nobody else did. An answer that was lost, and a conflict that may be with our own
-    /// earlier try, are settled by looking.
+    /// Writes the head if no other process did. After a lost response or a conflict, which may be with an earlier attempt of
+    /// this process, a read decides.
     async fn write(&mut self, wanted: Head) -> Result<(), StoreError> {
         if self.lost {
             return Err(StoreError::LostLock);
@@ -138,18 +139,18 @@ impl<E: Content> ConfigMapStore<E> {
                 None => self.api.send(Method::POST, &self.path(""), Some(&body)).await,
             };
             match sent {
-                Ok(answer) if answer.is_success() => {
-                    self.version = version_of(&answer.body);
+                Ok(response) if response.is_success() => {
+                    self.version = version_of(&response.body);
                     self.head = wanted;
                     return Ok(());
                 }
-                Ok(answer) if matches!(answer.status, 404 | 409) => {
-                    why = self.explain(&answer);
+                Ok(response) if matches!(response.status, 404 | 409) => {
+                    why = self.explain(&response);
                     let Some((found, version)) = self.read_head().await? else {
-                        if self.version.is_none() && answer.status == 404 {
+                        if self.version.is_none() && response.status == 404 {
                             return Err(StoreError::Unavailable(why));
                         }
-                        // It was deleted. Its records do not exist any more, and no run continues without them.
+                        // Deleted with its records, without which no run continues.
                         self.lost = true;
                         return Err(StoreError::LostLock);
                     };
@@ -163,10 +164,10 @@ impl<E: Content> ConfigMapStore<E> {
                         return Ok(());
                     }
                 }
-                Ok(answer) if answer.status == 429 || answer.status >= 500 => {
-                    why = self.explain(&answer);
+                Ok(response) if response.status == 429 || response.status >= 500 => {
+                    why = self.explain(&response);
                 }
-                Ok(answer) => return Err(StoreError::Unavailable(self.explain(&answer))),
+                Ok(response) => return Err(StoreError::Unavailable(self.explain(&response))),
                 Err(Lost(lost)) => why = lost,
             }
             tokio::time::sleep(pause).await;
@@ -174,8 +175,8 @@ impl<E: Content> ConfigMapStore<E> {
         Err(StoreError::Unavailable(why))
     }
 
-    /// Puts a full part beside the head. One of that name is there if a crash left it, and is replaced, or if
-    /// somebody who took the run over counts it by now, and then stays as it is.
+    /// Writes a full part. An existing one is either left by a crash, and is replaced, or counted by a process that took
+    /// over the run, and is not changed.
     async fn put_part(&mut self, index: usize, text: &str) -> Result<(), StoreError> {
         let (name, data) = (self.part(index), json!({ "journal": text }));
         let mut why = String::new();
@@ -189,15 +190,15 @@ impl<E: Content> ConfigMapStore<E> {
             let version = found.as_ref().and_then(version_of);
             let body = self.object(&name, &data, version.as_deref());
             let sent = if found.is_some() {
-                // The part was read before the head: whoever takes over from here on changes its version.
-                self.still_ours().await?;
+                // The part was read before the head: a process that takes over later changes its version.
+                self.ensure_unchanged().await?;
                 self.api.send(Method::PUT, &self.path(&name), Some(&body)).await
             } else {
                 self.api.send(Method::POST, &self.path(""), Some(&body)).await
             };
             match sent {
-                Ok(answer) if answer.is_success() => return Ok(()),
-                Ok(answer) => why = self.explain(&answer),
+                Ok(response) if response.is_success() => return Ok(()),
+                Ok(response) => why = self.explain(&response),
                 Err(Lost(lost)) => why = lost,
             }
             tokio::time::sleep(pause).await;
@@ -205,8 +206,8 @@ impl<E: Content> ConfigMapStore<E> {
         Err(StoreError::Unavailable(why))
     }
 
-    /// Fails if somebody else wrote the head since it was loaded.
-    async fn still_ours(&mut self) -> Result<(), StoreError> {
+    /// Fails if another process wrote the head since it was loaded.
+    async fn ensure_unchanged(&mut self) -> Result<(), StoreError> {
         let version = self.read_head().await?.map(|(_, version)| version);
         if version == self.version {
             return Ok(());
@@ -222,9 +223,7 @@ impl<E: Content> ConfigMapStore<E> {
         };
         let unreadable = |what: &str| {
             let place = self.place();
-            StoreError::Unavailable(format!(
-                "the {what} in {place} is unreadable (docs/RUNBOOK.md)"
-            ))
+            StoreError::Unavailable(format!("invalid {what} in {place} (docs/RUNBOOK.md)"))
         };
         let parts = match data("parts") {
             "" => 0..0,
@@ -239,9 +238,9 @@ impl<E: Content> ConfigMapStore<E> {
 
     async fn get(&self, name: &str) -> Result<Option<Value>, StoreError> {
         match self.api.get(&self.path(name)).await {
-            Ok(answer) if answer.is_success() => Ok(Some(answer.body)),
-            Ok(answer) if answer.status == 404 => Ok(None),
-            Ok(answer) => Err(StoreError::Unavailable(self.explain(&answer))),
+            Ok(response) if response.is_success() => Ok(Some(response.body)),
+            Ok(response) if response.status == 404 => Ok(None),
+            Ok(response) => Err(StoreError::Unavailable(self.explain(&response))),
             Err(Lost(why)) => Err(StoreError::Unavailable(why)),
         }
     }

@@ -7,30 +7,26 @@ use rustix::fs::{Mode, OFlags, fchmod, open};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::journal::{Content, JournalError, Record, Tail, decode, encode, follow, verify};
+use crate::journal::{Content, JournalError, Record, decode, encode, follow};
 
-/// What a journal needs of a disk, so that tests can tear writes and fill it.
+/// File operations of a journal, which tests replace to tear writes.
 pub trait Disk {
-    /// The whole file; none if there is none.
+    /// Reads the whole file; none if it does not exist.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// Cuts the file to `keep` bytes, appends, and returns when it is on the disk. Makes the file if needed. False, and
-    /// nothing is done, if there are whole lines behind `keep`: somebody continued it.
+    /// Truncates the file to `keep` bytes and appends, durably. Creates the file if needed. Returns false and does nothing
+    /// if whole lines follow `keep`: another process continued it.
     fn append(&mut self, path: &Path, keep: u64, bytes: &[u8]) -> io::Result<bool>;
-    /// Puts these bytes in the file's place at once, and returns when they are on the disk.
+    /// Replaces the file atomically and durably.
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// A journal file that cannot be used.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// The disk said no.
-    #[error("the journal {path} cannot be used: {error}")]
+    #[error("{path}: {error}")]
     Disk { path: String, error: io::Error },
-    /// The file is not a journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Somebody else wrote since.
-    #[error("the journal was continued by somebody else")]
+    #[error("another process continued the journal")]
     Conflict,
 }
 
@@ -48,13 +44,12 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         let bytes = journal.whole_lines()?;
         let text = std::str::from_utf8(&bytes)
             .map_err(|_| JournalError::Unreadable(0, "not UTF-8".to_owned()))?;
-        journal.records = decode(text, Tail::Whole)?;
-        verify(&journal.records)?;
+        journal.records = decode(text)?;
         Ok(journal)
     }
 
-    /// The part of the file that counts: a torn last line is overwritten. It may end inside of a character, so it is
-    /// cut off before the text is looked at.
+    /// Returns the part of the file that counts. A torn last line may end inside a character, so it is dropped before the
+    /// text is decoded.
     fn whole_lines(&self) -> Result<Vec<u8>, FileError> {
         let bytes = self.disk.read(&self.path).map_err(|error| self.disk_error(error))?;
         let mut bytes = bytes.unwrap_or_default();
@@ -66,11 +61,11 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         &self.records
     }
 
-    /// Appends a record, which must follow the last one, and returns when it is durable.
+    /// Appends a record durably; it must follow the last one.
     pub fn append(&mut self, record: &Record<E>) -> Result<(), FileError> {
         let expected = self.records.last();
         let follows = follow(expected, &record.run, record.at, record.entry.clone());
-        let length = self.length_if_as_it_was()?;
+        let length = self.unchanged_length()?;
         let Some(length) = length.filter(|_| follows.hash == record.hash) else {
             return Err(FileError::Conflict);
         };
@@ -83,9 +78,9 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         Ok(())
     }
 
-    /// The length of the part that counts, if it still is what we know: as many records, and our last one, whose hash
-    /// stands for those before it. Not the whole chain again: thousands of records would be read thousands of times.
-    fn length_if_as_it_was(&self) -> Result<Option<u64>, FileError> {
+    /// Returns the length of the part that counts, if it is unchanged: the same number of records, and the same last one,
+    /// whose hash covers those before it. Decoding the whole file for every record would be quadratic.
+    fn unchanged_length(&self) -> Result<Option<u64>, FileError> {
         let bytes = self.whole_lines()?;
         let lines = bytes.split(|byte| *byte == b'\n').skip(1).count();
         let last = self.records.last().map(encode).unwrap_or_default();
@@ -93,13 +88,13 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         Ok(same.then_some(bytes.len() as u64))
     }
 
-    /// Forgets what was before these records, which must be the journal's last ones.
+    /// Drops all but the last records.
     pub fn keep(&mut self, retained: usize) -> Result<(), FileError> {
         let from = self.records.len().saturating_sub(retained);
         if from == 0 {
             return Ok(());
         }
-        if self.length_if_as_it_was()?.is_none() {
+        if self.unchanged_length()?.is_none() {
             return Err(FileError::Conflict);
         }
         let text: String = self.records[from..].iter().map(encode).collect();
@@ -113,13 +108,12 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     }
 }
 
-/// How a file of ours is opened: never behind a link, and without waiting for the other end of a pipe.
+/// Flags for every file: no symbolic links, and no waiting for the other end of a pipe.
 pub(crate) const NEVER_A_LINK: OFlags =
     OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
-/// Who may read and write it.
 pub(crate) const OWNER_ONLY: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// The machine's disk: never through a link, for the owner only, and durable with its directory entry.
+/// The file system: no symbolic links, for the owner only, durable with the directory entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
@@ -142,12 +136,12 @@ impl Disk for RealDisk {
         use std::io::{Read as _, Seek as _, Write as _};
         let flags = NEVER_A_LINK.union(OFlags::RDWR).union(OFlags::CREATE);
         let mut file = regular(open(path, flags, OWNER_ONLY)?)?;
-        // Also one that somebody else made, whatever rights it has.
+        // The file may exist with other permissions.
         fchmod(&file, OWNER_ONLY)?;
         file.seek(io::SeekFrom::Start(keep))?;
-        let mut behind = Vec::new();
-        file.read_to_end(&mut behind)?;
-        if behind.contains(&b'\n') {
+        let mut rest = Vec::new();
+        file.read_to_end(&mut rest)?;
+        if rest.contains(&b'\n') {
             return Ok(false);
         }
         file.set_len(keep)?;
@@ -159,28 +153,28 @@ impl Disk for RealDisk {
 
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         use std::io::Write as _;
-        let mut beside = path.as_os_str().to_owned();
-        // Of a name of our own: another one may be taking over at this moment, too.
-        beside.push(format!(".{}.new", std::process::id()));
-        // A file of our own making, with our own rights: never one that lies there already.
-        let _ = std::fs::remove_file(&beside);
+        let mut temporary = path.as_os_str().to_owned();
+        // Another process may replace the file at the same time.
+        temporary.push(format!(".{}.new", std::process::id()));
+        // Never an existing file, whose permissions may differ.
+        let _ = std::fs::remove_file(&temporary);
         let flags = NEVER_A_LINK.union(OFlags::WRONLY).union(OFlags::CREATE).union(OFlags::EXCL);
-        let mut file = std::fs::File::from(open(&beside, flags, OWNER_ONLY)?);
+        let mut file = std::fs::File::from(open(&temporary, flags, OWNER_ONLY)?);
         file.write_all(bytes)?;
         file.sync_all()?;
-        std::fs::rename(&beside, path)?;
+        std::fs::rename(&temporary, path)?;
         sync_directory(path)
     }
 }
 
-/// A file and nothing else: a device has no end.
+/// Rejects devices, which have no end.
 fn regular(file: std::os::fd::OwnedFd) -> io::Result<std::fs::File> {
     let file = std::fs::File::from(file);
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 
 fn sync_directory(path: &Path) -> io::Result<()> {
-    // The parent of a bare name is empty, which is no directory.
+    // The parent of a bare name is empty.
     let directory = Path::new(".").join(path.parent().unwrap_or(path));
     std::fs::File::open(directory)?.sync_all()
 }

@@ -12,7 +12,6 @@ pub struct FileStore<E> {
 }
 
 impl<E: Content> FileStore<E> {
-    /// The store at a path.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), journal: None }

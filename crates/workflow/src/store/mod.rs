@@ -1,9 +1,8 @@
-//! Where a journal is kept: in the target cluster, or in a file.
+//! Stores of a journal: `ConfigMap`s in the target cluster, or a file.
 
 mod config_map;
 pub(crate) mod disk;
 mod file;
-mod segments;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,18 +13,16 @@ use crate::journal::{Content, Record};
 use crate::lock::{FileLock, JournalLock, LeaseLock, Lock, Owner, file_holder, lease_holder};
 use crate::world::Clock;
 
-pub use config_map::ConfigMapStore;
+pub use config_map::{ConfigMapStore, SEGMENT_BYTES};
 pub use disk::{Disk, FileError, FileJournal, RealDisk};
 pub use file::FileStore;
-pub use segments::{SEGMENT_BYTES, Segment, join, split};
 
-/// Where a journal is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalPlace {
-    /// In the target cluster, in this namespace.
+    /// The namespace in the target cluster.
     ConfigMap(String),
-    /// In a file, by its whole path.
+    /// The absolute path.
     File(String),
 }
 
@@ -36,7 +33,6 @@ impl Default for JournalPlace {
 }
 
 pub enum Store<E> {
-    /// In the target cluster.
     ConfigMap(Box<ConfigMapStore<E>>),
     File(FileStore<E>),
 }
@@ -61,7 +57,6 @@ impl<E: Content> Store<E> {
         }
     }
 
-    /// Returns the process that holds the lock; none if it is free.
     pub async fn holder(&self, now: Timestamp) -> Result<Option<Lock>, StoreError> {
         match self {
             Self::ConfigMap(store) => {
@@ -73,7 +68,7 @@ impl<E: Content> Store<E> {
         }
     }
 
-    /// Appends a record, durably, if the journal has not grown since it was loaded.
+    /// Appends a record durably if the journal has not changed since it was loaded.
     pub async fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
         match self {
             Self::ConfigMap(store) => store.append(record).await,
@@ -81,7 +76,7 @@ impl<E: Content> Store<E> {
         }
     }
 
-    /// Forgets all but the last records.
+    /// Drops old records.
     pub async fn keep(&mut self, all: usize, retained: usize) -> Result<(), StoreError> {
         match self {
             Self::ConfigMap(store) => store.keep(all, retained).await,

@@ -1,47 +1,36 @@
 //! The journal's stores and their locks: what was reported as durable is, two writers never both succeed, and one process holds a run.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test may fail loudly"
-)]
 
-mod common;
-
-use mooring_repair::shell::store;
-use mooring_repair::workflow::Reason;
 use std::rc::Rc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_repair::settings::Settings;
-use mooring_repair::workflow::{Entry, Record};
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use mooring_simulator::kubernetes::{Clock, InProcess, Key, Kubernetes, Options, Running, Shell};
 use mooring_workflow::journal::{encode, follow};
 use mooring_workflow::lock::{JournalLock, LockError, LockWait, Owner, acquire};
-use mooring_workflow::store::NAMESPACE;
-use mooring_workflow::store::SEGMENT_BYTES;
-use mooring_workflow::store::{FileStore, Store, StoreError};
+use mooring_workflow::store::{
+    ConfigMapStore, FileStore, NAMESPACE, SEGMENT_BYTES, Store, StoreError,
+};
 use serde_json::Value;
 
-fn start() -> Timestamp {
+use crate::sample::{SampleEntry as Entry, SampleRecord as Record, started};
+
+pub(crate) fn start() -> Timestamp {
     "2026-11-15T05:00:00Z".parse().unwrap()
 }
 
-fn owner(name: &str) -> Owner {
+pub(crate) fn owner(name: &str) -> Owner {
     Owner { host: name.into(), pid: 1, holder: name.into() }
 }
 
 /// An API server in this process, with faults.
-struct Server {
-    shell: Shell,
+pub(crate) struct Server {
+    pub(crate) shell: Shell,
     _running: Running,
 }
 
 impl Server {
-    fn with(faults: Vec<Rule>) -> Self {
+    pub(crate) fn with(faults: Vec<Rule>) -> Self {
         let options = Options { start: start(), faults, ..Options::default() };
         let mut kubernetes = Kubernetes::new(options);
         let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace",
@@ -64,13 +53,14 @@ impl Server {
         })
     }
 
-    fn store(&self) -> Store<Entry> {
+    pub(crate) fn store(&self) -> Store<Entry> {
         let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
-        store(mooring_kube::Client::new(client), NAMESPACE, "system")
+        let (client, name) = (mooring_kube::Client::new(client), "repair-system".to_owned());
+        Store::ConfigMap(Box::new(ConfigMapStore::new(client, NAMESPACE, name, "A journal.")))
     }
 }
 
-fn fault(then: Fault, probability: f64) -> Rule {
+pub(crate) fn fault(then: Fault, probability: f64) -> Rule {
     Rule {
         when: Condition { writes: Some(true), ..Condition::default() },
         then,
@@ -82,12 +72,8 @@ fn fault(then: Fault, probability: f64) -> Rule {
     }
 }
 
-fn begins() -> Entry {
-    Entry::RunStarted(common::session(&Settings::new(common::target("system")), owner("a")))
-}
-
 fn stopped(length: usize) -> Entry {
-    Entry::Stopped { reason: Reason::Deadline, message: "m".repeat(length) }
+    crate::sample::stopped(&"m".repeat(length))
 }
 
 async fn append(store: &mut Store<Entry>, records: &mut Vec<Record>, entry: Entry) {
@@ -124,7 +110,7 @@ const PATIENT: LockWait = LockWait::Until(SignedDuration::from_mins(60));
 async fn begun(mut store: Store<Entry>) -> (Store<Entry>, Vec<Record>) {
     store.load().await.unwrap();
     let mut records = Vec::new();
-    append(&mut store, &mut records, begins()).await;
+    append(&mut store, &mut records, started()).await;
     (store, records)
 }
 
@@ -138,7 +124,7 @@ async fn records_and_the_holder_of_the_lock_are_visible_to_every_process() {
         let mut store = make();
         let (mut lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
         assert!(records.is_empty());
-        append(&mut store, &mut records, begins()).await;
+        append(&mut store, &mut records, started()).await;
         append(&mut store, &mut records, stopped(10)).await;
         assert_eq!(make().load().await.unwrap(), records);
         let holder = make().holder(start()).await.unwrap().unwrap();
@@ -214,7 +200,7 @@ async fn dead_process_frees_its_file_at_once() {
     let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
     let mut store = make();
     let (lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
-    append(&mut store, &mut records, begins()).await;
+    append(&mut store, &mut records, started()).await;
     drop(lock);
     let text = std::fs::read_to_string(folder.path().join("journal.lock")).unwrap();
     assert!(text.contains("\"host\":\"a\""), "{text}");
@@ -232,7 +218,7 @@ async fn file_is_waited_for_and_has_all_records_of_its_last_holder() {
     let (mut lock, mut records) = acquire_now(&mut last, "a").await.unwrap();
     let works = async {
         tokio::time::sleep(Duration::from_mins(5)).await;
-        append(&mut last, &mut records, begins()).await;
+        append(&mut last, &mut records, started()).await;
         lock.release().await;
     };
     let mut next = make();
@@ -248,7 +234,7 @@ async fn stopped_holder_in_the_cluster_loses_the_run() {
         let (mut theirs, mut store) = (server.store(), server.store());
         let held = acquire_by(&mut theirs, "stopped", LockWait::None, skew).await;
         let (mut lock, mut records) = held.unwrap();
-        append(&mut theirs, &mut records, begins()).await;
+        append(&mut theirs, &mut records, started()).await;
         let began = tokio::time::Instant::now();
         let (_mine, found) = acquire_by(&mut store, "b", PATIENT, 0).await.unwrap();
         let took = began.elapsed().as_secs();
@@ -376,7 +362,7 @@ async fn a_write_that_is_refused_for_good_says_why_and_is_not_repeated() {
         let Err(LockError::Store(StoreError::Unavailable(why))) = locked else {
             panic!("{status}: {locked:?}")
         };
-        let appended = store.append(&follow(None, "run", start(), begins())).await;
+        let appended = store.append(&follow(None, "run", start(), started())).await;
         let Err(StoreError::Unavailable(also)) = appended else { panic!("{status}: {appended:?}") };
         assert!(why.contains("by a fault rule") && also == why, "{status}: {why} {also}");
         assert_eq!(began.elapsed(), Duration::ZERO, "{status}");
@@ -410,7 +396,7 @@ async fn a_store_that_stays_away_is_given_up() {
                     other => panic!("{status}: {other:?}"),
                 }
             } else {
-                store.append(&follow(None, "run", start(), begins())).await.unwrap_err()
+                store.append(&follow(None, "run", start(), started())).await.unwrap_err()
             };
             assert!(matches!(failed, StoreError::Unavailable(_)), "{status}: {failed:?}");
             let seconds = began.elapsed().as_secs();
@@ -535,7 +521,7 @@ async fn missing_namespace_names_the_manifest() {
     let server = Server::of(Kubernetes::new(Options { start: start(), ..Options::default() }));
     let mut store = server.store();
     store.load().await.unwrap();
-    let appended = store.append(&follow(None, "run", start(), begins())).await.unwrap_err();
+    let appended = store.append(&follow(None, "run", start(), started())).await.unwrap_err();
     let Err(LockError::Store(locked)) = acquire_now(&mut store, "a").await else { panic!() };
     for error in [appended.to_string(), locked.to_string()] {
         let hint = "kubectl apply -f packaging/roles/mooring-repair-cluster.yaml";

@@ -1,0 +1,56 @@
+//! The history of a run, for reports.
+
+use mooring_workflow::report::{History, StepReport};
+use mooring_workflow::{EffectResult, Entry};
+
+use crate::sample::{
+    Sample, SampleEntry, SampleStep, at, chain, change, done, intent, session, started, stopped,
+};
+
+fn history(entries: Vec<SampleEntry>) -> History<Sample> {
+    History::read(&chain(entries)).unwrap().unwrap()
+}
+
+#[test]
+fn history_lists_steps_effects_and_the_last_stop() {
+    let entries = vec![
+        started(),
+        done(SampleStep::Prepare),
+        intent("a"),
+        Entry::Outcome { key: "change a".to_owned(), result: EffectResult::Done },
+        intent("b"),
+        stopped("m"),
+    ];
+    let first = history(entries.clone());
+    assert_eq!((first.run.id.as_str(), first.last), ("r1", at(5)));
+    let proof = vec!["prepare is done".to_owned()];
+    assert_eq!(first.steps, [StepReport { step: SampleStep::Prepare, at: at(1), proof }]);
+    let effects = [(at(2), change("a"), Some(EffectResult::Done)), (at(4), change("b"), None)];
+    assert_eq!(first.effects, effects);
+    assert_eq!(first.stopped.as_deref(), Some("m"));
+    assert!(History::<Sample>::read(&[]).unwrap().is_none());
+    for (generation, steps) in [(1, 1), (2, 0)] {
+        let mut entries = entries.clone();
+        entries.push(Entry::Resumed(session(generation)));
+        let resumed = history(entries);
+        assert_eq!((resumed.stopped, resumed.steps.len()), (None, steps), "{generation}");
+    }
+}
+
+#[test]
+fn history_is_that_of_the_last_run() {
+    let mut records = chain(vec![started(), done(SampleStep::Prepare), crate::sample::finished()]);
+    let next = mooring_workflow::journal::follow(records.last(), "r2", at(9), started());
+    records.push(next);
+    let last = History::<Sample>::read(&records).unwrap().unwrap();
+    assert_eq!((last.run.id.as_str(), last.steps.len(), last.last), ("r2", 0, at(9)));
+}
+
+#[test]
+fn line_of_a_step_has_its_time_name_and_evidence() {
+    let proof = vec!["one".to_owned(), "two\u{1b}[2J".to_owned()];
+    let report = StepReport { step: SampleStep::Change, at: at(125), proof };
+    let line = report.line(at(0), "change");
+    assert!(line.starts_with("   2:05  change             one; two"), "{line:?}");
+    assert!(line.ends_with('\n') && !line.contains('\u{1b}'), "{line:?}");
+}

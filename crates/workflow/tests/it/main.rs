@@ -1,0 +1,17 @@
+//! The engine, its journals, stores and locks, with a workflow that each test scripts.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test may fail loudly"
+)]
+
+mod commands;
+mod engine;
+mod files;
+mod history;
+mod journal;
+mod leases;
+mod sample;
+mod stores;
