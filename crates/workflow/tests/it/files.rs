@@ -21,7 +21,7 @@ fn records() -> Vec<SampleRecord> {
         started(),
         done(SampleStep::Prepare),
         stopped("m"),
-        Entry::Resumed(session(1)),
+        Entry::Resumed(Box::new(session(1))),
         intent("a"),
     ])
 }
@@ -31,8 +31,10 @@ fn open(path: &Path) -> Result<Journal<RealDisk>, FileError> {
 }
 
 /// A file, and the number of bytes after which the next write is torn.
+type TornFile = (Option<Vec<u8>>, Option<usize>);
+
 #[derive(Default, Clone)]
-struct TornDisk(Rc<RefCell<(Option<Vec<u8>>, Option<usize>)>>);
+struct TornDisk(Rc<RefCell<TornFile>>);
 
 impl Disk for TornDisk {
     fn read(&self, _: &Path) -> io::Result<Option<Vec<u8>>> {

@@ -31,7 +31,7 @@ fn history_lists_steps_effects_and_the_last_stop() {
     assert!(History::<Sample>::read(&[]).unwrap().is_none());
     for (generation, steps) in [(1, 1), (2, 0)] {
         let mut entries = entries.clone();
-        entries.push(Entry::Resumed(session(generation)));
+        entries.push(Entry::Resumed(Box::new(session(generation))));
         let resumed = history(entries);
         assert_eq!((resumed.stopped, resumed.steps.len()), (None, steps), "{generation}");
     }

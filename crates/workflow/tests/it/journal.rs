@@ -31,8 +31,8 @@ fn entries() -> Vec<SampleEntry> {
         intent("a"),
         outcome("a", operation("t")),
         stopped("m"),
-        Entry::Resumed(session(1)),
-        Entry::AbortStarted(session(1)),
+        Entry::Resumed(Box::new(session(1))),
+        Entry::AbortStarted(Box::new(session(1))),
         finished(),
     ]
 }
@@ -93,7 +93,7 @@ fn edited_missing_and_swapped_records_are_named() {
         assert_eq!(error, JournalError::Broken(3));
     }
     let mut swapped = records.clone();
-    swapped[2] = follow(Some(&records[1]), "r1", at(99), Entry::Resumed(session(1)));
+    swapped[2] = follow(Some(&records[1]), "r1", at(99), Entry::Resumed(Box::new(session(1))));
     assert_eq!(verify(&swapped), Err(JournalError::Broken(3)));
     // The number alone is wrong.
     let mut renumbered = records.clone();
@@ -188,7 +188,7 @@ fn run_describes_its_records() {
 
 #[test]
 fn rollback_ends_with_the_run_or_its_reason() {
-    let mut all = vec![started(), Entry::AbortStarted(session(1))];
+    let mut all = vec![started(), Entry::AbortStarted(Box::new(session(1)))];
     assert_eq!(replay(all.clone()).phase, Phase::Aborting);
     all.push(stopped("m"));
     assert_eq!(replay(all.clone()).phase, Phase::Aborting);
@@ -199,10 +199,14 @@ fn rollback_ends_with_the_run_or_its_reason() {
 #[test]
 fn session_of_another_plan_runs_all_steps_again() {
     for (generation, step) in [(1, SampleStep::Change), (2, SampleStep::Prepare)] {
-        let all = vec![started(), done(SampleStep::Prepare), Entry::Resumed(session(generation))];
+        let all = vec![
+            started(),
+            done(SampleStep::Prepare),
+            Entry::Resumed(Box::new(session(generation))),
+        ];
         let run = replay(all);
         assert_eq!(run.step(), Some(step));
-        assert_eq!(run.session, *session(generation));
+        assert_eq!(run.session, session(generation));
         assert_eq!((run.step_since(), run.session_since()), (at(2), at(2)));
     }
 }
@@ -233,8 +237,8 @@ fn attempts_count_intents_and_keep_the_last_result() {
     let rejected = [intent("a"), outcome("a", refused()), intent("a"), outcome("a", refused())];
     let run = replay([started()].into_iter().chain(rejected).collect());
     assert!(!run.attempt("change a").unwrap().may_have_happened(), "both were rejected");
-    let lost = [intent("a"), intent("a"), outcome("a", refused())];
-    let run = replay([started()].into_iter().chain(lost).collect());
+    let unknown = [intent("a"), intent("a"), outcome("a", refused())];
+    let run = replay([started()].into_iter().chain(unknown).collect());
     assert!(run.attempt("change a").unwrap().may_have_happened(), "the result of one is lost");
 }
 
@@ -249,7 +253,7 @@ fn attempts_before_a_step_or_session_are_recognized_by_their_number() {
     assert_eq!(relation(&all), (false, false));
     all.push(done(SampleStep::Prepare));
     assert_eq!(relation(&all), (true, false));
-    all.push(Entry::Resumed(session(1)));
+    all.push(Entry::Resumed(Box::new(session(1))));
     assert_eq!(relation(&all), (true, true));
     all.push(intent("a"));
     assert_eq!(relation(&all), (false, false));

@@ -231,13 +231,13 @@ pub(crate) fn second(time: Timestamp) -> i64 {
     time.as_second() - at(0).as_second()
 }
 
-pub(crate) fn session(generation: u32) -> Box<SampleSession> {
+pub(crate) fn session(generation: u32) -> SampleSession {
     let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-    Box::new(SampleSession { approval: Approval::Typed(hash.parse().unwrap()), generation })
+    SampleSession { approval: Approval::Typed(hash.parse().unwrap()), generation }
 }
 
 pub(crate) fn started() -> SampleEntry {
-    Entry::RunStarted(session(1))
+    Entry::RunStarted(Box::new(session(1)))
 }
 
 pub(crate) fn change(object: &str) -> Change {
