@@ -1,4 +1,4 @@
-//! One definition for parsing, help, completions and the manual page.
+//! Command line: the one source of parsing, help, completions and manual pages.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -8,13 +8,13 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use clap_complete::Shell;
 use mooring_codes::Date;
 
-use crate::cluster_cli::{
+use crate::cluster_args::{
     CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, WHY_HELP, WhyArguments,
 };
-use crate::speed::speed;
+use crate::speed::parse_speed;
 use crate::version;
 
-/// Says why a node did not join its AKS cluster.
+/// Diagnose AKS nodes that fail to join the cluster, and repair wedged node pools
 #[derive(Debug, Parser)]
 #[command(
     name = "mooring",
@@ -28,7 +28,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// Reads the process' words. As a plugin (`kubectl-mooring`) it speaks of itself as people call it.
+/// Parses the command line. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
 pub(crate) fn parse() -> Cli {
     let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let mut command = Cli::command();
@@ -41,69 +41,76 @@ pub(crate) fn parse() -> Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  fine, or nothing to do
-  1  a negative finding: a node failed, a pool is wedged
-  2  the command line means nothing
-  3  something could not be read, written, reached or listened on
-  4  a guard refused
-  5  interrupted, but resumable
-  6  Azure is throttling
+  0  success, or nothing to do
+  1  problem found: a node failed or a pool is wedged
+  2  usage error
+  3  I/O or API error
+  4  blocked by a check
+  5  interrupted; can be resumed
+  6  throttled by Azure
 
-Data goes to standard output, everything else to standard error.";
+Results go to stdout, messages to stderr.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say why a node failed, from an exit code, a name, or any text about it
+    /// Explain an exit code, an error name or an error message
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArguments),
-    /// Browse the exit-code catalogue
+    /// List and show exit codes
     Codes(CodesArguments),
-    /// Prove that a node pool is wedged, and rebuild it so that a kill at any instant loses nothing
+    /// Detect and rebuild wedged node pools
     Repair(crate::repair::RepairArguments),
-    /// Remove what a retired operator left: stuck finalizers, custom resources, definitions, release, namespace
+    /// Remove the resources of an uninstalled operator (finalizers, CRs, CRDs, Helm release)
     Finalizers(crate::finalizers::FinalizersArguments),
-    /// Say why a node did not join, from Azure, the cluster and the record
+    /// Show why a node failed to join the cluster
     #[command(after_help = WHY_HELP)]
     Why(WhyArguments),
-    /// Show which node image fails with what
+    /// Show bootstrap failures by node image and cause
     #[command(after_help = FLEET_HELP)]
     Fleet(FleetArguments),
-    /// Put the cause of a failed bootstrap on its NodeClaim, in events, metrics and a record
+    /// Run the controller that reports bootstrap failures on NodeClaims
     #[command(after_help = CONTROLLER_HELP)]
     Controller(ControllerArguments),
-    /// Watch the whole story: failing nodes, the cause, the fleet verdict, a pool that is rebuilt
+    /// Run an end-to-end demo on this machine
     #[command(after_help = crate::demo::DEMO_HELP)]
     Demo(crate::demo::DemoArguments),
-    /// Turn a node's report, event files and logs into one timeline
+    /// Show a node's bootstrap as a timeline
     #[command(after_help = crate::trace::HELP)]
     Trace(crate::trace::TraceArguments),
-    /// Collect what support asks for, without secrets, in one archive
+    /// Collect node logs for a support case, with secrets redacted
     #[command(after_help = crate::bundle::HELP)]
     Bundle(crate::bundle::BundleArguments),
-    /// Serve a simulated Azure on loopback, over TLS
+    /// Run a local simulator of the Azure and Kubernetes APIs
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArguments),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions {
-        /// The shell
+        /// Shell to print the script for
         shell: Shell,
     },
-    /// Print a manual page (try `mooring man repair | man -l -`), or write all of them
+    /// Print a manual page, or write all of them to a directory
+    #[command(after_help = MAN_EXAMPLES)]
     Man(ManArguments),
-    /// Be the node agent
+    /// Run the node agent
     #[command(hide = true, disable_help_flag = true)]
     Agent {
-        /// What the agent is asked to do
+        /// Arguments of the agent
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        words: Vec<OsString>,
+        arguments: Vec<OsString>,
     },
 }
 
+const MAN_EXAMPLES: &str = "\
+Examples:
+  mooring man | man -l -
+  mooring man repair-apply | man -l -
+  mooring man --out share/man/man1";
+
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
-    /// The page of a command, such as repair or repair-apply; else that of mooring itself
+    /// Page of a command, such as repair or repair-apply [default: mooring]
     pub(crate) page: Option<String>,
-    /// Write the pages of all commands into this folder
+    /// Directory to write the pages of all commands to
     #[arg(long, value_name = "DIR", conflicts_with = "page")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -117,20 +124,20 @@ Examples:
   mooring explain provision.json
   az vm get-instance-view … | mooring explain -
 
-Exits with 0 whenever it answered, also when the answer is that nothing can be known.";
+Exits with 0 even if no cause was found.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// An exit code (decimal or 0x…), a name, a file, or - for standard input
+    /// Exit code (decimal or 0x…), error name, file, or - for stdin
     #[arg(value_name = "CODE|NAME|FILE|-", allow_negative_numbers = true)]
     pub(crate) what: String,
-    /// The node's operating system, if the text does not show it
+    /// Operating system of the node, if the input does not show it
     #[arg(long, value_enum)]
     pub(crate) os: Option<Os>,
-    /// The node image's version (202601.27.0) or date: some codes changed their meaning
+    /// Node image version (202601.27.0) or date; some codes have changed their meaning
     #[arg(long, value_name = "VERSION", value_parser = image_date)]
     pub(crate) image: Option<Date>,
-    /// How to show the answer
+    /// Output format
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub(crate) output: Format,
 }
@@ -142,39 +149,43 @@ Examples:
   mooring sim --scenario oras-missing --kube-port 0 --state demo &
   kubectl --kubeconfig demo/kubeconfig get nodes,nodeclaims
 
-Prints `ready https://127.0.0.1:N` once the files are written and every port answers.
-Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled, slow-boot,
-young-operation, retired-operator (for `mooring finalizers`).
-GET /admin/ on the same port lists what can be broken and looked at:
+Prints `ready https://127.0.0.1:PORT` when the files are written and all ports
+accept connections. Stop it with Ctrl-C or SIGTERM.
+
+Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled,
+slow-boot, young-operation, retired-operator (for `mooring finalizers`).
+
+GET /admin/ on the same port lists the faults that can be injected:
   curl --cacert demo/ca.pem -H \"Authorization: Bearer $MOORING_SIM_TOKEN\" \\
     \"$AZURE_RESOURCE_MANAGER_ENDPOINT/admin/\"
 
-Every run has its own random secrets, which only env.sh and kubeconfig (0600) hold.";
+Secrets are random for every run. Only env.sh and kubeconfig (mode 0600) have
+them.";
 
 #[derive(Debug, Args)]
 pub(crate) struct SimArguments {
-    /// A built-in scenario, or a YAML file
+    /// Built-in scenario, or a YAML file (a path with a / or a .)
     #[arg(long, value_name = "NAME|FILE", default_value = "healthy")]
     pub(crate) scenario: String,
-    /// The port; 0 takes a free one
+    /// Port to listen on; 0 picks a free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// The address to listen on
+    /// Address to listen on
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) address: IpAddr,
-    /// How much faster than in Azure things happen
-    #[arg(long, default_value_t = 60.0, value_parser = speed)]
+    /// Speed-up factor (60 = one minute per second)
+    #[arg(long, default_value_t = 60.0, value_parser = parse_speed)]
     pub(crate) speed: f64,
-    /// Serve the cluster's own API, too, on this port; 0 takes a free one
+    /// Port of the Kubernetes API; 0 picks a free port [default: not served]
     #[arg(long, value_name = "PORT")]
     pub(crate) kube_port: Option<u16>,
-    /// Let Karpenter run in the cluster
+    /// Run the Karpenter simulator in the cluster
     #[arg(long)]
     pub(crate) karpenter: bool,
-    /// The folder for ca.pem, env.sh and, with --kube-port, kubeconfig
+    /// Directory for ca.pem, env.sh and, with --kube-port, kubeconfig
     #[arg(long, value_name = "DIR", default_value = "mooring-sim")]
     pub(crate) state: PathBuf,
-    /// What chance is drawn from: the same seed gives the same run
+    /// Random seed, for reproducible runs
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -187,33 +198,32 @@ pub(crate) struct CodesArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CodesCommand {
-    /// List the codes that a node can report today
+    /// List the exit codes that nodes report
     List {
-        /// Only those of this operating system
+        /// Operating system of the node
         #[arg(long, value_enum)]
         os: Option<Os>,
-        /// All that is known: past, raw, proposed and image-build codes, too
+        /// Include past, raw, proposed and image-build codes
         #[arg(long)]
         all: bool,
-        /// How to show them
+        /// Output format
         #[arg(short, long, value_enum, default_value_t = ListFormat::Table)]
         output: ListFormat,
     },
-    /// Show the pages of a code
+    /// Show the pages of an exit code
     Show {
-        /// An exit code (decimal or 0x…) or a name
+        /// Exit code (decimal or 0x…) or error name
         #[arg(value_name = "CODE|NAME", allow_negative_numbers = true)]
         what: String,
-        /// Only those of this operating system
+        /// Operating system of the node
         #[arg(long, value_enum)]
         os: Option<Os>,
-        /// The node image's version (202601.27.0) or date
+        /// Node image version (202601.27.0) or date
         #[arg(long, value_name = "VERSION", value_parser = image_date)]
         image: Option<Date>,
     },
 }
 
-/// An operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Os {
     Linux,
@@ -229,23 +239,21 @@ impl From<Os> for mooring_codes::Os {
     }
 }
 
-/// How an answer is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For a terminal
+    /// Human-readable table
     Table,
-    /// mooring.explain/v1
+    /// JSON, schema mooring.explain/v1
     Json,
-    /// For an issue or a chat
+    /// Markdown, for issues and chats
     Markdown,
 }
 
-/// How a list is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
-    /// For a terminal
+    /// Human-readable table
     Table,
-    /// mooring.codes/v1
+    /// JSON, schema mooring.codes/v1
     Json,
 }
 
@@ -258,19 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_holds_together() {
+    fn command_definition_is_valid() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn what_stands_behind_a_help_fits_the_width_that_help_is_wrapped_at() {
-        fn check(command: &clap::Command) {
-            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            for line in text.lines() {
-                assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
-            }
-            command.get_subcommands().for_each(check);
-        }
-        check(&Cli::command());
     }
 }

@@ -1,4 +1,4 @@
-//! `codes`: the catalogue, to browse.
+//! `mooring codes`.
 
 use mooring_codes::{Date, ExitCode, Os, Reach, Status, all, by_name, lookup, page};
 use mooring_contract::json::{Escape, Layout, Writer};
@@ -12,7 +12,7 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
     match &arguments.command {
         CodesCommand::List { os, all, output } => {
             let os = os.map(Os::from);
-            let codes: Vec<_> = listed(os, *all).collect();
+            let codes: Vec<_> = select_codes(os, *all).collect();
             show::print(
                 match output {
                     ListFormat::Table => table(&codes),
@@ -33,8 +33,8 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
             };
             if found.is_empty() {
                 let what = identifier(what);
-                return Err(Failure::unreadable(format!(
-                    "no code is known as `{what}`\nhint: `mooring codes list --all` lists what is known"
+                return Err(Failure::io(format!(
+                    "unknown code `{what}`\nhint: `mooring codes list --all` lists all codes"
                 )));
             }
             let pages: Vec<_> = found.iter().map(|code| page(code)).collect();
@@ -43,7 +43,7 @@ pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
     }
 }
 
-/// `211` or `0xD3`.
+/// Parses `211` or `0xD3`.
 pub(crate) fn parse_code(text: &str) -> Option<i32> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => i32::from_str_radix(digits, 16).ok(),
@@ -51,12 +51,12 @@ pub(crate) fn parse_code(text: &str) -> Option<i32> {
     }
 }
 
-/// Everything that a number means, on either system or on the one that is given.
+/// Returns all meanings of a code, on all systems unless `os` is given.
 fn meanings(code: i32, os: Option<Os>, image: Option<Date>) -> Vec<&'static ExitCode> {
     systems(os).flat_map(|os| lookup(os, code, image)).collect()
 }
 
-/// What a number can mean in a report of today. A page tells of the past as well.
+/// Returns the meanings of a code in reports of current nodes.
 pub(crate) fn likely_meanings(
     code: i32,
     os: Option<Os>,
@@ -69,7 +69,7 @@ fn systems(os: Option<Os>) -> impl Iterator<Item = Os> {
     [Os::Linux, Os::Windows].into_iter().filter(move |system| os.is_none_or(|os| os == *system))
 }
 
-fn listed(os: Option<Os>, everything: bool) -> impl Iterator<Item = &'static ExitCode> {
+fn select_codes(os: Option<Os>, everything: bool) -> impl Iterator<Item = &'static ExitCode> {
     let is_current = |code: &ExitCode| {
         matches!(code.status, Status::Agent | Status::Current | Status::Raw)
             && matches!(code.reach, Reach::Node | Reach::Raw)
@@ -87,7 +87,6 @@ fn table(codes: &[&'static ExitCode]) -> String {
         + &rows.collect::<String>()
 }
 
-/// A stable document, `mooring.codes/v1`.
 fn json(codes: &[&'static ExitCode]) -> String {
     let mut json = Writer::new(Layout::Indented(2), Escape::Minimal);
     json.open_object();

@@ -1,4 +1,4 @@
-//! `mooring controller`: wiring.
+//! `mooring controller`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use mooring_kube::Times;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cluster_cli::ControllerArguments;
+use crate::cluster_args::ControllerArguments;
 use crate::connect;
 use crate::failure::Failure;
 
@@ -33,13 +33,13 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
 async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    let kube = connect::kubernetes(&arguments.cluster).await?;
-    let arm = connect::azure(arguments.cluster.arm_endpoint.as_ref(), share::ours())?;
+    let kube = connect::kube_client(&arguments.cluster).await?;
+    let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), share::ours())?;
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
     let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);
-    // NodeClaims name VMs, and this confines what is read of them, so nothing starts without it.
-    let scope = connect::scope(&arm, &arguments.cluster).await?;
+    // Confines which VMs are read, since NodeClaims can name any; required.
+    let scope = connect::read_scope(&arm, &arguments.cluster).await?;
     let clock: Clock = Arc::new(Timestamp::now);
     let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(clock())));
     let probes = Pages::Probes(Arc::clone(&health), Arc::clone(&clock));
@@ -63,7 +63,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         commit = env!("MOORING_COMMIT"),
         metrics = %metrics_on,
         health = %health_on,
-        "starts"
+        "starting controller"
     );
     controller
         .run(async move {
@@ -77,20 +77,22 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `:8080` is every address, as everybody's flags for Prometheus have it.
+/// Binds an address. `:8080` means all interfaces, as in other Prometheus exporters.
 async fn listen(flag: &str, text: &str) -> Result<TcpListener, Failure> {
     let whole = if text.starts_with(':') { format!("0.0.0.0{text}") } else { text.to_owned() };
     let address: SocketAddr = whole.parse().map_err(|_| {
-        Failure::usage(format!("{flag} {text}: not an address such as :8080 or 127.0.0.1:8080"))
+        Failure::usage(format!(
+            "{flag} {text}: invalid address\nhint: use an address such as :8080 or 127.0.0.1:8080"
+        ))
     })?;
     TcpListener::bind(address).await.map_err(|error| {
-        Failure::unreadable(format!(
-            "cannot listen on {address}: {error}\nhint: `{flag} 127.0.0.1:0` takes a free port"
+        Failure::io(format!(
+            "cannot listen on {address}: {error}\nhint: `{flag} 127.0.0.1:0` picks a free port"
         ))
     })
 }
 
-/// Another name for each process: two that share one would both believe to lead.
+/// Returns a name that is unique per process: two processes with one name would both be leader.
 fn instance() -> String {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let host = variable("POD_NAME").or_else(|| variable("HOSTNAME"));
@@ -100,7 +102,7 @@ fn instance() -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn two_processes_of_one_host_have_different_names() {
+    fn instance_name_contains_the_process_id() {
         let name = super::instance();
         let (host, process) = name.rsplit_once('-').unwrap();
         assert!(!host.is_empty());

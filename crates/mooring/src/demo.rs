@@ -1,4 +1,4 @@
-//! `mooring demo`: wiring.
+//! `mooring demo`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,38 +12,41 @@ use crate::show::print;
 
 pub(crate) const DEMO_HELP: &str = "\
 Examples:
-  mooring demo                             the whole story, in under a minute
-  mooring demo --list                      other stories (game days)
+  mooring demo                 run the default scenario, in under a minute
+  mooring demo --list          list the built-in scenarios
   mooring demo --scenario budget-blocks
-  mooring demo --show healthy-boot > mine.yaml; mooring demo --scenario ./mine.yaml
-  mooring demo --keep                      hold everything open for kubectl and mooring
+  mooring demo --show healthy-boot > my.yaml
+  mooring demo --scenario ./my.yaml
+  mooring demo --keep          keep everything running for kubectl and mooring
 
-Needs no Azure, no cluster and no root. Listens on free ports of loopback only; writes a temporary
-folder and mooring-demo.html in the current one. Exits with 0 if the story came true, with 1 if
-something else happened, and with 3 if something could not be started, read or written, or took
-too long.";
+Requires no Azure, no cluster and no root access. Listens on free ports of the
+loopback interface. Writes a temporary directory, and mooring-demo.html to the
+current directory.
+
+Exits with 0 if the scenario passed, with 1 if it failed, and with 3 on I/O
+errors and timeouts.";
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// A built-in story, or a YAML file (a path with a / or a .)
+    /// Built-in scenario, or a YAML file (a path with a / or a .)
     #[arg(long, value_name = "NAME|FILE", default_value = "first-five-minutes")]
     scenario: String,
-    /// Name the built-in stories
+    /// List the built-in scenarios
     #[arg(long, conflicts_with_all = ["show", "keep"])]
     list: bool,
-    /// Print a built-in story, to start one of your own from
+    /// Print a built-in scenario, as a template for your own
     #[arg(long, value_name = "NAME", conflicts_with = "keep")]
     show: Option<String>,
-    /// At the end, hold everything open until Ctrl-C
+    /// Keep everything running at the end, until Ctrl-C
     #[arg(long)]
     keep: bool,
-    /// Keep nodes, logs and the report in this folder
+    /// Directory for nodes, logs and the report
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How much faster than the story says things happen: 2 is twice as fast
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::speed::speed)]
+    /// Speed-up factor (2 = twice as fast as the scenario)
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::speed::parse_speed)]
     speed: f64,
-    /// What chance is drawn from: the same seed gives the same names
+    /// Random seed, for reproducible names
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -85,6 +88,6 @@ async fn run(options: &Options) -> Result<(), Failure> {
     let mut output = Output::new(Box::new(std::io::stdout()), Style::of_stdout());
     let result = Box::pin(mooring_demo::run(options, &mut output, stop)).await;
     result.map_err(|error: DemoError| {
-        Failure::unreadable(format!("demo: {error}")).with_code(error.exit_code())
+        Failure::io(format!("demo: {error}")).with_code(error.exit_code())
     })
 }

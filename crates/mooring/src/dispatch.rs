@@ -1,11 +1,9 @@
-//! From a command to what it does, and to an exit code.
+//! Dispatch of commands.
 
 use std::process::ExitCode;
 
 use crate::cli::Command;
-use crate::{
-    bundle, codes, controller, demo, documents, explain, finalizers, repair, sim, trace, why,
-};
+use crate::{bundle, codes, controller, demo, explain, finalizers, man, repair, sim, trace, why};
 
 pub(crate) fn run(command: Command) -> ExitCode {
     let done = match command {
@@ -16,9 +14,9 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Bundle(arguments) => bundle::bundle(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
-        Command::Completions { shell } => documents::completions(shell),
-        Command::Man(arguments) => documents::manual(&arguments),
-        // These have more to say than that they are done.
+        Command::Completions { shell } => man::completions(shell),
+        Command::Man(arguments) => man::manual(&arguments),
+        // These return an exit code.
         Command::Repair(arguments) => return repair::repair(&arguments),
         Command::Demo(arguments) => {
             return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
@@ -27,10 +25,10 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Why(arguments) => {
             return why::why(&arguments).unwrap_or_else(|failure| failure.report());
         }
-        Command::Agent { words } => {
-            // The node agent, inside this binary: simulated nodes run it.
+        Command::Agent { arguments } => {
+            // Simulated nodes run the agent with this binary.
             let mut host = mooring_agent::world::Host::of_own_process();
-            return ExitCode::from(mooring_agent::run(&words, &mut host));
+            return ExitCode::from(mooring_agent::run(&arguments, &mut host));
         }
     };
     done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `explain`: from a code, a name or any text to the cause.
+//! `mooring explain`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,9 +15,8 @@ use crate::cli::{ExplainArguments, Format};
 use crate::codes::{likely_meanings, parse_code};
 use crate::failure::Failure;
 use crate::show;
-use crate::trace::say;
 
-/// A fleet's logs fit; a disk image does not. Memory does not grow with the text, but time does.
+/// Bounds the time; memory does not grow with the input. The logs of a fleet fit, a disk image does not.
 const MAX_BYTES: u64 = 256 << 20;
 const CHUNK: usize = 64 << 10;
 
@@ -25,7 +24,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
     let what = arguments.what.as_str();
     if what == "-" {
-        return explain_text(arguments.output, &mut io::stdin(), "standard input", hints);
+        return explain_text(arguments.output, &mut io::stdin(), "stdin", hints);
     }
     if let Some(code) = parse_code(what) {
         let found = likely_meanings(code, hints.os, hints.image_date);
@@ -36,12 +35,12 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
                 let known = known.map(|image| known_image_page(image, ANOTHER_IMAGE));
                 show::print((known.unwrap_or_default() + &pages(what, &found)).as_bytes())
             }
-            format => answer(format, &diagnose_code(code, hints), &Recognized::default()),
+            format => print_diagnoses(format, &diagnose_code(code, hints), &Recognized::default()),
         };
     }
     let path = Path::new(what);
     if path.is_dir() {
-        return Err(unreadable(what, "it is a folder; name a file in it, such as provision.json"));
+        return Err(unreadable(what, "is a directory; pass a file in it, such as provision.json"));
     }
     if path.exists() {
         let mut file = File::open(path).map_err(|error| unreadable(what, &error.to_string()))?;
@@ -54,24 +53,23 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     }
     let named = by_name(what);
     if named.is_empty() {
-        // A name of Azure's that stands for no code, such as a time-out's.
+        // A name of Azure that has no code, such as that of a timeout.
         let diagnoses = diagnose(what.as_bytes(), hints);
         let codes = codes_of(what);
         return match (diagnoses.is_empty(), cause_page(what)) {
-            (false, _) => answer(arguments.output, &diagnoses, &Recognized::default()),
+            (false, _) => print_diagnoses(arguments.output, &diagnoses, &Recognized::default()),
             (true, Some(page)) => {
-                answer(arguments.output, &[of_cause(&page)], &Recognized::default())
+                print_diagnoses(arguments.output, &[diagnose_cause(&page)], &Recognized::default())
             }
-            (true, None) if codes.is_empty() => Err(unreadable(
-                what,
-                "there is no such file, and no exit code or cause has this name",
-            )),
+            (true, None) if codes.is_empty() => {
+                Err(unreadable(what, "no file, exit code or cause has this name"))
+            }
             (true, None) => show::print(pages(what, &codes).as_bytes()),
         };
     }
     match arguments.output {
         Format::Table => show::print(pages(what, named.as_slice()).as_bytes()),
-        format => answer(format, &named_diagnoses(named, hints), &Recognized::default()),
+        format => print_diagnoses(format, &named_diagnoses(named, hints), &Recognized::default()),
     }
 }
 
@@ -84,27 +82,28 @@ fn explain_text(
     let mut stream = DiagnosisStream::new(hints);
     let is_blank = read(source, name, &mut stream)?;
     if is_blank && format != Format::Json {
-        return show::print(nothing_in(name).as_bytes());
+        return show::print(empty_input(name).as_bytes());
     }
     let StreamDiagnoses { diagnoses, omitted, recognized } = stream.finish();
     if omitted > 0 {
-        say(&format!("{omitted} more failures are not shown; explain a part of the text"));
+        show::print_warning(&format!(
+            "{omitted} more failures are not shown\nhint: explain a part of the text"
+        ));
     }
-    answer(format, &diagnoses, &recognized)
+    print_diagnoses(format, &diagnoses, &recognized)
 }
 
-/// Most often the command before the pipe has failed.
-fn nothing_in(name: &str) -> String {
+/// Returns the message for empty input; usually the command before the pipe failed.
+fn empty_input(name: &str) -> String {
     let name = identifier(name);
     format!(
-        "There is nothing to explain: {name} is empty.\n\
-         hint: check the command or file that the text comes from; give the extension's message, \
-         the ARM error or provision.json\n"
+        "Nothing to explain: {name} is empty.\n\
+         hint: check the source of the input; pass the CSE message, the ARM error or \
+         provision.json\n"
     )
 }
 
-/// What is known of a cause, as a diagnosis.
-fn of_cause(page: &CausePage) -> Diagnosis {
+fn diagnose_cause(page: &CausePage) -> Diagnosis {
     Diagnosis {
         os: None,
         outcome: Outcome::NoCode,
@@ -125,18 +124,18 @@ fn of_cause(page: &CausePage) -> Diagnosis {
     }
 }
 
-/// What the catalogue says of a name, as diagnoses.
+/// Returns the diagnoses of an error name.
 fn named_diagnoses(named: Meanings, hints: Hints) -> Vec<Diagnosis> {
     let mut diagnoses = Vec::new();
     for meaning in named {
-        let of_code = diagnose_code(meaning.number, Hints { os: Some(meaning.os), ..hints });
-        let is_meant = |d: &Diagnosis| d.effective.name.as_deref() == Some(meaning.name);
-        diagnoses.extend(of_code.into_iter().filter(is_meant));
+        let found = diagnose_code(meaning.number, Hints { os: Some(meaning.os), ..hints });
+        let has_name = |d: &Diagnosis| d.effective.name.as_deref() == Some(meaning.name);
+        diagnoses.extend(found.into_iter().filter(has_name));
     }
     diagnoses
 }
 
-/// Passes a text on in chunks; returns whether there is nothing but white space in it.
+/// Passes the input to the diagnosis in chunks; returns true if it is blank.
 fn read(source: &mut dyn Read, name: &str, stream: &mut DiagnosisStream) -> Result<bool, Failure> {
     let mut chunk = vec![0; CHUNK];
     let (mut total, mut is_blank) = (0_u64, true);
@@ -152,7 +151,7 @@ fn read(source: &mut dyn Read, name: &str, stream: &mut DiagnosisStream) -> Resu
             let limit = MAX_BYTES >> 20;
             return Err(unreadable(
                 name,
-                &format!("more than {limit} MiB; give the part around the failure"),
+                &format!("larger than {limit} MiB; pass the part around the failure"),
             ));
         }
         is_blank &= chunk[..length].trim_ascii().is_empty();
@@ -162,14 +161,18 @@ fn read(source: &mut dyn Read, name: &str, stream: &mut DiagnosisStream) -> Resu
 
 fn unreadable(name: &str, why: &str) -> Failure {
     let name = identifier(name);
-    Failure::unreadable(format!(
-        "cannot explain `{name}`: {why}\nhint: `mooring explain --help` shows what can be explained"
+    Failure::io(format!(
+        "cannot explain `{name}`: {why}\nhint: `mooring explain --help` lists the supported input"
     ))
 }
 
-fn answer(format: Format, diagnoses: &[Diagnosis], recognized: &Recognized) -> Result<(), Failure> {
+fn print_diagnoses(
+    format: Format,
+    diagnoses: &[Diagnosis],
+    recognized: &Recognized,
+) -> Result<(), Failure> {
     let text = match format {
-        Format::Table | Format::Markdown if diagnoses.is_empty() => show::nothing(recognized),
+        Format::Table | Format::Markdown if diagnoses.is_empty() => show::no_failure(recognized),
         Format::Table => show::table(diagnoses),
         Format::Markdown => show::markdown(diagnoses),
         Format::Json => to_json(diagnoses) + "\n",
@@ -177,19 +180,19 @@ fn answer(format: Format, diagnoses: &[Diagnosis], recognized: &Recognized) -> R
     show::print(text.as_bytes())
 }
 
-/// The pages of what a code or name may mean. Ambiguity is told, never guessed.
+/// Returns the pages of all meanings of a code or name: ambiguity is reported, never guessed.
 fn pages(what: &str, meanings: &[&'static ExitCode]) -> String {
     match meanings {
         [] => format!(
-            "{} is no code that is known to end a node's bootstrap.\n\
-             hint: `mooring codes list --all` lists what is known\n",
+            "Unknown exit code {}.\n\
+             hint: `mooring codes list --all` lists all codes\n",
             identifier(what)
         ),
         [one] => page(one),
         several => {
             let mut text = format!(
-                "{} has {} meanings; the operating system (--os) and the image's version (--image) \
-                 may tell which.\n\n",
+                "{} has {} meanings. Select one with --os (operating system) or --image (node image \
+                 version).\n\n",
                 identifier(what),
                 several.len()
             );

@@ -1,11 +1,11 @@
-//! Why a command gave no answer.
+//! Error of a command.
 
 use std::io;
 use std::process::ExitCode;
 
-use mooring_redact::printable_lines;
+use crate::show;
 
-/// A sentence for a person, and an exit code for a script.
+/// Message and exit code. The message is `what failed: why`, and may have lines that start with `hint: `.
 #[derive(Debug)]
 pub(crate) struct Failure {
     text: String,
@@ -13,26 +13,22 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something could not be read.
-    pub(crate) fn unreadable(text: String) -> Self {
+    pub(crate) fn io(text: String) -> Self {
         Self { text, exit_code: 3 }
     }
 
-    pub(crate) fn refused(text: String) -> Self {
+    pub(crate) fn blocked(text: String) -> Self {
         Self { text, exit_code: 4 }
     }
 
-    /// Interrupted, but it can be resumed.
     pub(crate) fn resumable(text: String) -> Self {
         Self { text, exit_code: 5 }
     }
 
-    /// The same with another exit code.
     pub(crate) fn with_code(self, exit_code: u8) -> Self {
         Self { exit_code, ..self }
     }
 
-    /// Azure did not do what was asked of it.
     pub(crate) fn azure(error: &mooring_arm::Error) -> Self {
         let exit_code = if error.is_throttled() { 6 } else { 3 };
         Self { text: format!("Azure: {error}"), exit_code }
@@ -42,21 +38,19 @@ impl Failure {
         &self.text
     }
 
-    /// The command line means nothing.
     pub(crate) fn usage(text: String) -> Self {
         Self { text, exit_code: 2 }
     }
 
-    #[expect(clippy::print_stderr, reason = "this is where people are told")]
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("mooring: {}", printable_lines(&self.text));
+        show::print_note(&format!("error: {}", self.text));
         ExitCode::from(self.exit_code)
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::unreadable(error.to_string())
+        Self::io(error.to_string())
     }
 }
 
@@ -67,7 +61,7 @@ mod tests {
     use super::Failure;
 
     #[test]
-    fn throttling_has_an_exit_code_of_its_own() {
+    fn throttling_has_its_own_exit_code() {
         let code = |kind| {
             let error = Error { kind, fate: Fate::NotDone, call: Box::new(Made::default()) };
             Failure::azure(&error).exit_code

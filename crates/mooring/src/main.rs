@@ -1,20 +1,20 @@
-//! The operator's command line: wiring.
+//! Command line of Mooring.
 
 mod bundle;
 mod cli;
-mod cluster_cli;
+mod cluster_args;
 mod codes;
 mod connect;
 mod controller;
 mod demo;
 mod dispatch;
-mod documents;
 mod explain;
 mod failure;
 mod finalizers;
-mod journaled;
+mod man;
 mod outfile;
 mod repair;
+mod runs;
 mod show;
 mod show_fleet;
 mod show_why;
@@ -27,13 +27,13 @@ mod why;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // What a panic says may quote a secret; where it happened cannot.
+    // The message of a panic may contain a secret; its location cannot.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(String::new, ToString::to_string);
         let text = format!(
-            "a bug in mooring, at {place}\nhint: please report it with the command that led there"
+            "internal error at {place}\nhint: please report this, with the command that you ran"
         );
-        let _ = failure::Failure::unreadable(text).report();
+        let _ = failure::Failure::io(text).report();
     }));
     dispatch::run(cli::parse().command)
 }

@@ -1,4 +1,4 @@
-//! Diagnoses for people.
+//! Output to stdout and stderr, and human-readable diagnoses.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Prints text, without what steers a terminal: much of it is written by others. A reader that has seen enough is no
-/// failure.
+/// Prints text to stdout, without terminal control characters, since much of it comes from elsewhere. A closed pipe is
+/// not an error.
 pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
     print_raw(printable_lines(&String::from_utf8_lossy(text)).as_bytes())
 }
 
-/// Prints data that is ours alone, or no text at all.
+/// Prints binary data, or text that is already safe, to stdout.
 pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -24,13 +24,23 @@ pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// Prints a message to stderr, without terminal control characters.
+#[expect(clippy::print_stderr, reason = "messages go to stderr")]
+pub(crate) fn print_note(text: &str) {
+    eprintln!("{}", printable_lines(text));
+}
+
+pub(crate) fn print_warning(text: &str) {
+    print_note(&format!("warning: {text}"));
+}
+
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Failure::unreadable(error.to_string()))?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|error| Failure::io(error.to_string()))?;
     Ok(escape_hidden(&text) + "\n")
 }
 
-/// The same JSON with hidden characters as escapes, which programs read as the characters.
+/// Escapes hidden characters in JSON strings.
 pub(crate) fn escape_hidden(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
@@ -46,13 +56,13 @@ pub(crate) fn escape_hidden(json: &str) -> String {
     safe
 }
 
-/// A text in which no failure was recognized: what it is, and what would help more.
-pub(crate) fn nothing(recognized: &Recognized) -> String {
+/// Describes input in which no failure was recognized.
+pub(crate) fn no_failure(recognized: &Recognized) -> String {
     let mut lines = Lines::default();
     let parts = recognized.parts.join(", ");
     lines.line(match parts.as_str() {
         "" => "No failure recognized.".to_owned(),
-        parts => format!("No failure recognized. The text is or contains {parts}."),
+        parts => format!("No failure recognized. The input is or contains {parts}."),
     });
     for next in &recognized.next {
         lines.line(format_args!("hint: explain {next}"));
@@ -68,7 +78,7 @@ pub(crate) fn cause(page: &CausePage) -> String {
     row("Stage", &format!("{}: {}", page.stage, page.stage.description()));
     row("Owner", page.owner.as_str());
     for (index, phrase) in page.phrases.iter().enumerate() {
-        row(if index == 0 { "Known by" } else { "" }, &format!("\"{phrase}\""));
+        row(if index == 0 { "Evidence" } else { "" }, &format!("\"{phrase}\""));
     }
     for (index, action) in page.actions.iter().enumerate() {
         row(if index == 0 { "Next steps" } else { "" }, &format!("{}. {action}", index + 1));
@@ -91,16 +101,16 @@ fn entry(diagnosis: &Diagnosis) -> String {
     let mut row = |name: &str, value: String| lines.line(format_args!("  {name:<11} {value}"));
     row("reported", reported(diagnosis));
     if diagnosis.effective.code != diagnosis.reported.code {
-        row("really", code(diagnosis.effective.code, diagnosis.effective.name.as_deref()));
+        row("actual", code(diagnosis.effective.code, diagnosis.effective.name.as_deref()));
     }
     row("reason", format!("{} ({} confidence)", diagnosis.reason, diagnosis.confidence.as_str()));
     row("owner", diagnosis.owner.as_str().to_owned());
     row("stage", format!("{}: {}", diagnosis.stage, diagnosis.stage.description()));
     for evidence in &diagnosis.evidence {
-        row("seen", format!("{}: {}", evidence.place, evidence.line));
+        row("evidence", format!("{}: {}", evidence.place, evidence.line));
     }
     for (index, action) in diagnosis.actions.iter().enumerate() {
-        row(if index == 0 { "do first" } else { "then" }, action.clone());
+        row(if index == 0 { "next steps" } else { "" }, format!("{}. {action}", index + 1));
     }
     for (name, value) in [("image", &diagnosis.image_version), ("extension", &diagnosis.extension)]
     {
@@ -111,7 +121,6 @@ fn entry(diagnosis: &Diagnosis) -> String {
     lines.into()
 }
 
-/// For an issue or a chat.
 pub(crate) fn markdown(diagnoses: &[Diagnosis]) -> String {
     let mut lines = Vec::new();
     for diagnosis in diagnoses {
@@ -161,7 +170,7 @@ mod tests {
     use super::code;
 
     #[test]
-    fn code_is_shown_by_number_and_name() {
+    fn code_is_shown_as_number_and_name() {
         assert_eq!(code(Some(50), Some("OUTBOUND_CONN_FAIL")), "50 OUTBOUND_CONN_FAIL");
         assert_eq!(code(Some(50), None), "50");
         assert_eq!(code(None, Some("OUTBOUND_CONN_FAIL")), "OUTBOUND_CONN_FAIL");

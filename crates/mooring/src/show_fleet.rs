@@ -1,4 +1,4 @@
-//! The table of image × cause.
+//! Output of `mooring fleet`: failures by image and cause.
 
 use std::fmt::Write as _;
 
@@ -8,38 +8,36 @@ use mooring_controller::verdict::advice;
 use mooring_redact::{markdown as escape, printable};
 use serde_json::{Value, json};
 
-use crate::cluster_cli::ReportFormat;
+use crate::cluster_args::ReportFormat;
 use crate::failure::Failure;
 use crate::show;
 
-const NOTHING: &str = "No failures are on record.\n\
-    hint: `mooring controller` keeps the record; `--namespace` says where\n";
+const NOTHING: &str = "No failures recorded.\n\
+    hint: failures are recorded by `mooring controller`; check --namespace\n";
 
-/// What the cluster shows beside the record.
+/// State of the cluster, in addition to the failure record.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
-    /// Whether an AKSNodeClass can pin an image version.
+pub(crate) struct ClusterState {
+    /// True if an AKSNodeClass can pin an image version; `None` if unknown.
     pub(crate) has_versions: Option<bool>,
-    /// Nodes without a providerID.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes_without_provider_id: Vec<Node>,
 }
 
-/// The table in a format.
 pub(crate) fn show(
     format: ReportFormat,
     table: &Table,
-    around: &Surroundings,
+    state: &ClusterState,
 ) -> Result<String, Failure> {
-    Ok(show_nodes(format, &around.nodes)
+    Ok(show_nodes(format, &state.nodes_without_provider_id)
         + &match format {
-            ReportFormat::Json => return show::json(&json(table, around)),
+            ReportFormat::Json => return show::json(&json(table, state)),
             _ if table.rows.is_empty() => NOTHING.to_owned() + &unconfirmed(table),
-            ReportFormat::Table => columns(table, around),
-            ReportFormat::Markdown => markdown(table, around),
+            ReportFormat::Table => columns(table, state),
+            ReportFormat::Markdown => markdown(table, state),
         })
 }
 
-/// Describes Nodes without a providerID, for people: one that stops Karpenter matters more than anything else.
+/// Describes Nodes without a providerID. They stop Karpenter, so they come first.
 pub(crate) fn show_nodes(format: ReportFormat, nodes: &[Node]) -> String {
     let mut text = String::new();
     for node in nodes {
@@ -52,7 +50,6 @@ pub(crate) fn show_nodes(format: ReportFormat, nodes: &[Node]) -> String {
     text
 }
 
-/// Describes Nodes without a providerID, for programs.
 pub(crate) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
     nodes
         .iter()
@@ -60,9 +57,8 @@ pub(crate) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
         .collect()
 }
 
-/// What can be done about an image.
-fn steps(table: &Table, image: &str, around: &Surroundings) -> Vec<String> {
-    advice::steps(&table.place(image, around.has_versions))
+fn steps(table: &Table, image: &str, state: &ClusterState) -> Vec<String> {
+    advice::steps(&table.place(image, state.has_versions))
 }
 
 fn cells(row: &Row) -> [String; 5] {
@@ -72,7 +68,7 @@ fn cells(row: &Row) -> [String; 5] {
 
 const HEAD: [&str; 5] = ["IMAGE", "CAUSE", "FAILED", "POOLS", "LAST"];
 
-fn columns(table: &Table, around: &Surroundings) -> String {
+fn columns(table: &Table, state: &ClusterState) -> String {
     let rows: Vec<[String; 5]> =
         table.rows.iter().map(|row| cells(row).map(|cell| printable(&cell))).collect();
     let width = |column: usize| {
@@ -93,38 +89,37 @@ fn columns(table: &Table, around: &Surroundings) -> String {
     }
     for (image, sentence) in &table.findings {
         let _ = writeln!(text, "\n{}", printable(sentence));
-        for step in steps(table, image, around) {
+        for step in steps(table, image, state) {
             let _ = writeln!(text, "- {}", printable(&step));
         }
     }
     text + &unconfirmed(table)
 }
 
-/// What is on record and not counted.
 fn unconfirmed(table: &Table) -> String {
     match table.unconfirmed {
         0 => String::new(),
         count => format!(
-            "\nNot counted: {count} unconfirmed (only an event reports them; `mooring why POOL` lists them)\n"
+            "\nNot counted: {count} unconfirmed (reported only by events; `mooring why POOL` lists them)\n"
         ),
     }
 }
 
-fn markdown(table: &Table, around: &Surroundings) -> String {
+fn markdown(table: &Table, state: &ClusterState) -> String {
     let mut text = format!("| {} |\n|---|---|---|---|---|\n", HEAD.join(" | "));
     for row in &table.rows {
         let _ = writeln!(text, "| {} |", cells(row).map(|cell| escape(&cell)).join(" | "));
     }
     for (image, sentence) in &table.findings {
         let _ = writeln!(text, "\n**{}**\n", escape(sentence));
-        for step in steps(table, image, around) {
+        for step in steps(table, image, state) {
             let _ = writeln!(text, "- {}", escape(&step));
         }
     }
     text + &unconfirmed(table)
 }
 
-fn json(table: &Table, around: &Surroundings) -> Value {
+fn json(table: &Table, state: &ClusterState) -> Value {
     let rows: Vec<_> = table
         .rows
         .iter()
@@ -137,12 +132,12 @@ fn json(table: &Table, around: &Surroundings) -> Value {
         .findings
         .iter()
         .map(|(image, sentence)| {
-            let actions = steps(table, image, around);
+            let actions = steps(table, image, state);
             json!({"image": image, "sentence": sentence, "actions": actions})
         })
         .collect();
     json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped,
-        "unconfirmed": table.unconfirmed, "nodesWithoutProviderID": nodes_json(&around.nodes)})
+        "unconfirmed": table.unconfirmed, "nodesWithoutProviderID": nodes_json(&state.nodes_without_provider_id)})
 }
 
 #[cfg(test)]
@@ -165,22 +160,23 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_image_comes_with_the_exact_patches() {
-        for (format, budget) in [
+    fn failing_image_has_the_exact_kubectl_patches() {
+        for (format, expected) in [
             (ReportFormat::Table, r#"{"nodes":"0","reasons":["Drifted"]}"#),
             (ReportFormat::Json, r#"{\"nodes\":\"0\",\"reasons\":[\"Drifted\"]}"#),
         ] {
-            let text = show(format, &table(), &Surroundings::default()).unwrap();
-            assert!(text.contains(budget), "{text}");
+            let text = show(format, &table(), &ClusterState::default()).unwrap();
+            assert!(text.contains(expected), "{text}");
             assert!(text.contains("kubectl patch aksnodeclass linux"), "{text}");
         }
-        let around = Surroundings { has_versions: Some(false), nodes: Vec::new() };
-        let text = show(ReportFormat::Table, &table(), &around).unwrap();
+        let state =
+            ClusterState { has_versions: Some(false), nodes_without_provider_id: Vec::new() };
+        let text = show(ReportFormat::Table, &table(), &state).unwrap();
         assert!(text.contains("no image version can be pinned"), "{text}");
     }
 
     #[test]
-    fn a_node_that_stops_karpenter_comes_first() {
+    fn nodes_without_provider_id_come_first() {
         let node = Node {
             name: "aks-default-lost".to_owned(),
             uid: "u".to_owned(),
@@ -188,9 +184,9 @@ mod tests {
             created: jiff::Timestamp::UNIX_EPOCH,
             state: NodeState::NoProviderId,
         };
-        let around = Surroundings { has_versions: None, nodes: vec![node] };
+        let state = ClusterState { has_versions: None, nodes_without_provider_id: vec![node] };
         for table in [table(), Table::default()] {
-            let text = show(ReportFormat::Table, &table, &around).unwrap();
+            let text = show(ReportFormat::Table, &table, &state).unwrap();
             assert!(text.starts_with("Node aks-default-lost of NodePool default"), "{text}");
             assert!(text.contains("kubectl delete node aks-default-lost"), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Why, for people and programs.
+//! Output of `mooring why`.
 
 mod earlier;
 
@@ -9,12 +9,12 @@ use mooring_controller::once::{NodeTold, Table};
 use mooring_redact::{Lines, markdown as escape, markdown_code};
 use serde_json::{Value, json};
 
-use crate::cluster_cli::ReportFormat;
+use crate::cluster_args::ReportFormat;
 use crate::failure::Failure;
 use crate::show;
 use crate::show_fleet::{nodes_json, show_nodes};
 
-/// The answer in a format, after Nodes that have no providerID.
+/// Formats the reports, after Nodes without a providerID.
 pub(crate) fn show(
     format: ReportFormat,
     what: &str,
@@ -37,7 +37,7 @@ pub(crate) fn show(
 fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
     let mut text = Lines::default();
     for one in told {
-        let mark = if one.is_failed() { "failed" } else { "well" };
+        let mark = if one.is_failed() { "failed" } else { "ok" };
         text.line(format_args!("{} ({mark}): {}", one.node, one.sentence()));
         let mut row = |name: &str, value: &str| {
             if !value.is_empty() {
@@ -54,9 +54,9 @@ fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
         if let Some(failure) = &one.verdict.failure {
             row("cause", &failure.cause);
             row("owner", failure.owner);
-            row("seen", failure.evidence.as_deref().unwrap_or_default());
+            row("evidence", failure.evidence.as_deref().unwrap_or_default());
         }
-        row("read from", one.from.as_str());
+        row("source", one.from.as_str());
         row("earlier", &earlier::sentence(one).unwrap_or_default());
         for sentence in about(one, fleet) {
             row("fleet", sentence);
@@ -105,13 +105,13 @@ fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
 fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
     let mut text = format!("### Why {}\n\n", markdown_code(what));
     for one in told {
-        let mark = if one.is_failed() { "failed" } else { "well" };
+        let mark = if one.is_failed() { "failed" } else { "ok" };
         let (node, sentence) = (escape(&one.node), escape(&one.sentence()));
         let _ = writeln!(text, "- **{node}** ({mark}): {sentence}");
         if let Some(evidence) =
             one.verdict.failure.as_ref().and_then(|failure| failure.evidence.as_ref())
         {
-            let _ = writeln!(text, "  - seen: {}", markdown_code(evidence));
+            let _ = writeln!(text, "  - evidence: {}", markdown_code(evidence));
         }
         if let Some(sentence) = earlier::sentence(one) {
             let _ = writeln!(text, "  - {}", escape(&sentence));
@@ -132,7 +132,7 @@ mod tests {
     use mooring_controller::verdict::registration::NodeState;
 
     #[test]
-    fn a_node_that_stops_karpenter_is_in_every_format() {
+    fn node_without_provider_id_is_in_every_format() {
         let node = Node {
             name: "aks-default-lost".to_owned(),
             uid: "u".to_owned(),

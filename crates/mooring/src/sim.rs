@@ -1,4 +1,4 @@
-//! `mooring sim`: simulated Azure on a socket, and its cluster on another, until told to end.
+//! `mooring sim`.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ use crate::show::print;
 
 pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
     let settings = Settings {
-        scenario: scenario(&arguments.scenario)?,
+        scenario: load_scenario(&arguments.scenario)?,
         address: SocketAddr::new(arguments.address, arguments.port),
         state: arguments.state.clone(),
         speed: arguments.speed,
@@ -26,12 +26,12 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
     runtime.block_on(serve(settings))
 }
 
-/// A built-in scenario by its name; anything that looks like a path is a file.
-fn scenario(wanted: &str) -> Result<Scenario, Failure> {
+/// Returns a built-in scenario, or reads a file if the name has a `/` or a `.`.
+fn load_scenario(wanted: &str) -> Result<Scenario, Failure> {
     let is_file = wanted.contains(['/', '.']);
     let read = if is_file {
         let text = std::fs::read_to_string(wanted)
-            .map_err(|error| Failure::unreadable(format!("cannot read {wanted}: {error}")))?;
+            .map_err(|error| Failure::io(format!("cannot read {wanted}: {error}")))?;
         Scenario::parse(wanted, &text)
     } else {
         Scenario::named(wanted)
@@ -43,7 +43,7 @@ async fn serve(settings: Settings) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let simulation: Simulation =
-        sim::start(settings).await.map_err(|error| Failure::unreadable(error.to_string()))?;
+        sim::start(settings).await.map_err(|error| Failure::io(error.to_string()))?;
     print(format!("ready {}\n", simulation.url()).as_bytes())?;
     tokio::select! {
         _ = interrupted.recv() => {}

@@ -1,9 +1,8 @@
-//! What this binary is and was built from.
+//! Version and build information.
 
-/// For `-V`, logs and everybody who compares.
 pub(crate) const SHORT: &str = env!("CARGO_PKG_VERSION");
 
-/// For `--version`: what a bug report needs.
+/// Text of `--version`, for bug reports.
 pub(crate) const LONG: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit:  ",

@@ -192,7 +192,7 @@ impl Environment<'_> {
                     self.remember("stopped", why, MomentKind::Fault);
                 }
                 let mut lines = answer.stderr.lines();
-                let why = lines.find_map(|line| line.strip_prefix("mooring: "));
+                let why = lines.find_map(|line| line.strip_prefix("error: "));
                 if let Some(why) = why.filter(|_| !stopped) {
                     self.output
                         .print(Mark::Note, &format!("exit {}: {why}", words_of(answer.code)));

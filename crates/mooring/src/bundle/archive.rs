@@ -1,4 +1,4 @@
-//! The archive: the same bytes for the same content.
+//! Reproducible archive of a bundle.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,17 +8,16 @@ use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use tar::{Builder, Header};
 
-/// The folder that everything in the archive lies in.
-const FOLDER: &str = "mooring-bundle";
+/// Top-level directory of the archive.
+const DIRECTORY: &str = "mooring-bundle";
 
-/// A file for the archive, without secrets.
+/// File of the archive, with secrets redacted.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) path: String,
     pub(crate) why: String,
-    /// How long it was before anything was masked or cut.
-    pub(crate) original: u64,
-    pub(crate) is_cut: bool,
+    pub(crate) original_bytes: u64,
+    pub(crate) is_truncated: bool,
     pub(crate) redactions: usize,
     pub(crate) bytes: Vec<u8>,
 }
@@ -26,17 +25,16 @@ pub(crate) struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) entries: Vec<Entry>,
-    /// What was left out, and why.
-    pub(crate) left_out: Vec<(String, String)>,
+    /// Paths of skipped files, with the reason.
+    pub(crate) skipped: Vec<(String, String)>,
 }
 
 impl Contents {
-    /// How many masks were put in, in all files.
     pub(crate) fn redactions(&self) -> usize {
         self.entries.iter().map(|entry| entry.redactions).sum()
     }
 
-    /// The archive. No clock, no owner and no name of this machine is in it.
+    /// Returns the archive. It contains no timestamps, owners or host names.
     pub(crate) fn pack(&self) -> io::Result<Vec<u8>> {
         let packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
         let mut archive = Builder::new(packed);
@@ -54,21 +52,21 @@ impl Contents {
                 "path": entry.path,
                 "why": entry.why,
                 "bytes": entry.bytes.len(),
-                "originalBytes": entry.original,
+                "originalBytes": entry.original_bytes,
                 "redactions": entry.redactions,
                 "sha256": hex(digest(&SHA256, &entry.bytes).as_ref()),
             });
-            if entry.is_cut {
+            if entry.is_truncated {
                 file["cut"] = json!("only the end is here");
             }
             file
         });
-        let left_out = self.left_out.iter().map(|(path, why)| json!({"path": path, "why": why}));
+        let skipped = self.skipped.iter().map(|(path, why)| json!({"path": path, "why": why}));
         json!({
             "schema": "mooring.bundle/v1",
             "madeBy": format!("mooring {}", env!("CARGO_PKG_VERSION")),
             "files": files.collect::<Vec<_>>(),
-            "leftOut": left_out.collect::<Vec<_>>(),
+            "leftOut": skipped.collect::<Vec<_>>(),
         })
     }
 }
@@ -77,7 +75,7 @@ fn add(archive: &mut Builder<impl io::Write>, path: &str, bytes: &[u8]) -> io::R
     let mut header = Header::new_gnu();
     header.set_size(bytes.len() as u64);
     header.set_mode(0o600);
-    archive.append_data(&mut header, format!("{FOLDER}/{path}"), bytes)
+    archive.append_data(&mut header, format!("{DIRECTORY}/{path}"), bytes)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -93,16 +91,16 @@ mod tests {
     use super::{Contents, Entry};
 
     #[test]
-    fn masks_of_all_files_are_added_up() {
+    fn redactions_of_all_files_are_summed() {
         let entries = [2, 0, 3].map(|redactions| Entry {
             path: "a.log".to_owned(),
             why: "a log".to_owned(),
-            original: 1,
-            is_cut: false,
+            original_bytes: 1,
+            is_truncated: false,
             redactions,
             bytes: Vec::new(),
         });
-        let contents = Contents { entries: entries.into(), left_out: Vec::new() };
+        let contents = Contents { entries: entries.into(), skipped: Vec::new() };
         assert_eq!(contents.redactions(), 5);
     }
 }

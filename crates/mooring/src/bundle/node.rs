@@ -1,60 +1,57 @@
-//! What Azure and the record show of a node that cannot be looked into.
+//! Bundle of a node whose disk is not accessible: results of Azure and the failure record.
 
 use mooring_redact::Redactor;
 
 use super::archive::{Contents, Entry};
-use super::clean::clean;
-use crate::cluster_cli::{ClusterArguments, ReportFormat};
+use super::redact::redact;
+use crate::cluster_args::{ClusterArguments, ReportFormat};
 use crate::failure::Failure;
+use crate::runs::build_runtime;
 use crate::{show_why, why};
 
-/// The answer of `mooring why`, and each extension's own words.
+/// Collects the output of `mooring why` and the messages of the extensions.
 pub(crate) fn collect(name: &str, cluster: &ClusterArguments) -> Result<Contents, Failure> {
-    let (told, answer) = why::runtime()?.block_on(async {
+    let (told, answer) = build_runtime()?.block_on(async {
         let looker = why::looker(cluster, false, true).await?;
-        let told = looker.why(name).await.map_err(|failed| why::of(&failed))?;
+        let told = looker.why(name).await.map_err(|error| why::to_failure(&error))?;
         let fleet = looker.fleet().await.unwrap_or_default();
         let lost = looker.nodes_without_provider_id().await;
         let answer = show_why::show(ReportFormat::Json, name, &told, &fleet, &lost)?;
         Ok::<_, Failure>((told, answer))
     })?;
     let mut contents = Contents::default();
-    contents.entries.push(entry(
-        "why.json".to_owned(),
-        "the cause, as `mooring why` tells it",
-        &answer,
-    ));
+    contents.entries.push(entry("why.json".to_owned(), "output of `mooring why`", &answer));
     for one in told {
         let path = format!("{}/extension.txt", file_name(&one.node));
         if one.said.is_empty() {
-            contents.left_out.push((path, "Azure shows no text of the extension's".to_owned()));
+            contents.skipped.push((path, "Azure has no message of the extension".to_owned()));
         } else {
             contents.entries.push(entry(
                 path,
-                "what the extension says, with the node's report in it",
+                "message of the extension, with the bootstrap report",
                 &one.said,
             ));
         }
     }
-    let why = "is on the node: `mooring bundle /` there, or of a disk that is mounted elsewhere, takes it";
-    contents.left_out.push(("logs and events".to_owned(), why.to_owned()));
+    let why = "only on the node: run `mooring bundle /` there, or on a host that mounts its disk";
+    contents.skipped.push(("logs and events".to_owned(), why.to_owned()));
     Ok(contents)
 }
 
 fn entry(path: String, why: &str, text: &str) -> Entry {
-    // Nothing is known of the node's secrets here; what looks like one goes.
-    let cleaned = clean(&Redactor::new([""; 0]), text.as_bytes());
+    // The node's secrets are unknown here; only patterns apply.
+    let redacted = redact(&Redactor::new([""; 0]), text.as_bytes());
     Entry {
         path,
         why: why.to_owned(),
-        original: text.len() as u64,
-        is_cut: false,
-        redactions: cleaned.redactions,
-        bytes: cleaned.bytes,
+        original_bytes: text.len() as u64,
+        is_truncated: false,
+        redactions: redacted.redactions,
+        bytes: redacted.bytes,
     }
 }
 
-/// A name that is safe as a part of a path.
+/// Returns `name` as a safe file name.
 pub(crate) fn file_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let plain: String = name.chars().take(100).map(|c| if is_plain(c) { c } else { '-' }).collect();

@@ -1,7 +1,7 @@
-//! Files below a node's root, and nothing else.
+//! Reads confined to a node's root.
 //!
-//! The root may be `/` of a node on which others have accounts, so every part of a path is opened by itself and no link
-//! is followed: a path cannot lead out of the root, whatever is put in its way meanwhile.
+//! Other users may have accounts on the node. Every part of a path is opened separately without following links, so that
+//! no path leaves the root, even if it is changed during the read.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -11,35 +11,34 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
-/// A folder that nothing leads out of.
 pub(crate) struct Root {
-    folder: OwnedFd,
+    directory: OwnedFd,
 }
 
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// The content, or its end.
+    /// Content of the file, or its end.
     pub(crate) bytes: Vec<u8>,
     pub(crate) size: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum ReadError {
     Missing,
-    /// For a reason that belongs into the list of what was left out.
-    Because(String),
+    /// Not read, with the reason for the manifest.
+    Skipped(String),
 }
 
-fn because(why: &str) -> Refusal {
-    Refusal::Because(why.to_owned())
+fn skipped(why: &str) -> ReadError {
+    ReadError::Skipped(why.to_owned())
 }
 
-impl From<Errno> for Refusal {
+impl From<Errno> for ReadError {
     fn from(error: Errno) -> Self {
         match error {
             Errno::NOENT | Errno::NOTDIR => Self::Missing,
-            Errno::LOOP => because("a link, which is not followed"),
-            other => Self::Because(io::Error::from(other).to_string()),
+            Errno::LOOP => skipped("symbolic link; not followed"),
+            other => Self::Skipped(io::Error::from(other).to_string()),
         }
     }
 }
@@ -47,61 +46,61 @@ impl From<Errno> for Refusal {
 impl Root {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self { folder: rustix::fs::open(path, flags, Mode::empty())? })
+        Ok(Self { directory: rustix::fs::open(path, flags, Mode::empty())? })
     }
 
-    /// The folder of a path, and the path's last part.
-    fn descend<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), Refusal> {
-        let (folders, last) = path.rsplit_once('/').unwrap_or(("", path));
-        let mut folder =
-            self.folder.try_clone().map_err(|error| Refusal::Because(error.to_string()))?;
-        for part in folders.split('/').filter(|part| !part.is_empty()) {
-            not_a_link(&folder, part)?;
+    /// Opens the directory of a path; returns it with the last part of the path.
+    fn descend<'a>(&self, path: &'a str) -> Result<(OwnedFd, &'a str), ReadError> {
+        let (directories, last) = path.rsplit_once('/').unwrap_or(("", path));
+        let mut directory =
+            self.directory.try_clone().map_err(|error| ReadError::Skipped(error.to_string()))?;
+        for part in directories.split('/').filter(|part| !part.is_empty()) {
+            ensure_not_link(&directory, part)?;
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            folder = openat(&folder, part, flags, Mode::empty())?;
+            directory = openat(&directory, part, flags, Mode::empty())?;
         }
-        Ok((folder, last))
+        Ok((directory, last))
     }
 
-    /// Reads a file, or its last `most` bytes.
-    pub(crate) fn read(&self, path: &str, most: u64) -> Result<Read, Refusal> {
-        let (folder, name) = self.descend(path)?;
-        not_a_link(&folder, name)?;
-        // A pipe would keep us waiting.
+    /// Reads a file, or its last `max` bytes.
+    pub(crate) fn read(&self, path: &str, max: u64) -> Result<Read, ReadError> {
+        let (directory, name) = self.descend(path)?;
+        ensure_not_link(&directory, name)?;
+        // Opening a pipe would block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = openat(&folder, name, flags, Mode::empty())?;
-        let about = fstat(&file)?;
-        if FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
-            return Err(because("not a file"));
+        let file = openat(&directory, name, flags, Mode::empty())?;
+        let stat = fstat(&file)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(skipped("not a regular file"));
         }
-        if about.st_nlink > 1 {
-            return Err(because("has a second name, and may be something else"));
+        if stat.st_nlink > 1 {
+            return Err(skipped("hard link; may be another file"));
         }
-        let size = u64::try_from(about.st_size).unwrap_or(0);
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
         let mut file = File::from(file);
         let mut bytes = Vec::new();
         let read = file
-            .seek(SeekFrom::Start(size.saturating_sub(most)))
-            .and_then(|_| file.take(most).read_to_end(&mut bytes));
-        read.map_err(|error| Refusal::Because(error.to_string()))?;
+            .seek(SeekFrom::Start(size.saturating_sub(max)))
+            .and_then(|_| file.take(max).read_to_end(&mut bytes));
+        read.map_err(|error| ReadError::Skipped(error.to_string()))?;
         Ok(Read { bytes, size })
     }
 
-    /// The paths that a pattern with one `*` in its last part fits, in order.
-    pub(crate) fn matching(&self, pattern: &str, most: usize) -> Result<Vec<String>, Refusal> {
-        let Some((before, behind)) = pattern.split_once('*') else {
+    /// Returns the paths that match a pattern with one `*` in its last part, sorted.
+    pub(crate) fn matching(&self, pattern: &str, max: usize) -> Result<Vec<String>, ReadError> {
+        let Some((before, suffix)) = pattern.split_once('*') else {
             return Ok(vec![pattern.to_owned()]);
         };
-        let (folder, start) = before.rsplit_once('/').unwrap_or(("", before));
-        let (opened, _) = self.descend(&format!("{folder}/"))?;
+        let (directory, prefix) = before.rsplit_once('/').unwrap_or(("", before));
+        let (opened, _) = self.descend(&format!("{directory}/"))?;
         let mut names = Vec::new();
-        for entry in Dir::read_from(&opened)?.flatten().take(most) {
+        for entry in Dir::read_from(&opened)?.flatten().take(max) {
             let Ok(name) = entry.file_name().to_str() else { continue };
-            if name.len() > start.len() + behind.len()
-                && name.starts_with(start)
-                && name.ends_with(behind)
+            if name.len() > prefix.len() + suffix.len()
+                && name.starts_with(prefix)
+                && name.ends_with(suffix)
             {
-                names.push(format!("{folder}/{name}"));
+                names.push(format!("{directory}/{name}"));
             }
         }
         names.sort();
@@ -109,11 +108,11 @@ impl Root {
     }
 }
 
-/// Says of a link that it is one; opening it would fail in other words.
-fn not_a_link(folder: &OwnedFd, name: &str) -> Result<(), Refusal> {
-    let about = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    match FileType::from_raw_mode(about.st_mode) {
-        FileType::Symlink => Err(because("a link, which is not followed")),
+/// Fails for links with a clear reason; `openat` would return a generic error.
+fn ensure_not_link(directory: &OwnedFd, name: &str) -> Result<(), ReadError> {
+    let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => Err(skipped("symbolic link; not followed")),
         _ => Ok(()),
     }
 }

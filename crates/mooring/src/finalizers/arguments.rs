@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::journaled::{Approval, JournalArgument};
+use crate::runs::{Approval, JournalArgument};
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]

@@ -9,7 +9,7 @@ use mooring_finalizers::workflow::{Finish, RunOutcome};
 
 use super::arguments::Written;
 use crate::failure::Failure;
-use crate::journaled::{code, held};
+use crate::runs::{exit_code, format_lock};
 use crate::show::{json, print};
 
 const STILL_RUNS: &str = "hint: uninstall the operator first, or let `--scale-down` give it time for its own teardown and then stop it; \
@@ -58,7 +58,7 @@ pub(crate) async fn end(
         | CommandResult::Failed(_)
         | CommandResult::NoJournal(_) => {}
     }
-    code(
+    exit_code(
         ending,
         "mooring finalizers status",
         "`mooring finalizers resume` continues, with the same profile and a new plan",
@@ -72,25 +72,23 @@ pub(crate) async fn end(
 
 pub(crate) fn refusal(error: &BeginError) -> Failure {
     match error {
-        BeginError::Journal(_) | BeginError::Unknown { .. } => {
-            Failure::unreadable(error.to_string())
-        }
-        BeginError::Unfinished(_) => Failure::refused(format!(
+        BeginError::Journal(_) | BeginError::Unknown { .. } => Failure::io(error.to_string()),
+        BeginError::Unfinished(_) => Failure::blocked(format!(
             "{error}\nhint: `mooring finalizers status` tells how far it is"
         )),
-        BeginError::OtherProfile { .. } => Failure::refused(format!(
+        BeginError::OtherProfile { .. } => Failure::blocked(format!(
             "{error}\nhint: use the profile that the run was started with; if the journal is not one of yours, move it away (docs/RUNBOOK.md)"
         )),
-        BeginError::OtherCluster(_) => Failure::refused(format!(
+        BeginError::OtherCluster(_) => Failure::blocked(format!(
             "{error}\nhint: check the kubeconfig's current context, and `--journal`"
         )),
         BeginError::PlanChanged { .. } | BeginError::Expired(_) | BeginError::NotApproved => {
-            Failure::refused(format!(
+            Failure::blocked(format!(
                 "{error}\nhint: review `mooring finalizers plan` again, and approve that"
             ))
         }
         BeginError::Refused { name, .. } => {
-            Failure::refused(format!("{error}\n{}", check_hint(name)))
+            Failure::blocked(format!("{error}\n{}", check_hint(name)))
         }
     }
 }
@@ -102,7 +100,7 @@ pub(crate) fn check_hint(check: &str) -> &'static str {
 
 /// The credentials were rejected: a missing sign-in, not a missing permission.
 pub(crate) fn signed_out(error: SignedOut) -> Failure {
-    Failure::unreadable(format!("{error}\n{SIGN_IN}"))
+    Failure::io(format!("{error}\n{SIGN_IN}"))
 }
 
 const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
@@ -113,8 +111,7 @@ pub(crate) fn standing(
     former: Option<&str>,
     output: Written,
 ) -> Result<(), Failure> {
-    let found =
-        RunReport::of(&standing.records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    let found = RunReport::of(&standing.records).map_err(|error| Failure::io(error.to_string()))?;
     if output == Written::Json {
         let value = serde_json::json!({
             "schema": "mooring.finalizers.status/v1", "journal": standing.place,
@@ -130,7 +127,7 @@ pub(crate) fn standing(
         let _ = writeln!(text, "note     {former}");
     }
     if let Some(lock) = &standing.lock {
-        let _ = writeln!(text, "held     {}", held(lock));
+        let _ = writeln!(text, "held     {}", format_lock(lock));
     }
     print(text.as_bytes())
 }

@@ -27,8 +27,9 @@ use arguments::{Drawn, FinalizersCommand, RunArguments, TargetArguments, Written
 
 use crate::connect;
 use crate::failure::Failure;
-use crate::journaled::{
-    Progress, Signals, confirm, dry_run, environment, in_the_way, once, runtime, signals, write,
+use crate::runs::{
+    Progress, Signals, build_runtime, confirm, dry_run, env_var, print_once, unfinished_result,
+    write,
 };
 use crate::show::{json, print};
 
@@ -75,7 +76,7 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     let token = arguments.approval.plan_hash.clone();
     let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
     let usual = settings.limits.overall;
-    settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), environment, usual)?;
+    settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), env_var, usual)?;
     let best_effort = settings.best_effort;
     let request = Request { begin, token, dry_run, best_effort, output: arguments.output };
     let done = on(&arguments.target, settings, async |session, signals| {
@@ -83,7 +84,7 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
         match done {
             // A pipeline continues, whatever is left.
             Err(failure) if best_effort && !session.remover.is_signed_out() => {
-                write(&format!("mooring: {}\n", failure.text()));
+                write(&format!("warning: {}\n", failure.text()));
                 Ok(0)
             }
             Ok(_) if best_effort => Ok(0),
@@ -98,10 +99,10 @@ fn on(
     settings: Settings,
     act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
-    runtime()?.block_on(async {
+    build_runtime()?.block_on(async {
         let Connection { client, cluster, server } =
-            connect::cluster_by(target.kubeconfig.as_deref()).await?;
-        let (signals, stopped) = signals();
+            connect::connect_kube(target.kubeconfig.as_deref()).await?;
+        let (signals, stopped) = Signals::channel();
         let profile = settings.profile.name.clone();
         let groups = settings.profile.groups.join(", ");
         let remover = Remover::new(
@@ -158,7 +159,7 @@ impl Session {
         if self.remover.is_signed_out() {
             end::signed_out(mooring_finalizers::shell::SignedOut)
         } else {
-            Failure::unreadable(why)
+            Failure::io(why)
         }
     }
 
@@ -186,9 +187,9 @@ impl Session {
         }
         let why = guard.evidence.join("; ");
         Err(match guard.outcome {
-            Outcome::Unknown => Failure::unreadable(format!("{} is unknown: {why}", guard.name)),
+            Outcome::Unknown => Failure::io(format!("{} is unknown: {why}", guard.name)),
             _ => {
-                Failure::refused(format!("{}: {why}\n{}", guard.name, end::check_hint(&guard.name)))
+                Failure::blocked(format!("{}: {why}\n{}", guard.name, end::check_hint(&guard.name)))
             }
         })
     }
@@ -222,7 +223,7 @@ impl Session {
         let approval = self.approve(&plan, request)?;
         let mut progress = Progress::new();
         let watcher = Box::new(|state: &_, action: &_, _| tell(&mut progress, state, action));
-        let mut say = once();
+        let mut say = print_once();
         let run = async {
             if unfinished {
                 self.remover.resume(&plan, &approval, watcher, &mut say).await
@@ -230,7 +231,7 @@ impl Session {
                 self.remover.apply(&plan, &approval, watcher).await
             }
         };
-        let ending = signals.during(Box::pin(run), CommandResult::Resumable).await;
+        let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
         progress.end();
         self.end(plan.hash.as_str(), ending, request).await
     }
@@ -244,8 +245,7 @@ impl Session {
             Err(why) => return Err(self.unreadable(why)),
         };
         let found = Run::replay(&standing.records);
-        let found =
-            found.map_err(|error| Failure::unreadable(format!("{}: {error}", standing.place)));
+        let found = found.map_err(|error| Failure::io(format!("{}: {error}", standing.place)));
         let state = match found {
             Ok(state) => state.filter(|state| !state.is_finished()),
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
@@ -264,7 +264,7 @@ impl Session {
             return Ok(Err(CommandResult::Refused(error)));
         }
         if request.begin == Begin::New && !request.best_effort {
-            return Ok(Err(in_the_way(standing.lock, BeginError::Unfinished(state.id))));
+            return Ok(Err(unfinished_result(standing.lock, BeginError::Unfinished(state.id))));
         }
         if request.begin == Begin::New {
             write(&format!("run {} is not over and is continued\n", state.id));

@@ -10,7 +10,7 @@ use mooring_workflow::store::JournalPlace;
 
 use super::arguments::{PolicyArguments, TargetArguments};
 use crate::failure::Failure;
-use crate::journaled::write;
+use crate::runs::write;
 
 const TIMEOUT: &str = "PKO_CLEANUP_TIMEOUT";
 
@@ -75,7 +75,7 @@ fn profile(target: &TargetArguments) -> Result<Profile, Failure> {
 fn named(wanted: &str) -> Result<Profile, Failure> {
     let read = if wanted.contains(['/', '.']) {
         let text = std::fs::read_to_string(wanted)
-            .map_err(|error| Failure::unreadable(format!("cannot read {wanted}: {error}")))?;
+            .map_err(|error| Failure::io(format!("cannot read {wanted}: {error}")))?;
         Profile::parse(wanted, &text)
     } else {
         Profile::named(wanted)
@@ -103,7 +103,7 @@ pub(crate) fn timeout(
     Ok(parse(&text).unwrap_or_else(|| {
         let text = mooring_redact::identifier(&text);
         write(&format!(
-            "mooring: {TIMEOUT} is not a duration: '{text}'; taking {} s\n",
+            "warning: invalid value '{text}' for {TIMEOUT}: not a duration; using {}s\n",
             usual.as_secs()
         ));
         usual

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use mooring_repair::settings::VersionPolicy;
 use mooring_workflow::approval::ApprovalToken;
 
-use crate::cluster_cli::ClusterName;
-use crate::journaled::{Approval, JournalArgument};
+use crate::cluster_args::ClusterName;
+use crate::runs::{Approval, JournalArgument};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]

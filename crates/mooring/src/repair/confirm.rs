@@ -5,7 +5,7 @@ use mooring_repair::plan::PlanError;
 use mooring_repair::shell::Operator;
 
 use crate::failure::Failure;
-use crate::journaled::{confirm, write};
+use crate::runs::{confirm, write};
 
 /// Prints which cluster is changed.
 pub(super) async fn show_target(operator: &mut Operator) {
@@ -31,12 +31,12 @@ pub(super) fn ask(operator: &Operator, what: &str, unattended: &str) -> Result<(
 
 pub(super) fn no_plan(error: &PlanError) -> Failure {
     match error {
-        PlanError::Unread(..) => Failure::unreadable(error.to_string()),
-        PlanError::Throttled(..) => Failure::unreadable(error.to_string()).with_code(6),
+        PlanError::Unread(..) => Failure::io(error.to_string()),
+        PlanError::Throttled(..) => Failure::io(error.to_string()).with_code(6),
         PlanError::NoPool(_)
         | PlanError::NotRebuildable(_)
         | PlanError::NoSubnet(..)
-        | PlanError::Pool(_) => Failure::refused(error.to_string()),
+        | PlanError::Pool(_) => Failure::blocked(error.to_string()),
     }
 }
 

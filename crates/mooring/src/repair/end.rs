@@ -14,7 +14,7 @@ use mooring_repair::workflow::RunOutcome;
 use super::arguments::Written;
 use super::show;
 use crate::failure::Failure;
-use crate::journaled::{code, flag};
+use crate::runs::{exit_code, journal_flag};
 
 /// Shows the report of a run that was begun, and says what to do next.
 pub(crate) async fn end(
@@ -43,7 +43,7 @@ pub(crate) async fn end(
     if over {
         "they brought it to its end, and nothing is left to do".clone_into(&mut next);
     }
-    code(
+    exit_code(
         ending,
         &status,
         &next,
@@ -58,7 +58,7 @@ pub(crate) async fn end(
 
 /// What leads another command to the same run.
 fn flags(settings: &Settings) -> String {
-    let mut flags = flag(&settings.journal);
+    let mut flags = journal_flag(&settings.journal);
     if settings.target.pool != "system" {
         let _ = write!(flags, " --pool {}", settings.target.pool);
     }
@@ -67,12 +67,12 @@ fn flags(settings: &Settings) -> String {
 
 pub(crate) fn refusal(error: &BeginError, settings: &Settings) -> Failure {
     match error {
-        BeginError::Journal(_) => Failure::unreadable(error.to_string()),
-        BeginError::Unfinished(_) => Failure::refused(format!(
+        BeginError::Journal(_) => Failure::io(error.to_string()),
+        BeginError::Unfinished(_) => Failure::blocked(format!(
             "{error}\nhint: `mooring repair status{}` tells how far it is",
             flags(settings)
         )),
-        BeginError::PlanChanged { .. } | BeginError::Expired(_) => Failure::refused(format!(
+        BeginError::PlanChanged { .. } | BeginError::Expired(_) => Failure::blocked(format!(
             "{error}\nhint: `mooring repair plan` makes a new plan to approve"
         )),
         BeginError::NotResumed(why) => {
@@ -88,15 +88,15 @@ pub(crate) fn refusal(error: &BeginError, settings: &Settings) -> Failure {
                     "pass `--plan-hash` with the hash that the run was begun with, or run `mooring repair resume{flags}` without --yes and type the name"
                 ),
             };
-            Failure::refused(format!("{error}\nhint: {hint}"))
+            Failure::blocked(format!("{error}\nhint: {hint}"))
         }
-        BeginError::TooOften(_) => Failure::refused(format!(
+        BeginError::TooOften(_) => Failure::blocked(format!(
             "{error}\nhint: find out why it comes back; `--override recreations=REASON` begins all the same"
         )),
-        BeginError::Hopeless(_) => Failure::refused(format!(
+        BeginError::Hopeless(_) => Failure::blocked(format!(
             "{error}\nhint: `mooring repair plan` shows all checks; `--override CHECK=REASON` begins all the same, but for a name that is taken"
         )),
-        BeginError::Refused(_) => Failure::refused(format!(
+        BeginError::Refused(_) => Failure::blocked(format!(
             "{error}\nhint: `mooring repair detect` shows why; `--override GUARD=REASON` goes on all the same"
         )),
     }

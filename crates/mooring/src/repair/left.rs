@@ -7,7 +7,7 @@ use mooring_repair::workflow::Record;
 use mooring_repair::workflow::Run;
 
 use crate::failure::Failure;
-use crate::journaled::{in_the_way, patiently, write};
+use crate::runs::{unfinished_result, with_progress, write};
 
 /// What an earlier run left, before anything is judged: a pool that was deleted and not made again looks like no
 /// pool at all.
@@ -15,12 +15,12 @@ pub(crate) async fn left(operator: &mut Operator) -> Result<Option<CommandResult
     // Without a journal to read, the guards say what is wrong.
     let Ok(standing) = operator.status().await else { return Ok(None) };
     let Some(state) = unfinished(operator, &standing.records)? else { return Ok(None) };
-    Ok(Some(in_the_way(standing.lock, BeginError::Unfinished(state.id))))
+    Ok(Some(unfinished_result(standing.lock, BeginError::Unfinished(state.id))))
 }
 
 /// Reads the journal; fails if the named cluster does not exist.
 pub(crate) async fn standing(operator: &mut Operator) -> Result<JournalStatus, Failure> {
-    match patiently(operator.status()).await {
+    match with_progress(operator.status()).await {
         Err(ApiUnavailable::Absent(_)) => Err(not_found(operator)),
         read => Ok(read?),
     }
@@ -47,7 +47,7 @@ pub(crate) fn ensure_found(report: &DetectionReport, operator: &Operator) -> Res
 }
 
 fn not_found(operator: &Operator) -> Failure {
-    Failure::unreadable(format!(
+    Failure::io(format!(
         "{}\nhint: check --cluster, --resource-group and --subscription (CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID); `az aks list -o table` lists the clusters",
         absence(operator)
     ))
@@ -66,7 +66,7 @@ pub(crate) fn absence(operator: &Operator) -> String {
 
 impl From<ApiUnavailable> for Failure {
     fn from(unreached: ApiUnavailable) -> Self {
-        let failure = Self::unreadable(unreached.why().to_owned());
+        let failure = Self::io(unreached.why().to_owned());
         match unreached {
             ApiUnavailable::Throttled(_) => failure.with_code(6),
             ApiUnavailable::Absent(_) | ApiUnavailable::Failed(_) => failure,
@@ -79,7 +79,7 @@ impl From<ApiUnavailable> for Failure {
 pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> {
     match &report.temporary_pool {
         None => Ok(()),
-        Some(left) => Err(Failure::refused(format!(
+        Some(left) => Err(Failure::blocked(format!(
             "{left}; no run of this journal is under way\nhint: `mooring repair status --all --journal` with that one tells how far it is, and `resume` continues it; only if that run is over and the pool is well, drain the temporary pool and delete it (docs/RUNBOOK.md)"
         ))),
     }
@@ -87,10 +87,10 @@ pub(crate) fn nobody_stands_in(report: &DetectionReport) -> Result<(), Failure> 
 
 /// The journal's last run, if it is not over; fails if it is another pool's.
 pub(crate) fn unfinished(operator: &Operator, records: &[Record]) -> Result<Option<Run>, Failure> {
-    let state = Run::replay(records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    let state = Run::replay(records).map_err(|error| Failure::io(error.to_string()))?;
     let state = state.filter(|state| !state.is_finished());
     if let Some(state) = &state {
-        operator.own(state).map_err(Failure::unreadable)?;
+        operator.own(state).map_err(Failure::io)?;
     }
     Ok(state)
 }

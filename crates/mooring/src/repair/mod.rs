@@ -31,7 +31,9 @@ use progress::{place, tell};
 use resume::Resume;
 
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, dry_run, environment, once, patiently, runtime, write};
+use crate::runs::{
+    Progress, Signals, build_runtime, dry_run, env_var, print_once, with_progress, write,
+};
 
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     let done = match &arguments.command {
@@ -45,22 +47,22 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
     let dry_run_variable = dry_run::from_environment()?;
     match command {
         RepairCommand::Detect { target, judging, output } => {
-            let settings = settings::settings(target, Some(judging), None, &environment)?;
+            let settings = settings::settings(target, Some(judging), None, &env_var)?;
             on(target, settings, async |operator, _| {
-                let report = patiently(operator.detect()).await;
+                let report = with_progress(operator.detect()).await;
                 left::ensure_found(&report, operator)?;
                 show::detection(&report, *output)?;
                 Ok(report.exit_code())
             })
         }
         RepairCommand::Plan { target, judging, policies, output } => {
-            let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
+            let settings = settings::settings(target, Some(judging), Some(policies), &env_var)?;
             on(target, settings, async |operator, _| plan(operator, *output).await)
         }
         RepairCommand::Apply { target, judging, policies, approval, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
-            let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
+            let settings = settings::settings(target, Some(judging), Some(policies), &env_var)?;
             on(target, settings, async |operator, signals| {
                 if dry_run {
                     return plan(operator, *output).await;
@@ -72,20 +74,20 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
         RepairCommand::Resume { target, judging, policies, yes, plan_hash, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
-            let settings = settings::settings(target, Some(judging), Some(policies), &environment)?;
+            let settings = settings::settings(target, Some(judging), Some(policies), &env_var)?;
             let asked = Resume { yes: *yes, token: plan_hash.as_ref(), dry_run, output: *output };
             on(target, settings, async |operator, signals| asked.run(operator, signals).await)
         }
         RepairCommand::Abort { target, yes, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
-            let settings = settings::settings(target, None, None, &environment)?;
+            let settings = settings::settings(target, None, None, &env_var)?;
             on(target, settings, async |operator, signals| {
                 abort(operator, signals, *yes, dry_run, *output).await
             })
         }
         RepairCommand::Status { target, all, output } => {
-            let settings = settings::settings(target, None, None, &environment)?;
+            let settings = settings::settings(target, None, None, &env_var)?;
             on(target, settings, async |operator, _| {
                 let standing = left::standing(operator).await?;
                 if standing.records.is_empty() {
@@ -95,7 +97,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
                 show::standing(&standing, *all, *output)?;
                 if let Ok(Some(state)) = Run::replay(&standing.records) {
                     // A journal of another cluster or pool says nothing about the one that was named.
-                    operator.own(&state).map_err(Failure::unreadable)?;
+                    operator.own(&state).map_err(Failure::io)?;
                 }
                 if standing.records.is_empty()
                     && let Some(left) = operator.temporary_pool().await
@@ -113,14 +115,14 @@ fn on(
     settings: Settings,
     act: impl AsyncFnOnce(&mut Operator, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
-    runtime()?.block_on(async {
+    build_runtime()?.block_on(async {
         let (mut operator, signals) = operator(target.kubeconfig.as_deref(), settings)?;
         act(&mut operator, signals).await
     })
 }
 
 async fn plan(operator: &mut Operator, output: Drawn) -> Result<u8, Failure> {
-    let examined = patiently(operator.examine(None, None)).await;
+    let examined = with_progress(operator.examine(None, None)).await;
     let report = &examined.report;
     left::ensure_found(report, operator)?;
     // Why it is not certain stands there.
@@ -147,7 +149,7 @@ async fn apply(
     show_target(operator).await;
     left::warn_of_0_1(operator).await;
     let expires = token.map(|token| token.expires);
-    let examined = patiently(operator.examine(expires, None)).await;
+    let examined = with_progress(operator.examine(expires, None)).await;
     let report = &examined.report;
     left::ensure_found(report, operator)?;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
@@ -180,7 +182,7 @@ async fn apply(
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
     // On the heap: it is large.
     let applied = Box::pin(operator.apply(&plan, guards, approval, watcher));
-    let ending = signals.during(applied, CommandResult::Resumable).await;
+    let ending = signals.run(applied, CommandResult::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
 }
@@ -211,9 +213,9 @@ async fn abort(
     }
     let mut progress = Progress::new();
     let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-    let mut say = once();
+    let mut say = print_once();
     let run = Box::pin(operator.abort(watcher, &mut say));
-    let ending = signals.during(run, CommandResult::Resumable).await;
+    let ending = signals.run(run, CommandResult::Resumable).await;
     progress.end();
     end::end(operator, ending, output).await
 }

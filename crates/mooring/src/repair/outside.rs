@@ -10,16 +10,16 @@ use mooring_repair::shell::{Access, Operator};
 
 use crate::connect;
 use crate::failure::Failure;
-use crate::journaled::{Signals, signals};
+use crate::runs::Signals;
 
 /// An operator over the real outside, and what stops its runs.
 pub(crate) fn operator(
     kubeconfig: Option<&Path>,
     settings: Settings,
 ) -> Result<(Operator, Signals), Failure> {
-    let client = connect::azure(None, Limits::default())?;
+    let client = connect::azure_client(None, Limits::default())?;
     let access = kubeconfig.map_or(Access::Azure, |path| Access::File(path.to_owned()));
-    let (signals, stopped) = signals();
+    let (signals, stopped) = Signals::channel();
     let operator = Operator::new(&client, access, settings, Rc::new(Timestamp::now), stopped)
         .map_err(|error| Failure::usage(error.to_string()))?;
     Ok((operator, signals))

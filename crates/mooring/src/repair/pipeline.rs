@@ -26,8 +26,9 @@ use super::progress::tell;
 use super::settings::{SIGNATURES, read_signatures};
 use super::show;
 use crate::failure::Failure;
-use crate::journaled::{
-    Progress, Signals, dry_run, environment, held, once, patiently, runtime, write,
+use crate::runs::{
+    Progress, Signals, build_runtime, dry_run, env_var, format_lock, print_once, with_progress,
+    write,
 };
 
 /// The step's whole time, waiting for rights and for another run's lock included.
@@ -46,7 +47,7 @@ fn left_after(elapsed: SignedDuration) -> SignedDuration {
 pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
     let dry_run = dry_run::from_environment()? || arguments.dry_run;
     dry_run::announce(dry_run);
-    let mut settings = Settings::from_env(environment).map_err(|error| {
+    let mut settings = Settings::from_env(env_var).map_err(|error| {
         Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
             .with_code(1)
     })?;
@@ -54,11 +55,11 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
     if let Some(namespace) = &arguments.namespace {
         settings.journal = JournalPlace::ConfigMap(namespace.clone());
     }
-    read_signatures(&mut settings, environment(SIGNATURES).as_deref())
+    read_signatures(&mut settings, env_var(SIGNATURES).as_deref())
         .map_err(|failure| failure.with_code(1))?;
-    let done = runtime()?.block_on(async {
+    let done = build_runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
-        operator.await_rights(GRACE, Box::new(once()));
+        operator.await_rights(GRACE, Box::new(print_once()));
         let most = Duration::try_from(OVERALL).unwrap_or_default();
         // Whatever is under way then is left as a kill would leave it, which the journal bears.
         tokio::time::timeout(most, Box::pin(step(&mut operator, signals, dry_run)))
@@ -74,7 +75,7 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
 
 async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Result<u8, Failure> {
     let entered = tokio::time::Instant::now();
-    let report = patiently(operator.detect()).await;
+    let report = with_progress(operator.detect()).await;
     if report.greenfield {
         write(&format!("{}: greenfield rollout, nothing to repair\n", absence(operator)));
         return Ok(0);
@@ -92,10 +93,10 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     warn_of_0_1(operator).await;
     let unfinished = unfinished(operator, &standing.records)?;
     let footing = match &unfinished {
-        Some(state) => Some(operator.footing(state).await.map_err(Failure::unreadable)?),
+        Some(state) => Some(operator.footing(state).await.map_err(Failure::io)?),
         None => None,
     };
-    let examined = patiently(operator.examine(None, unfinished.as_ref())).await;
+    let examined = with_progress(operator.examine(None, unfinished.as_ref())).await;
     let report = &examined.report;
     let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(OVERALL);
     operator.allow(left_after(elapsed));
@@ -109,9 +110,9 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 return Ok(0);
             }
             write(&format!("run {run} is unfinished and is continued\n"));
-            let mut say = once();
+            let mut say = print_once();
             let resume = operator.resume(&Consent::Pipeline, None, watcher, &mut say);
-            Box::pin(signals.during(resume, CommandResult::Resumable)).await
+            Box::pin(signals.run(resume, CommandResult::Resumable)).await
         }
         resumes => {
             let guards = &report.detection.guards;
@@ -123,8 +124,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                     None => nothing_to_do(report),
                 };
             }
-            let plan =
-                examined.plan.as_ref().map_err(|error| Failure::unreadable(error.to_string()))?;
+            let plan = examined.plan.as_ref().map_err(|error| Failure::io(error.to_string()))?;
             if dry_run {
                 if let Some((state, _)) = &resumes {
                     let run = printable(&state.id);
@@ -134,7 +134,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 }
                 show::plan(plan, Drawn::Table)?;
                 may_begin(plan, guards, operator.settings())
-                    .map_err(|error| Failure::unreadable(error.to_string()))?;
+                    .map_err(|error| Failure::io(error.to_string()))?;
                 return Ok(0);
             }
             if let Some(young) = report.operation.as_ref().filter(|found| found.left_alone) {
@@ -151,14 +151,14 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
             if let Some((state, _)) = resumes {
                 let run = printable(&state.id);
                 write(&format!("run {run} is unfinished and continues with a new plan\n"));
-                let mut say = once();
+                let mut say = print_once();
                 let fresh = Some(Fresh { plan, guards });
                 let resume = operator.resume(&Consent::Pipeline, fresh, watcher, &mut say);
-                Box::pin(signals.during(resume, CommandResult::Resumable)).await
+                Box::pin(signals.run(resume, CommandResult::Resumable)).await
             } else {
                 let approval = Approval::Pipeline(plan.document.hash());
                 let run = operator.apply(plan, guards, approval, watcher);
-                Box::pin(signals.during(run, CommandResult::Resumable)).await
+                Box::pin(signals.run(run, CommandResult::Resumable)).await
             }
         }
     };
@@ -190,7 +190,7 @@ fn not_resumed(state: &Run, report: &DetectionReport) -> Result<u8, Failure> {
         ));
         return Ok(0);
     }
-    Err(Failure::refused(format!(
+    Err(Failure::blocked(format!(
         "run {} is unfinished, and the checks allow no new plan\nhint: an operator must decide: `mooring repair status`, then `resume` or `abort`",
         printable(&state.id)
     )))
@@ -217,7 +217,7 @@ fn verdict(
     report: Option<&RunReport>,
     last: Option<Finish>,
 ) -> Result<u8, Failure> {
-    Err(Failure::unreadable(match ending {
+    Err(Failure::io(match ending {
         // It came back by itself, or something else changed: there is nothing to repair now.
         CommandResult::Rested(RunOutcome::Finished(Finish::Refused))
             if report.is_some_and(RunReport::refused_at_recheck) =>
@@ -256,7 +256,7 @@ fn verdict(
             format!("{message}\nhint: the next run of this step continues")
         }
         CommandResult::Refused(error) => error.to_string(),
-        CommandResult::Held(lock) => held(&lock),
+        CommandResult::Held(lock) => format_lock(&lock),
         CommandResult::Failed(why) | CommandResult::NoJournal(why) => why,
     }))
 }

@@ -6,7 +6,7 @@ use mooring_repair::workflow::{Decision, Run};
 use mooring_workflow::Phase;
 use mooring_workflow::{Effect as _, Step as _};
 
-use crate::journaled::Progress;
+use crate::runs::Progress;
 
 /// Tells what comes next.
 pub(crate) fn tell(progress: &mut Progress, state: &Run, action: &Decision, now: Timestamp) {

@@ -15,7 +15,7 @@ use super::confirm::{ask, no_plan, show_target};
 use super::progress::{place, tell};
 use super::{end, left, show};
 use crate::failure::Failure;
-use crate::journaled::{Progress, Signals, once, patiently, write};
+use crate::runs::{Progress, Signals, print_once, with_progress, write};
 
 pub(crate) struct Resume<'a> {
     pub(crate) yes: bool,
@@ -66,7 +66,7 @@ impl Resume<'_> {
         let mut consent = Consent::Unattended;
         if let Some(state) = &unfinished {
             show_target(operator).await;
-            let footing = operator.footing(state).await.map_err(Failure::unreadable)?;
+            let footing = operator.footing(state).await.map_err(Failure::io)?;
             if self.needs_plan(operator, state, &footing) {
                 fresh = Some(self.plan(operator, state).await?);
             }
@@ -81,9 +81,9 @@ impl Resume<'_> {
         let mut progress = Progress::new();
         let watcher =
             Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
-        let mut say = once();
+        let mut say = print_once();
         let run = Box::pin(operator.resume(&consent, fresh, watcher, &mut say));
-        let ending = signals.during(run, CommandResult::Resumable).await;
+        let ending = signals.run(run, CommandResult::Resumable).await;
         progress.end();
         end::end(operator, ending, self.output).await
     }
@@ -105,13 +105,13 @@ impl Resume<'_> {
         state: &Run,
     ) -> Result<(Plan, Vec<CheckResult>), Failure> {
         let expires = self.token.map(|token| token.expires);
-        let examined = patiently(operator.examine(expires, Some(state))).await;
+        let examined = with_progress(operator.examine(expires, Some(state))).await;
         write(&examined.report.table());
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
         let guards = examined.report.detection.guards;
         may_begin(&plan, &guards, operator.settings()).map_err(|error| {
             let failure = end::refusal(&error, operator.settings());
-            Failure::refused(format!(
+            Failure::blocked(format!(
                 "{}; `mooring repair abort` ends the unfinished run",
                 failure.text()
             ))

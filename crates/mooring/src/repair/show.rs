@@ -11,7 +11,7 @@ use mooring_repair::workflow::{Entry, Record};
 
 use super::arguments::{Drawn, Plain, Written};
 use crate::failure::Failure;
-use crate::journaled::{held, write};
+use crate::runs::{format_lock, write};
 use crate::show::{json, print};
 
 pub(crate) fn detection(report: &DetectionReport, output: Plain) -> Result<(), Failure> {
@@ -63,8 +63,7 @@ pub(crate) fn standing(
     all: bool,
     output: Written,
 ) -> Result<(), Failure> {
-    let found =
-        RunReport::of(&standing.records).map_err(|error| Failure::unreadable(error.to_string()))?;
+    let found = RunReport::of(&standing.records).map_err(|error| Failure::io(error.to_string()))?;
     let earlier = if all { summaries(&standing.records) } else { Vec::new() };
     if output == Written::Json {
         let value = serde_json::json!({
@@ -77,7 +76,7 @@ pub(crate) fn standing(
         return print(format!("There is no run in {}.\n", standing.place).as_bytes());
     };
     let mut lines: Vec<(&str, String)> = Vec::new();
-    lines.extend(standing.lock.iter().map(|lock| ("held", held(lock))));
+    lines.extend(standing.lock.iter().map(|lock| ("held", format_lock(lock))));
     for run in earlier {
         let end = run.finish.and_then(|finish| serde_json::to_value(finish).ok());
         let end = end.as_ref().and_then(|end| end.as_str()).unwrap_or("not over");

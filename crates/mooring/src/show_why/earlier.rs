@@ -1,16 +1,14 @@
-//! The attempt before the one that is shown.
+//! The previous attempt of a node.
 
 use mooring_controller::once::NodeTold;
 use serde_json::{Value, json};
 
-/// How it failed, in a sentence.
 pub(super) fn sentence(one: &NodeTold) -> Option<String> {
     let failure = one.earlier.as_ref()?;
     let code = failure.code.map(|code| format!("exit code {code}, ")).unwrap_or_default();
-    Some(format!("an earlier attempt failed ({code}{}): {}", failure.cause, failure.sentence))
+    Some(format!("previous attempt failed ({code}{}): {}", failure.cause, failure.sentence))
 }
 
-/// How it failed, for programs.
 pub(super) fn json(one: &NodeTold) -> Option<Value> {
     let failure = one.earlier.as_ref()?;
     Some(json!({
@@ -32,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_format_shows_the_attempt_before() {
+    fn every_format_shows_the_previous_attempt() {
         let report =
             br#"{"ExitCode": "50", "Output": "curl: (6) Could not resolve host", "Error": ""}"#;
         let found = diagnose(report, Hints::default()).remove(0);
@@ -56,10 +54,10 @@ mod tests {
             [table("x", nodes, &fleet), markdown("x", nodes, &fleet), json]
         };
         let [table, markdown, json] = all(&node);
-        assert!(table.contains("earlier     an earlier attempt failed (exit code 50"), "{table}");
-        assert!(markdown.contains("an earlier attempt failed"), "{markdown}");
+        assert!(table.contains("earlier     previous attempt failed (exit code 50"), "{table}");
+        assert!(markdown.contains("previous attempt failed"), "{markdown}");
         assert!(json.contains(r#""earlier":{"cause":"#), "{json}");
         node.earlier = None;
-        assert!(all(&node).iter().all(|text| !text.contains("an earlier attempt")));
+        assert!(all(&node).iter().all(|text| !text.contains("previous attempt")));
     }
 }

@@ -1,6 +1,6 @@
-//! A node's files out of a folder, an archive or a file, within bounds.
+//! Bounded reads of a node's files from a directory, an archive or a file.
 //!
-//! Archives are read where they are, never unpacked: a name in one is a label, and leads nowhere.
+//! Archives are never unpacked to disk: a name in an archive is a label, not a path.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Take};
@@ -12,27 +12,26 @@ use mooring_trace::{File, is_wanted};
 
 use crate::failure::Failure;
 
-/// Of a larger file only its end is read: what matters in a log happened last.
+/// Only the end of a larger file is read: the failure is at the end of a log.
 const MAX_FILE: u64 = 8 << 20;
-/// What is kept in memory of all files, their names included. Four hundred nodes with logs of 160 KiB fit.
+/// Bytes kept in memory, names included: 400 nodes × 160 KiB.
 const MAX_KEPT: u64 = 64 << 20;
-/// How much of an archive is unpacked, files that are not wanted included: a bound on time.
+/// Bytes unpacked from an archive, including skipped files; bounds the time.
 const MAX_UNPACKED: u64 = 512 << 20;
-/// How many files are read, and how many names are looked at.
 const MAX_FILES: usize = 20_000;
 const MAX_NAMES: usize = 500_000;
-/// No path on a node is longer; a longer name in an archive is skipped with its file.
+/// No path on a node is longer; files of an archive with longer names are skipped.
 const MAX_NAME: u64 = 1024;
-/// A PAX header holds a name, times and owners.
+/// PAX headers hold a name, times and owners.
 const MAX_PAX_HEADER: u64 = 64 << 10;
-const DEEPEST: usize = 24;
-/// How many notes are printed, one for each file that is cut or broken.
+const MAX_DEPTH: usize = 24;
+/// Notes about truncated or broken files.
 const MAX_NOTES: usize = 20;
 
 #[derive(Debug, Default)]
 pub(crate) struct Input {
     pub(crate) files: Vec<File>,
-    /// What a person should know: bounds that were met, and what was skipped for them.
+    /// Warnings: limits that were reached, and the files skipped because of them.
     pub(crate) notes: Vec<String>,
     bytes: u64,
     names: usize,
@@ -41,36 +40,36 @@ pub(crate) struct Input {
     is_full: bool,
 }
 
-/// Reads whatever the path leads to.
+/// Reads a directory, an archive or a file.
 pub(crate) fn read(path: &Path) -> Result<Input, Failure> {
     let failed = |error: io::Error| {
         let name = identifier(&path.to_string_lossy());
-        Failure::unreadable(format!("cannot read `{name}`: {error}"))
+        Failure::io(format!("cannot read `{name}`: {error}"))
     };
     let mut input = Input::default();
     if fs::metadata(path).map_err(failed)?.is_dir() {
-        input.folder(path).map_err(failed)?;
+        input.read_directory(path).map_err(failed)?;
     } else {
         let file = fs::File::open(path).map_err(failed)?;
-        input.file(file, path).map_err(failed)?;
+        input.read_file(file, path).map_err(failed)?;
     }
     input.note_counts();
     Ok(input)
 }
 
 impl Input {
-    /// Notes how many files were skipped, cut or broken without a note of their own.
+    /// Adds the counts of files that have no separate note.
     fn note_counts(&mut self) {
         if self.long_names > 0 {
             let count = self.long_names;
             self.notes.push(format!("{count} files skipped: name longer than {MAX_NAME} bytes"));
         }
         if self.more_notes > 0 {
-            self.notes.push(format!("{} more files cut or broken", self.more_notes));
+            self.notes.push(format!("{} more files truncated or broken", self.more_notes));
         }
     }
 
-    /// False if no more may be read.
+    /// Returns false, and adds a note once, if a limit is reached.
     fn has_room(&mut self) -> bool {
         let limit = if self.files.len() >= MAX_FILES {
             format!("{MAX_FILES} files")
@@ -83,7 +82,7 @@ impl Input {
         };
         if !self.is_full {
             self.is_full = true;
-            self.notes.push(format!("limit reached: {limit}; everything after that is skipped"));
+            self.notes.push(format!("limit reached: {limit}; the remaining files are skipped"));
         }
         false
     }
@@ -96,23 +95,23 @@ impl Input {
         }
     }
 
-    fn folder(&mut self, root: &Path) -> io::Result<()> {
-        // A node's own root: the rest of the system is not walked through.
+    fn read_directory(&mut self, root: &Path) -> io::Result<()> {
+        // The root of a node: other directories of the system are not read.
         let known = ["var/log/azure", "var/log", "etc", "usr/lib", "opt/azure/containers"];
         let is_root = root.join("var/log/azure").is_dir();
-        let folders = if is_root { known.to_vec() } else { vec![""] };
+        let directories = if is_root { known.to_vec() } else { vec![""] };
         let mut stack: Vec<(std::path::PathBuf, usize)> = Vec::new();
-        for folder in folders.into_iter().rev() {
-            // Only logs lie in folders of folders.
-            let depth = if is_root && folder != "var/log/azure" { DEEPEST } else { 0 };
-            let folder = root.join(folder);
-            if folder.symlink_metadata().is_ok_and(|meta| meta.is_dir()) || !is_root {
-                stack.push((folder, depth));
+        for directory in directories.into_iter().rev() {
+            // Only logs are in nested directories.
+            let depth = if is_root && directory != "var/log/azure" { MAX_DEPTH } else { 0 };
+            let directory = root.join(directory);
+            if directory.symlink_metadata().is_ok_and(|meta| meta.is_dir()) || !is_root {
+                stack.push((directory, depth));
             }
         }
-        while let Some((folder, depth)) = stack.pop() {
-            // One folder that may not be read is no reason to tell nothing.
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
+        while let Some((directory, depth)) = stack.pop() {
+            // The others are still of use.
+            let Ok(entries) = fs::read_dir(&directory) else { continue };
             let mut entries: Vec<_> =
                 entries.flatten().take(MAX_NAMES).map(|entry| entry.path()).collect();
             entries.sort();
@@ -121,16 +120,16 @@ impl Input {
                     return Ok(());
                 }
                 self.names += 1;
-                // Links are not followed, and what is no file may never end.
+                // Links are not followed; pipes and devices may block or never end.
                 let Ok(meta) = path.symlink_metadata() else { continue };
-                if meta.is_dir() && depth < DEEPEST {
+                if meta.is_dir() && depth < MAX_DEPTH {
                     stack.push((path, depth + 1));
                 } else if meta.is_file() {
                     let name =
                         path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
                     if is_wanted(&name) {
                         let file = fs::File::open(&path)?;
-                        self.take(name, file, meta.len());
+                        self.add(name, file, meta.len());
                     }
                 }
             }
@@ -138,46 +137,48 @@ impl Input {
         Ok(())
     }
 
-    /// An archive, or a file by itself.
-    fn file(&mut self, mut file: fs::File, path: &Path) -> io::Result<()> {
+    /// Reads an archive, or a single file.
+    fn read_file(&mut self, mut file: fs::File, path: &Path) -> io::Result<()> {
         let mut head = [0; 512];
         let length = fill(&mut file, &mut head)?;
         file.seek(SeekFrom::Start(0))?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         if head[..length].starts_with(b"\x1f\x8b") {
-            return self.unpacked(BufReader::new(file), &name);
+            return self.read_gzip(BufReader::new(file), &name);
         }
         if is_tar(&head[..length]) {
-            return self.archive(BufReader::new(file).take(MAX_UNPACKED));
+            return self.read_archive(BufReader::new(file).take(MAX_UNPACKED));
         }
         if head[..length].starts_with(b"PK\x03\x04") {
-            return Err(io::Error::other("it is a zip archive; unpack it and name its folder"));
+            return Err(io::Error::other(
+                "zip archives are not supported; unpack it and pass the directory",
+            ));
         }
         let size = file.metadata()?.len();
         if size > MAX_FILE {
             file.seek(SeekFrom::End(-i64::try_from(MAX_FILE).unwrap_or(0)))?;
             self.note(last_part(&name, MAX_FILE));
         }
-        self.take(name, file, size.min(MAX_FILE));
+        self.add(name, file, size.min(MAX_FILE));
         Ok(())
     }
 
-    /// What gzip holds: an archive, or one file.
-    fn unpacked(&mut self, packed: impl Read, name: &str) -> io::Result<()> {
+    /// Reads an archive or a single file compressed with gzip.
+    fn read_gzip(&mut self, packed: impl Read, name: &str) -> io::Result<()> {
         let mut plain = MultiGzDecoder::new(packed).take(MAX_UNPACKED);
         let mut head = [0; 512];
         let length = fill(&mut plain, &mut head)?;
         if is_tar(&head[..length]) {
             let left = plain.limit();
             let whole = io::Cursor::new(head[..length].to_vec()).chain(plain);
-            return self.archive(whole.take(left + length as u64));
+            return self.read_archive(whole.take(left + length as u64));
         }
         let name = name.strip_suffix(".gz").unwrap_or(name).to_owned();
         let mut bytes = Vec::new();
         io::Cursor::new(&head[..length]).chain(plain).take(MAX_FILE).read_to_end(&mut bytes)?;
         if bytes.len() as u64 == MAX_FILE {
             self.note(format!(
-                "of `{}` only the first {} KiB are read",
+                "`{}`: only the first {} KiB are read",
                 identifier(&name),
                 MAX_FILE >> 10
             ));
@@ -186,9 +187,9 @@ impl Input {
         Ok(())
     }
 
-    fn archive(&mut self, mut plain: Take<impl Read>) -> io::Result<()> {
+    fn read_archive(&mut self, mut plain: Take<impl Read>) -> io::Result<()> {
         let mut archive = tar::Archive::new(&mut plain);
-        // Names that precede their entry, and that a reader would collect without a limit.
+        // Names that precede their entry; the tar crate would read them without a limit.
         let mut long_name = None;
         let mut broken = None;
         for entry in archive.entries()?.raw(true) {
@@ -198,7 +199,7 @@ impl Input {
             self.names += 1;
             let mut entry = match entry {
                 Ok(entry) => entry,
-                // What was read so far is told.
+                // The files before it are still of use.
                 Err(error) => {
                     broken = Some(error);
                     break;
@@ -210,7 +211,7 @@ impl Input {
             } else if kind.is_pax_local_extensions() {
                 long_name = pax_name(&mut entry).or(long_name);
             } else if kind.is_gnu_longlink() || kind.is_pax_global_extensions() {
-                // Neither an entry nor its name.
+                // Not an entry and not a name.
             } else {
                 let name = match long_name.take() {
                     None => Some(entry.path_bytes().into_owned()),
@@ -223,7 +224,7 @@ impl Input {
                 let name = String::from_utf8_lossy(&name).into_owned();
                 if kind.is_file() && is_wanted(&name) {
                     let size = entry.size();
-                    self.take(name, entry, size);
+                    self.add(name, entry, size);
                 }
             }
         }
@@ -231,22 +232,22 @@ impl Input {
             let limit = MAX_UNPACKED >> 20;
             self.notes.push(format!("limit reached: {limit} MiB unpacked; the rest is skipped"));
         } else if let Some(error) = broken {
-            // The error quotes names of the archive.
+            // The error contains names from the archive.
             let error = printable(&error.to_string());
-            self.notes.push(format!("the archive breaks off: {error}"));
+            self.notes.push(format!("the archive is truncated or damaged: {error}"));
         }
         Ok(())
     }
 
-    /// Takes a file, or its end. One that breaks off is told, and what there is of it is used.
-    fn take(&mut self, path: String, mut source: impl Read, size: u64) {
+    /// Adds a file, or its end; of a file that cannot be read completely, the part that can.
+    fn add(&mut self, path: String, mut source: impl Read, size: u64) {
         let room = MAX_FILE.min(MAX_KEPT.saturating_sub(self.bytes));
         let skipped =
             io::copy(&mut source.by_ref().take(size.saturating_sub(room)), &mut io::sink());
         let mut bytes = Vec::new();
         let read = skipped.and_then(|_| source.take(room).read_to_end(&mut bytes));
         if let Err(error) = read {
-            self.note(format!("`{}` breaks off: {error}", identifier(&path)));
+            self.note(format!("`{}`: read failed: {error}", identifier(&path)));
         }
         if size > room {
             self.note(last_part(&path, room));
@@ -257,19 +258,19 @@ impl Input {
     }
 }
 
-/// The name in a GNU header of its own; `None` if it is too long.
+/// Returns the name in a GNU long-name header; `None` if it is too long.
 fn gnu_name(entry: &mut impl Read) -> Option<Vec<u8>> {
     let mut name = Vec::new();
     entry.take(MAX_NAME + 2).read_to_end(&mut name).ok()?;
-    // A NUL byte ends it.
+    // It is NUL-terminated.
     if name.last() == Some(&0) {
         name.pop();
     }
     (name.len() as u64 <= MAX_NAME).then_some(name)
 }
 
-/// The name in a PAX header, if one is there; the inner `None` if it, or the header, is too long.
-#[expect(clippy::option_option, reason = "no name is not the same as one that is too long")]
+/// Returns the name in a PAX header, if it has one; the inner `None` if the name or the header is too long.
+#[expect(clippy::option_option, reason = "no name differs from a name that is too long")]
 fn pax_name(entry: &mut impl Read) -> Option<Option<Vec<u8>>> {
     let mut header = Vec::new();
     entry.take(MAX_PAX_HEADER + 1).read_to_end(&mut header).ok()?;
@@ -282,14 +283,14 @@ fn pax_name(entry: &mut impl Read) -> Option<Option<Vec<u8>>> {
 }
 
 fn last_part(name: &str, bytes: u64) -> String {
-    format!("of `{}` only the last {} KiB are read", identifier(name), bytes >> 10)
+    format!("`{}`: only the last {} KiB are read", identifier(name), bytes >> 10)
 }
 
 fn is_tar(head: &[u8]) -> bool {
     head.get(257..262) == Some(b"ustar")
 }
 
-/// Reads until the buffer is full or nothing is left.
+/// Reads until the buffer is full or the source ends.
 fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
@@ -307,7 +308,6 @@ fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// A file of a disk that fails.
     struct Failing;
 
     impl Read for Failing {
@@ -317,27 +317,27 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_have_notes_and_those_beyond_the_limit_are_counted() {
+    fn broken_files_have_notes_up_to_a_limit_then_a_count() {
         let mut input = Input::default();
         for count in 0..MAX_NOTES + 3 {
-            input.take(format!("{count}.log"), Failing, 1);
+            input.add(format!("{count}.log"), Failing, 1);
         }
         input.long_names = 2;
         input.note_counts();
         assert_eq!(input.notes.len(), MAX_NOTES + 2);
-        assert_eq!(input.notes[0], "`0.log` breaks off: input/output error");
+        assert_eq!(input.notes[0], "`0.log`: read failed: input/output error");
         assert_eq!(input.notes[MAX_NOTES], "2 files skipped: name longer than 1024 bytes");
-        assert_eq!(input.notes[MAX_NOTES + 1], "3 more files cut or broken");
+        assert_eq!(input.notes[MAX_NOTES + 1], "3 more files truncated or broken");
         let mut whole = Input::default();
         whole.note_counts();
         assert!(whole.notes.is_empty(), "{:?}", whole.notes);
     }
 
     #[test]
-    fn file_of_the_largest_size_is_not_cut() {
+    fn file_of_the_maximum_size_is_not_truncated() {
         for (size, notes) in [(MAX_FILE, 0), (MAX_FILE + 1, 1)] {
             let mut input = Input::default();
-            input.take("a.log".to_owned(), io::repeat(0).take(size), size);
+            input.add("a.log".to_owned(), io::repeat(0).take(size), size);
             assert_eq!((input.files[0].bytes.len() as u64, input.notes.len()), (MAX_FILE, notes));
         }
     }
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn archive_gives_regular_files_that_are_wanted_and_no_links() {
+    fn archive_yields_wanted_regular_files_and_no_links() {
         let mut archive = tar::Builder::new(Vec::new());
         for name in ["notes.txt", "var/log/azure/cluster-provision.log"] {
             let mut header = tar::Header::new_gnu();
@@ -370,7 +370,7 @@ mod tests {
         archive.append_link(&mut link, "provision.json", "/etc/passwd").unwrap();
         let bytes = archive.into_inner().unwrap();
         let mut input = Input::default();
-        input.archive((&bytes[..]).take(MAX_UNPACKED)).unwrap();
+        input.read_archive((&bytes[..]).take(MAX_UNPACKED)).unwrap();
         let names: Vec<_> = input.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
     }

@@ -34,7 +34,7 @@ impl Sim {
     }
 
     fn run(&self, words: &[&str]) -> (i32, String, String) {
-        crate::common::told(&self.command(words).output().unwrap())
+        crate::common::result(&self.command(words).output().unwrap())
     }
 
     fn kubeconfig(&self) -> Value {
@@ -48,7 +48,7 @@ impl Sim {
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
         let mut asked = command.spawn().unwrap();
         asked.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
-        crate::common::told(&asked.wait_with_output().unwrap())
+        crate::common::result(&asked.wait_with_output().unwrap())
     }
 
     fn json(&self, words: &[&str]) -> (i32, Value) {
@@ -121,8 +121,10 @@ fn a_pipeline_asks_nothing_and_fails_only_without_a_way_to_the_cluster() {
     assert_eq!(code, 0);
     assert!(out.contains("nothing to do"), "{out}");
     let missing = |words: &[&str]| {
-        crate::common::told(&sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap())
-            .0
+        crate::common::result(
+            &sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap(),
+        )
+        .0
     };
     assert_eq!(missing(&["apply", "--best-effort"]), 1);
     assert_eq!(missing(&["plan"]), 3);
@@ -259,7 +261,7 @@ fn rejected_credentials_are_a_sign_in_error() {
 #[test]
 fn the_help_teaches_and_nonsense_is_refused() {
     let run = |words: &[&str]| {
-        crate::common::told(
+        crate::common::result(
             &Command::new(env!("CARGO_BIN_EXE_mooring"))
                 .arg("finalizers")
                 .args(words)

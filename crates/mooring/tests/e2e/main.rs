@@ -1,10 +1,10 @@
-//! Tests of whole runs: Helm, browsers, the demo, and workflows against servers.
+//! End-to-end tests: Helm, browser, demo, and workflows against servers.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a test fails by panicking"
+    reason = "tests fail by panicking"
 )]
 
 #[path = "../common/mod.rs"]

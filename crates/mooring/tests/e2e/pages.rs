@@ -1,4 +1,4 @@
-//! Pages open in a real browser, show what they should, and ask nobody for anything.
+//! HTML pages in a real browser: content, color schemes, no requests.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,10 +7,10 @@ use mooring_testbed::browser::{Scheme, look, open};
 use mooring_testbed::require;
 
 #[test]
-fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
-    let folder = tempfile::tempdir().unwrap();
+fn waterfall_page_opens_in_a_browser_without_network() {
+    let directory = tempfile::tempdir().unwrap();
     let nodes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures");
-    for (node, words) in [
+    for (node, expected) in [
         (
             "healthy",
             [
@@ -24,8 +24,8 @@ fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
             ["aks-default-7kq2c: bootstrap failed", "ERR_ORAS_BINARY_NOT_FOUND", "unfinished"],
         ),
     ] {
-        let page = folder.path().join(format!("{node}.html"));
-        let made = Command::new(env!("CARGO_BIN_EXE_mooring"))
+        let page = directory.path().join(format!("{node}.html"));
+        let output = Command::new(env!("CARGO_BIN_EXE_mooring"))
             .arg("trace")
             .arg(nodes.join(node))
             .args(["-o", "html", "--out"])
@@ -33,17 +33,17 @@ fn a_waterfall_opens_in_a_browser_in_both_schemes_without_a_network() {
             .output()
             .unwrap();
         assert!(
-            made.status.success() && made.stdout.is_empty(),
+            output.status.success() && output.stdout.is_empty(),
             "{}",
-            String::from_utf8_lossy(&made.stderr)
+            String::from_utf8_lossy(&output.stderr)
         );
         let html = std::fs::read_to_string(&page).unwrap();
         for load in ["http:", "https:", "src=", "<script", "<link", "@import"] {
             assert!(!html.contains(load), "{load}");
         }
         let Some(light) = require(open(&page, Scheme::Light).unwrap(), "Chromium") else { return };
-        for word in words {
-            assert!(light.dom.contains(word), "{word}");
+        for text in expected {
+            assert!(light.dom.contains(text), "{text}");
         }
         let dark = open(&page, Scheme::Dark).unwrap().unwrap();
         for (page, is_bright) in [(&light, true), (&dark, false)] {

@@ -78,7 +78,7 @@ fn signal(child: &Child, which: &str) {
 
 /// Waits for a command, but not for ever: exit code (-1 if a signal ended it), standard output and error.
 fn ended(child: Child) -> (i32, String, String) {
-    crate::common::told(&crate::common::ended(child, PATIENCE))
+    crate::common::result(&crate::common::wait(child, PATIENCE))
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
             let mut command = crate::common::mooring();
             command.args(words).env_clear().env("DRY_RUN", value);
             command.env("KUBECONFIG", "/nonexistent/kubeconfig");
-            let (code, out, err) = crate::common::told(&command.output().unwrap());
+            let (code, out, err) = crate::common::result(&command.output().unwrap());
             assert_eq!(code, 2, "{words:?} {value} {out}{err}");
             assert!(err.contains(&format!("'{value}' for DRY_RUN")), "{words:?} {err}");
         }

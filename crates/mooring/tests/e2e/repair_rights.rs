@@ -40,7 +40,7 @@ impl Sim {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        crate::common::told(&crate::common::ended(child, PATIENCE))
+        crate::common::result(&crate::common::wait(child, PATIENCE))
     }
 
     fn plan(&self) -> Value {

@@ -1,4 +1,4 @@
-//! What `mooring bundle` promises: everything that support asks for, and not one secret.
+//! Tests of `mooring bundle`: it has the files that support needs, and no secrets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-/// Every file that may be in a bundle.
+/// Files that a bundle may contain.
 const FILES: [&str; 24] = [
     "var/log/azure/aks/provision.json",
     "var/log/azure/aks/provision.json.previous",
@@ -39,7 +39,7 @@ const FILES: [&str; 24] = [
     "run/aks-node-controller/provision.json",
 ];
 
-/// Files that are there and must not be taken.
+/// Files of the node that must not be collected.
 const FORBIDDEN: [&str; 4] = [
     "var/log/azure/aks/cloud-config.txt",
     "var/lib/waagent/protected.settings",
@@ -47,15 +47,15 @@ const FORBIDDEN: [&str; 4] = [
     "var/log/azure/unknown.bin",
 ];
 
-/// In the node config, so that they are known in any form.
+/// Secrets of the node config, redacted in any encoding.
 const KNOWN: [&str; 4] = [
     "canary-token.\"<&>/+\\é~",
     "canary principal %25?=#'$x",
     "canary_realm!*()",
     "canary-proxy-password",
 ];
-/// Known to nobody; they only look like secrets.
-const GUESSED: [&str; 3] = [
+/// Secrets that are only redacted by pattern.
+const LIKELY: [&str; 3] = [
     "eyJhbGciOiJSUzI1NiJ9.eyJjYW5hcnkiOjF9.Y2FuYXJ5LXNpZ25hdHVyZQ",
     "abc123.0123456789canary",
     "CanaryAccountKey0123456789CanaryAccountKey0123456789==",
@@ -66,7 +66,7 @@ fn forms(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned()];
     for before in ["", "x", "xy"] {
         let whole = format!("{before}{secret}");
-        // Characters at both ends also hold bits of the neighbours.
+        // The characters at both ends also have bits of their neighbors.
         let (first, last) = ((before.len() * 8).div_ceil(6), whole.len() * 8 / 6);
         forms.push(STANDARD.encode(&whole)[first..last].to_owned());
         forms.push(URL_SAFE_NO_PAD.encode(&whole)[first..last].to_owned());
@@ -83,15 +83,15 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// Lines as scripts and tools would print them.
+/// Lines with secrets, as scripts and tools print them.
 fn leaks() -> String {
     let mut text = String::from("+ set -x\n");
     for form in KNOWN.iter().flat_map(|secret| forms(secret)) {
         text += &format!("+ echo '{form}' and more\n");
     }
-    text += &format!("> Authorization: Bearer {}\n", GUESSED[0]);
-    text += &format!("+ kubeadm join --token {}\n", GUESSED[1]);
-    text += &format!("AccountKey={};x\n+ exit 211\n", GUESSED[2]);
+    text += &format!("> Authorization: Bearer {}\n", LIKELY[0]);
+    text += &format!("+ kubeadm join --token {}\n", LIKELY[1]);
+    text += &format!("AccountKey={};x\n+ exit 211\n", LIKELY[2]);
     text
 }
 
@@ -101,8 +101,8 @@ fn write(root: &Path, path: &str, content: impl AsRef<[u8]>) {
     fs::write(path, content).unwrap();
 }
 
-/// A node that has leaked everything into every file.
-fn leaking_node(root: &Path) {
+/// Creates a node with all secrets in all files.
+fn create_leaking_node(root: &Path) {
     let config = json!({
         "version": "v1",
         "bootstrapping_config": {"tls_bootstrapping_token": KNOWN[0]},
@@ -134,8 +134,8 @@ fn bundle(root: &Path, out: &Path) -> Output {
     command.arg("bundle").arg(root).arg("--out").arg(out).stdin(Stdio::null()).output().unwrap()
 }
 
-/// A bundle's files, and all of it unpacked.
-fn unpacked(path: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<u8>) {
+/// Returns the files of a bundle, and the uncompressed archive.
+fn unpack(path: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<u8>) {
     let mut plain = Vec::new();
     flate2::read::GzDecoder::new(fs::File::open(path).unwrap()).read_to_end(&mut plain).unwrap();
     let mut files = BTreeMap::new();
@@ -161,33 +161,34 @@ fn manifest(files: &BTreeMap<String, Vec<u8>>) -> Value {
     serde_json::from_slice(&files["manifest.json"]).unwrap()
 }
 
-fn left_out<'a>(manifest: &'a Value, path: &str) -> Option<&'a str> {
-    manifest["leftOut"].as_array().unwrap().iter().find(|one| one["path"] == path)?["why"].as_str()
+fn skip_reason<'a>(manifest: &'a Value, path: &str) -> Option<&'a str> {
+    manifest["leftOut"].as_array().unwrap().iter().find(|file| file["path"] == path)?["why"]
+        .as_str()
 }
 
-fn work() -> (tempfile::TempDir, PathBuf, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let (root, out) = (folder.path().join("node"), folder.path().join("out.tar.gz"));
+fn directories() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let (root, out) = (directory.path().join("node"), directory.path().join("out.tar.gz"));
     fs::create_dir(&root).unwrap();
-    (folder, root, out)
+    (directory, root, out)
 }
 
 #[test]
-fn no_secret_is_in_a_bundle_in_any_form_whichever_file_leaked_it() {
-    let (_folder, root, out) = work();
-    leaking_node(&root);
+fn bundle_contains_no_secret_in_any_encoding() {
+    let (_directory, root, out) = directories();
+    create_leaking_node(&root);
     let done = bundle(&root, &out);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
-    let (files, plain) = unpacked(&out);
+    let (files, plain) = unpack(&out);
     let mut searched: Vec<(&str, &[u8])> =
         files.iter().map(|(name, bytes)| (name.as_str(), &bytes[..])).collect();
     searched.extend([
         ("the archive", &plain[..]),
-        ("standard output", &done.stdout),
-        ("standard error", &done.stderr),
+        ("stdout", &done.stdout),
+        ("stderr", &done.stderr),
     ]);
-    let known = KNOWN.iter().flat_map(|secret| forms(secret)).chain(GUESSED.map(str::to_owned));
+    let known = KNOWN.iter().flat_map(|secret| forms(secret)).chain(LIKELY.map(str::to_owned));
     for form in known.chain(["from-the-nbc-command".to_owned()]) {
         for (place, bytes) in &searched {
             let found = bytes.windows(form.len()).any(|window| window == form.as_bytes());
@@ -195,20 +196,17 @@ fn no_secret_is_in_a_bundle_in_any_form_whichever_file_leaked_it() {
         }
     }
     for path in FILES {
-        assert!(
-            files[path].windows(8).any(|window| window == b"exit 211"),
-            "{path} is there, and readable"
-        );
+        assert!(files[path].windows(8).any(|window| window == b"exit 211"), "{path} is readable");
     }
-    assert_eq!(files.len(), FILES.len() + 1, "and nothing else is");
+    assert_eq!(files.len(), FILES.len() + 1, "no other files");
 }
 
 #[test]
-fn a_manifest_says_what_is_there_and_what_is_not() {
-    let (_folder, root, out) = work();
-    leaking_node(&root);
+fn manifest_lists_collected_and_skipped_files() {
+    let (_directory, root, out) = directories();
+    create_leaking_node(&root);
     assert!(bundle(&root, &out).status.success());
-    let (files, _) = unpacked(&out);
+    let (files, _) = unpack(&out);
     let manifest = manifest(&files);
     for file in manifest["files"].as_array().unwrap() {
         let bytes = &files[file["path"].as_str().unwrap()];
@@ -227,38 +225,41 @@ fn a_manifest_says_what_is_there_and_what_is_not() {
         );
     }
     let config = "opt/azure/containers/aks-node-controller-config.json";
-    assert!(left_out(&manifest, config).unwrap().contains("secrets"));
+    assert!(skip_reason(&manifest, config).unwrap().contains("secrets"));
     let first = fs::read(&out).unwrap();
     assert!(bundle(&root, &out).status.success());
     assert_eq!(fs::read(&out).unwrap(), first, "the same node gives the same bytes");
 }
 
 #[test]
-fn a_config_that_cannot_be_read_is_told_and_its_secrets_are_masked_all_the_same() {
-    let (_folder, root, out) = work();
-    leaking_node(&root);
+fn secrets_of_an_invalid_config_are_still_redacted() {
+    let (_directory, root, out) = directories();
+    create_leaking_node(&root);
     let path = "opt/azure/containers/aks-node-controller-config.json";
     let whole = fs::read_to_string(root.join(path)).unwrap();
     for broken in [whole[..whole.len() - 1].to_owned(), whole.replacen('{', "{\"vm_size\": 5, ", 1)]
     {
         write(&root, path, &broken);
         assert!(bundle(&root, &out).status.success());
-        let (files, plain) = unpacked(&out);
+        let (files, plain) = unpack(&out);
         for form in KNOWN.iter().flat_map(|secret| forms(secret)) {
             let found = plain.windows(form.len()).any(|window| window == form.as_bytes());
             assert!(!found, "{form}");
         }
-        let told = manifest(&files);
-        assert!(left_out(&told, path).unwrap().contains("masked by likeness"), "{told:#}");
+        let manifest = manifest(&files);
+        assert!(
+            skip_reason(&manifest, path).unwrap().contains("redacted by pattern"),
+            "{manifest:#}"
+        );
     }
 }
 
 #[test]
-fn nothing_leads_out_of_the_root_and_nothing_keeps_us_waiting() {
-    let (folder, root, out) = work();
-    let outside = folder.path().join("outside");
+fn links_and_pipes_in_the_root_are_skipped() {
+    let (directory, root, out) = directories();
+    let outside = directory.path().join("outside");
     fs::create_dir(&outside).unwrap();
-    fs::write(outside.join("shadow"), "do-not-take-me").unwrap();
+    fs::write(outside.join("shadow"), "do-not-collect").unwrap();
     write(&root, "var/log/azure/aks/provision.json", r#"{"ExitCode":"0"}"#);
     write(&root, "var/log/azure/cluster-provision.log", b"\x7fELF\0binary");
     fs::create_dir_all(root.join("tmp")).unwrap();
@@ -268,35 +269,35 @@ fn nothing_leads_out_of_the_root_and_nothing_keeps_us_waiting() {
     fs::create_dir_all(root.join("opt")).unwrap();
     assert!(Command::new("mkfifo").arg(root.join("opt/m")).status().unwrap().success());
     assert!(bundle(&root, &out).status.success());
-    let (files, plain) = unpacked(&out);
-    assert!(!plain.windows(14).any(|window| window == b"do-not-take-me"));
+    let (files, plain) = unpack(&out);
+    assert!(!plain.windows(14).any(|window| window == b"do-not-collect"));
     assert_eq!(
         files.keys().collect::<Vec<_>>(),
         ["manifest.json", "var/log/azure/aks/provision.json"]
     );
     let manifest = manifest(&files);
     for (path, why) in [
-        ("tmp/oras_verbose.out", "a link"),
-        ("tmp/curl_verbose.out", "a second name"),
-        ("etc/os-release", "a link"),
-        ("opt/m", "not a file"),
-        ("var/log/azure/cluster-provision.log", "not a text"),
+        ("tmp/oras_verbose.out", "symbolic link"),
+        ("tmp/curl_verbose.out", "hard link"),
+        ("etc/os-release", "symbolic link"),
+        ("opt/m", "not a regular file"),
+        ("var/log/azure/cluster-provision.log", "not a text file"),
     ] {
         assert!(
-            left_out(&manifest, path).is_some_and(|told| told.contains(why)),
+            skip_reason(&manifest, path).is_some_and(|reason| reason.contains(why)),
             "{path}: {manifest:#}"
         );
     }
 }
 
 #[test]
-fn of_a_large_log_the_end_is_kept_and_told() {
-    let (_folder, root, out) = work();
-    let line = "+ a line of the trace that says nothing much\n";
+fn large_log_is_truncated_to_its_end() {
+    let (_directory, root, out) = directories();
+    let line = "+ a line of the trace without a failure\n";
     let log = line.repeat((5 << 20) / line.len()) + "+ exit 50\n";
     write(&root, "var/log/azure/cluster-provision.log", &log);
     assert!(bundle(&root, &out).status.success());
-    let (files, _) = unpacked(&out);
+    let (files, _) = unpack(&out);
     let kept = &files["var/log/azure/cluster-provision.log"];
     assert!(
         kept.len() <= 4 << 20 && kept.starts_with(b"+ a line") && kept.ends_with(b"+ exit 50\n")
@@ -309,8 +310,8 @@ fn of_a_large_log_the_end_is_kept_and_told() {
 }
 
 #[test]
-fn a_bundle_tells_the_same_timeline_as_its_node() {
-    let (_folder, _, out) = work();
+fn timeline_of_a_bundle_equals_that_of_its_node() {
+    let (_directory, _, out) = directories();
     let node = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures/failed");
     assert!(bundle(&node, &out).status.success());
     let trace = |path: &Path| {
@@ -322,8 +323,8 @@ fn a_bundle_tells_the_same_timeline_as_its_node() {
 }
 
 #[test]
-fn a_folder_that_is_no_node_is_an_error_with_a_hint() {
-    let (_folder, root, out) = work();
+fn directory_without_node_files_is_an_error_with_a_hint() {
+    let (_directory, root, out) = directories();
     let done = bundle(&root, &out);
     assert_eq!(done.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&done.stderr).contains("hint: ") && !out.exists());

@@ -1,4 +1,4 @@
-//! `mooring controller`, `why` and `fleet` as a person starts them, against `mooring sim` with its env.sh sourced.
+//! Tests of `mooring controller`, `why` and `fleet` against `mooring sim`, with its env.sh sourced.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,9 +12,9 @@ use kube::api::{
 };
 use serde_json::Value;
 
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// A process that ends with the test.
+/// Process that is killed at the end of the test.
 struct Process(Child);
 
 impl Drop for Process {
@@ -28,29 +28,29 @@ fn simulate(state: &Path) -> Sim {
     Sim::start(state, &["--scenario", "oras-missing", "--kube-port", "0"])
 }
 
-/// A command with env.sh sourced and nothing else.
+/// Returns a command whose environment is env.sh only.
 fn sourced(sim: &Sim) -> Command {
     let mut command = crate::common::mooring();
     command.env_clear().envs(sim.environment());
     command
 }
 
-fn run(sim: &Sim, words: &[&str]) -> Output {
-    sourced(sim).args(words).output().unwrap()
+fn run(sim: &Sim, args: &[&str]) -> Output {
+    sourced(sim).args(args).output().unwrap()
 }
 
-fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+fn wait_for<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = check() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "there was no {what}");
+        assert!(start.elapsed() < TIMEOUT, "timed out waiting for {what}");
         std::thread::sleep(Duration::from_millis(200));
     }
 }
 
-/// Removes a NodeClaim from the cluster, finalizers and all.
+/// Deletes a NodeClaim and its finalizers.
 fn delete_nodeclaim(sim: &Sim, name: &str) {
     let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -66,69 +66,69 @@ fn delete_nodeclaim(sim: &Sim, name: &str) {
     });
 }
 
-fn page(address: &str, path: &str) -> String {
+fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
 }
 
 #[test]
-fn a_bundle_of_a_node_that_nobody_can_log_in_to_holds_what_azure_shows() {
+fn bundle_by_node_name_has_the_results_of_azure() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
     let out = state.path().join("node.tar.gz");
     let done = run(&sim, &["bundle", "aks-default-bad1", "--out", out.to_str().unwrap()]);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let traced = run(&sim, &["trace", out.to_str().unwrap(), "-o", "json"]);
-    let told: Value = serde_json::from_slice(&traced.stdout)
+    let shown: Value = serde_json::from_slice(&traced.stdout)
         .unwrap_or_else(|_| panic!("{}", text(&traced.stderr)));
-    assert_eq!(told["nodes"][0]["node"], "aks-default-bad1");
-    assert_eq!(told["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
+    assert_eq!(shown["nodes"][0]["node"], "aks-default-bad1");
+    assert_eq!(shown["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
 }
 
 #[test]
-fn why_answers_for_claims_nodes_pools_and_instances() {
+fn why_finds_nodeclaims_nodes_pools_and_instances() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
     for what in ["default-bad1", "aks-default-bad1"] {
-        let answer = run(&sim, &["why", what]);
-        let told = text(&answer.stdout);
-        assert_eq!(answer.status.code(), Some(1), "{what}: {told} {}", text(&answer.stderr));
+        let output = run(&sim, &["why", what]);
+        let shown = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{what}: {shown} {}", text(&output.stderr));
         assert!(
-            told.contains(
+            shown.contains(
                 "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing"
             ),
-            "{told}"
+            "{shown}"
         );
-        // Only a NodeClaim names its image.
+        // Only NodeClaims have an image.
         let is_claim = what == "default-bad1";
-        assert_eq!(told.contains("mooring explain 232 --image"), is_claim, "{what}: {told}");
+        assert_eq!(shown.contains("mooring explain 232 --image"), is_claim, "{what}: {shown}");
     }
     for what in ["default-good1", "aks-default-good1", "system", "system/0"] {
-        let answer = run(&sim, &["why", what, "-o", "json"]);
-        let told: Value = serde_json::from_slice(&answer.stdout)
-            .unwrap_or_else(|_| panic!("{what}: {}", text(&answer.stderr)));
-        assert_eq!(answer.status.code(), Some(0), "{what}: {told}");
+        let output = run(&sim, &["why", what, "-o", "json"]);
+        let shown: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{what}: {}", text(&output.stderr)));
+        assert_eq!(output.status.code(), Some(0), "{what}: {shown}");
         assert_eq!(
-            (&told["schema"], &told["nodes"][0]["joined"]),
+            (&shown["schema"], &shown["nodes"][0]["joined"]),
             (&"mooring.why/v1".into(), &true.into()),
-            "{told}"
+            "{shown}"
         );
     }
     let pool = run(&sim, &["why", "default", "-o", "markdown"]);
     assert_eq!((pool.status.code(), text(&pool.stdout).matches("- **aks-").count()), (Some(1), 10));
-    let nothing = run(&sim, &["why", "no-such-thing"]);
-    assert_eq!(nothing.status.code(), Some(2));
-    assert!(text(&nothing.stderr).contains("hint:"), "{}", text(&nothing.stderr));
+    let missing = run(&sim, &["why", "no-such-thing"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(text(&missing.stderr).contains("hint:"), "{}", text(&missing.stderr));
     let empty = run(&sim, &["fleet"]);
-    assert!(text(&empty.stdout).starts_with("No failures are on record."));
+    assert!(text(&empty.stdout).starts_with("No failures recorded."));
 }
 
 #[test]
-fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
+fn controller_runs_with_env_sh_and_stops_on_sigterm() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
     let mut controller = Process(
@@ -148,13 +148,13 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
     let mut line = String::new();
     let started: Value = loop {
         line.clear();
-        assert!(log.read_line(&mut line).unwrap() > 0, "it ended");
+        assert!(log.read_line(&mut line).unwrap() > 0, "the controller exited");
         let line: Value = serde_json::from_str(&line).unwrap();
-        if line["message"] == "starts" {
+        if line["message"] == "starting controller" {
             break line;
         }
     };
-    // Somebody must read on, or the controller would wait for room in the pipe.
+    // Drains the pipe; a full pipe would block the controller.
     let reader = std::thread::spawn(move || {
         let mut rest = String::new();
         let _ = log.read_to_string(&mut rest);
@@ -162,9 +162,9 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
     });
     let (metrics, health) =
         (started["metrics"].as_str().unwrap(), started["health"].as_str().unwrap());
-    eventually("ready page", || page(health, "/readyz").starts_with("HTTP/1.1 200").then_some(()));
-    assert!(page(health, "/healthz").ends_with("ok\n"));
-    let table = eventually("table with five failures", || {
+    wait_for("ready page", || get(health, "/readyz").starts_with("HTTP/1.1 200").then_some(()));
+    assert!(get(health, "/healthz").ends_with("ok\n"));
+    let table = wait_for("table with five failures", || {
         let fleet = run(&sim, &["fleet", "-o", "json"]);
         let table: Value = serde_json::from_slice(&fleet.stdout).ok()?;
         (table["rows"][0]["failed"] == 5).then_some(table)
@@ -181,18 +181,18 @@ fn the_controller_needs_nothing_but_env_sh_and_ends_when_told_to() {
             .contains("fails with OrasBinaryMissing on 5 of 5 nodes")
     );
     let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"AKSAzureLinux/V3gen2/202601.27.0\"} 5";
-    eventually("five failures in the leader's metrics", || {
-        let shown = page(metrics, "/metrics");
+    wait_for("five failures in the leader's metrics", || {
+        let shown = get(metrics, "/metrics");
         (shown.contains(failures) && shown.contains("mooring_leader 1")).then_some(())
     });
     delete_nodeclaim(&sim, "default-bad2");
     let gone = run(&sim, &["why", "default-bad2"]);
-    let told = text(&gone.stdout);
-    assert_eq!(gone.status.code(), Some(1), "{told} {}", text(&gone.stderr));
-    assert!(told.contains("OrasBinaryMissing") || told.contains("oras is missing"), "{told}");
+    let shown = text(&gone.stdout);
+    assert_eq!(gone.status.code(), Some(1), "{shown} {}", text(&gone.stderr));
+    assert!(shown.contains("OrasBinaryMissing") || shown.contains("oras is missing"), "{shown}");
     let ended = Command::new("kill").arg(controller.0.id().to_string()).status().unwrap();
     assert!(ended.success());
-    let status = eventually("end", || controller.0.try_wait().unwrap());
+    let status = wait_for("end", || controller.0.try_wait().unwrap());
     assert_eq!(status.code(), Some(0));
     let rest = reader.join().unwrap();
     assert!(rest.contains("gave the lease back"), "{rest}");

@@ -1,27 +1,27 @@
-//! What the operator's command line promises.
+//! Tests of `mooring explain`, `codes`, `man` and `--version` with the built binary.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-fn mooring(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_mooring")).args(words).stdin(Stdio::null()).output().unwrap()
+fn mooring(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mooring")).args(args).stdin(Stdio::null()).output().unwrap()
 }
 
-fn text(words: &[&str]) -> String {
-    let output = mooring(words);
+fn text(args: &[&str]) -> String {
+    let output = mooring(args);
     assert_eq!(
         output.status.code(),
         Some(0),
-        "{words:?}: {}",
+        "{args:?}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn json(words: &[&str]) -> Value {
-    serde_json::from_str(&text(words)).unwrap()
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&text(args)).unwrap()
 }
 
 const MISSING_ORAS: &str = r#"Enable failed: failed to execute command: command terminated with exit status=1
@@ -32,7 +32,7 @@ const MISSING_ORAS: &str = r#"Enable failed: failed to execute command: command 
 "#;
 
 #[test]
-fn a_code_is_explained_however_it_is_written() {
+fn exit_code_is_explained_in_every_notation() {
     for written in ["50", "0x32", "ERR_OUTBOUND_CONN_FAIL", "VMExtensionError_OutboundConnFail"] {
         assert!(
             text(&["explain", written, "--os", "linux"]).contains("50 ERR_OUTBOUND_CONN_FAIL"),
@@ -42,7 +42,7 @@ fn a_code_is_explained_however_it_is_written() {
 }
 
 #[test]
-fn a_code_that_means_one_thing_today_is_not_called_ambiguous() {
+fn code_with_one_current_meaning_is_not_ambiguous() {
     assert!(
         text(&["explain", "211", "--os", "linux"])
             .starts_with("211 ERR_ORAS_PULL_NETWORK_TIMEOUT\n")
@@ -51,7 +51,7 @@ fn a_code_that_means_one_thing_today_is_not_called_ambiguous() {
 }
 
 #[test]
-fn an_image_that_is_known_to_be_broken_is_named_first() {
+fn known_bad_image_is_reported_first() {
     let page = text(&["explain", "211", "--image", "202601.27.0"]);
     assert!(page.starts_with("Known-bad image: AzureLinux V3 202601.27.0\n"), "{page}");
     assert!(page.contains("\n211 ERR_ORAS_PULL_NETWORK_TIMEOUT\n"), "{page}");
@@ -63,7 +63,7 @@ fn an_image_that_is_known_to_be_broken_is_named_first() {
 }
 
 #[test]
-fn an_ambiguous_code_is_told_as_such_and_a_date_decides() {
+fn ambiguous_code_lists_its_meanings_unless_a_date_decides() {
     let both = text(&["explain", "232", "--os", "linux"]);
     assert!(
         both.contains("ERR_ORAS_BINARY_NOT_FOUND")
@@ -88,9 +88,9 @@ fn an_ambiguous_code_is_told_as_such_and_a_date_decides() {
 }
 
 #[test]
-fn a_text_is_explained_from_a_file_and_from_a_pipe() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("message.txt");
+fn text_is_explained_from_a_file_and_from_a_pipe() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("message.txt");
     std::fs::write(&file, MISSING_ORAS).unwrap();
     let from_file = json(&["explain", file.to_str().unwrap(), "-o", "json"]);
     let mut child = Command::new(env!("CARGO_BIN_EXE_mooring"))
@@ -113,20 +113,20 @@ fn a_text_is_explained_from_a_file_and_from_a_pipe() {
     );
     assert_eq!(diagnosis["owner"], "image");
     for format in ["table", "markdown"] {
-        let told = text(&["explain", file.to_str().unwrap(), "-o", format]);
+        let output = text(&["explain", file.to_str().unwrap(), "-o", format]);
         assert!(
-            told.contains("oras: command not found") && told.contains("OrasBinaryMissing"),
-            "{told}"
+            output.contains("oras: command not found") && output.contains("OrasBinaryMissing"),
+            "{output}"
         );
     }
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_a_hint() {
+fn unreadable_input_is_an_error_with_a_hint() {
     let output = mooring(&["explain", "no-such-thing"]);
     assert_eq!(output.status.code(), Some(3));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("`no-such-thing`") && told.contains("hint: "), "{told}");
+    let output = String::from_utf8(output.stderr).unwrap();
+    assert!(output.contains("`no-such-thing`") && output.contains("hint: "), "{output}");
     assert_eq!(mooring(&["explain"]).status.code(), Some(2));
     assert_eq!(mooring(&["explain", "50", "--image", "junk"]).status.code(), Some(2));
     let empty = json(&["explain", "/dev/null", "-o", "json"]);
@@ -134,12 +134,12 @@ fn what_cannot_be_read_is_told_with_a_hint() {
 }
 
 #[test]
-fn a_cause_has_a_page() {
+fn cause_has_a_page() {
     for written in ["QuotaExceeded", "quotaexceeded"] {
         let page = text(&["explain", written]);
         assert!(page.starts_with("QuotaExceeded: "), "{page}");
         for part in
-            ["Stage       launch: ", "Owner       operator", "Known by    \"", "Next steps  1. "]
+            ["Stage       launch: ", "Owner       operator", "Evidence    \"", "Next steps  1. "]
         {
             assert!(page.contains(part), "{part}: {page}");
         }
@@ -154,23 +154,26 @@ fn a_cause_has_a_page() {
 }
 
 #[test]
-fn a_text_without_a_known_failure_is_described() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("error.json");
+fn text_without_a_known_failure_is_described() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("error.json");
     std::fs::write(&file, r#"{"error":{"code":"StorageAccountAlreadyTaken","message":"taken"}}"#)
         .unwrap();
     for format in ["table", "markdown"] {
-        let told = text(&["explain", file.to_str().unwrap(), "-o", format]);
-        assert!(told.starts_with("No failure recognized."), "{told}");
-        assert!(told.contains("StorageAccountAlreadyTaken") && told.contains("hint: "), "{told}");
-        assert!(!told.contains("activity-log"), "an Azure error is there already: {told}");
+        let output = text(&["explain", file.to_str().unwrap(), "-o", format]);
+        assert!(output.starts_with("No failure recognized."), "{output}");
+        assert!(
+            output.contains("StorageAccountAlreadyTaken") && output.contains("hint: "),
+            "{output}"
+        );
+        assert!(!output.contains("activity-log"), "the input already has an Azure error: {output}");
     }
 }
 
 #[test]
-fn a_cause_without_an_exit_code_is_explained() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("error.txt");
+fn cause_without_an_exit_code_is_explained() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("error.txt");
     std::fs::write(&file, "Cannot scale node pool user: (SubnetIsFull) Subnet nodes with address prefix 10.0.0.0/24 does not have enough capacity for 1 IP addresses.").unwrap();
     let diagnosis = &json(&["explain", file.to_str().unwrap(), "-o", "json"])["diagnoses"][0];
     assert_eq!(diagnosis["reason"], "SubnetFull");
@@ -180,7 +183,7 @@ fn a_cause_without_an_exit_code_is_explained() {
 }
 
 #[test]
-fn the_catalogue_can_be_browsed() {
+fn codes_can_be_listed_and_shown() {
     let listed = text(&["codes", "list"]);
     assert!(listed.lines().count() > 100);
     let all = json(&["codes", "list", "--all", "-o", "json"]);
@@ -190,7 +193,7 @@ fn the_catalogue_can_be_browsed() {
         text(&["codes", "show", "211", "--os", "linux"]).contains("ERR_ORAS_PULL_NETWORK_TIMEOUT")
     );
     assert_eq!(mooring(&["codes", "show", "nothing"]).status.code(), Some(3));
-    // A name of one system is not shown for the other.
+    // Names of one system are not shown for the other.
     let name = "ERR_ORAS_PULL_NETWORK_TIMEOUT";
     assert!(text(&["codes", "show", name]).contains(name));
     assert!(text(&["codes", "show", name, "--os", "linux"]).contains(name));
@@ -199,9 +202,9 @@ fn the_catalogue_can_be_browsed() {
 }
 
 #[test]
-fn help_completions_and_the_manual_come_from_one_definition() {
+fn hidden_commands_are_in_no_help_completion_or_manual() {
     assert!(text(&["--help"]).contains("explain"));
-    assert!(!text(&["--help"]).contains("Be the node agent"));
+    assert!(!text(&["--help"]).contains("Run the node agent"));
     for shell in ["bash", "zsh", "fish"] {
         assert!(text(&["completions", shell]).contains("explain"), "{shell}");
     }
@@ -210,16 +213,16 @@ fn help_completions_and_the_manual_come_from_one_definition() {
     let unknown = mooring(&["man", "nosuch"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("repair-apply"));
-    let folder = tempfile::tempdir().unwrap();
-    assert_eq!(text(&["man", "--out", folder.path().to_str().unwrap()]), "");
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(text(&["man", "--out", directory.path().to_str().unwrap()]), "");
     for page in ["mooring.1", "mooring-explain.1", "mooring-repair-apply.1"] {
-        assert!(folder.path().join(page).is_file(), "{page}");
+        assert!(directory.path().join(page).is_file(), "{page}");
     }
-    assert!(!folder.path().join("mooring-agent.1").exists(), "a hidden command has a page");
+    assert!(!directory.path().join("mooring-agent.1").exists(), "a hidden command has a page");
 }
 
 #[test]
-fn the_version_tells_commit_and_build() {
+fn version_has_commit_target_and_profile() {
     assert_eq!(text(&["-V"]), concat!("mooring ", env!("CARGO_PKG_VERSION"), "\n"));
     let long = text(&["--version"]);
     assert!(long.starts_with(&text(&["-V"])), "{long}");
@@ -230,9 +233,9 @@ fn the_version_tells_commit_and_build() {
 }
 
 #[test]
-fn as_a_plugin_it_speaks_of_itself_as_people_call_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let plugin = folder.path().join("kubectl-mooring");
+fn plugin_help_shows_kubectl_mooring() {
+    let directory = tempfile::tempdir().unwrap();
+    let plugin = directory.path().join("kubectl-mooring");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mooring"), &plugin).unwrap();
     let help = Command::new(plugin).args(["explain", "--help"]).output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
@@ -240,65 +243,72 @@ fn as_a_plugin_it_speaks_of_itself_as_people_call_it() {
 }
 
 #[test]
-fn the_node_agent_is_inside() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().to_str().unwrap();
+fn agent_command_runs_the_node_agent() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().to_str().unwrap();
     assert_eq!(text(&["agent", "--root", root, "version"]).trim(), mooring_agent::VERSION);
     assert_eq!(mooring(&["agent", "--root", root, "provision", "--nosuch"]).status.code(), Some(1));
-    assert!(folder.path().join("var/log/azure/aks/provision.json").exists());
+    assert!(directory.path().join("var/log/azure/aks/provision.json").exists());
 }
 
 #[test]
-fn empty_input_is_told_as_such() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("empty.txt");
+fn empty_input_is_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("empty.txt");
     std::fs::write(&file, "\n").unwrap();
     let file = file.to_str().unwrap();
-    let told = text(&["explain", file]);
-    assert!(told.contains(file) && told.contains("is empty") && told.contains("hint:"), "{told}");
-    assert!(text(&["explain", "-"]).contains("standard input is empty"));
+    let output = text(&["explain", file]);
+    assert!(
+        output.contains(file) && output.contains("is empty") && output.contains("hint:"),
+        "{output}"
+    );
+    assert!(text(&["explain", "-"]).contains("stdin is empty"));
     assert_eq!(json(&["explain", "-", "-o", "json"])["diagnoses"], Value::Array(Vec::new()));
 }
 
 #[test]
-fn text_of_more_than_256_mib_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("large");
+fn text_larger_than_256_mib_is_rejected() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("large");
     let file = std::fs::File::create(&path).unwrap();
-    for (bytes, is_refused) in [(256_u64 << 20, false), ((256 << 20) + 1, true)] {
+    for (bytes, is_rejected) in [(256_u64 << 20, false), ((256 << 20) + 1, true)] {
         file.set_len(bytes).unwrap();
         let output = mooring(&["explain", path.to_str().unwrap()]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(said.contains("more than 256 MiB; give the part around"), is_refused, "{said}");
-        assert_eq!(output.status.code() == Some(3), is_refused, "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(
+            stderr.contains("larger than 256 MiB; pass the part around"),
+            is_rejected,
+            "{stderr}"
+        );
+        assert_eq!(output.status.code() == Some(3), is_rejected, "{stderr}");
     }
 }
 
 #[test]
-fn a_folder_is_refused_by_name_with_the_next_step() {
-    let folder = tempfile::tempdir().unwrap();
-    let name = folder.path().to_str().unwrap();
+fn directory_is_rejected_with_a_hint() {
+    let directory = tempfile::tempdir().unwrap();
+    let name = directory.path().to_str().unwrap();
     let output = mooring(&["explain", name]);
-    let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(told.contains(name) && told.contains("name a file in it"), "{told}");
+    let output = String::from_utf8(output.stderr).unwrap();
+    assert!(output.contains(name) && output.contains("pass a file in it"), "{output}");
 }
 
 #[test]
-fn a_negative_code_is_no_option() {
+fn negative_code_is_not_parsed_as_an_option() {
     assert!(text(&["explain", "-1"]).starts_with("-1 killed"));
 }
 
 #[test]
-fn a_name_without_a_code_is_explained_all_the_same() {
+fn name_without_a_code_is_explained() {
     for name in ["VMExtensionError_ProvisioningTimeout", "VMExtensionProvisioningTimeout"] {
-        let told = json(&["explain", name, "-o", "json"]);
-        assert_eq!(told["diagnoses"][0]["reason"], "ExtensionTimedOut", "{name}");
-        assert_eq!(told["diagnoses"][0]["reported"]["code"], Value::Null, "{name}");
+        let output = json(&["explain", name, "-o", "json"]);
+        assert_eq!(output["diagnoses"][0]["reason"], "ExtensionTimedOut", "{name}");
+        assert_eq!(output["diagnoses"][0]["reported"]["code"], Value::Null, "{name}");
     }
 }
 
-/// Pipes a long text to `explain`, whose address space is bounded, with failures at its beginning, middle and end.
+/// Pipes a long text with failures at its start, middle and end to `explain` with a bounded address space.
 fn explain_long(mib: usize, kib: u32) {
     let script = format!("ulimit -v {kib}; exec \"$0\" explain - --output json");
     let mooring = env!("CARGO_BIN_EXE_mooring");
@@ -310,7 +320,7 @@ fn explain_long(mib: usize, kib: u32) {
         .spawn()
         .unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    let line = "2026-01-01T00:00:00Z systemd[1]: Started a unit whose name is of no interest.\n";
+    let line = "2026-01-01T00:00:00Z systemd[1]: Started some other unit.\n";
     let block = line.repeat((1 << 20) / line.len());
     let writer = std::thread::spawn(move || {
         let message = |code| MISSING_ORAS.replace("211", code).replace("oras:", "x:");
@@ -326,13 +336,13 @@ fn explain_long(mib: usize, kib: u32) {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let diagnoses = told["diagnoses"].as_array().unwrap();
+    let output: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let diagnoses = output["diagnoses"].as_array().unwrap();
     let mut codes: Vec<i64> =
-        diagnoses.iter().map(|one| one["reported"]["code"].as_i64().unwrap()).collect();
+        diagnoses.iter().map(|diagnosis| diagnosis["reported"]["code"].as_i64().unwrap()).collect();
     codes.sort_unstable();
-    assert_eq!(codes, [50, 124, 211], "{told}");
-    let oras = diagnoses.iter().find(|one| one["reported"]["code"] == 211).unwrap();
+    assert_eq!(codes, [50, 124, 211], "{output}");
+    let oras = diagnoses.iter().find(|diagnosis| diagnosis["reported"]["code"] == 211).unwrap();
     assert_eq!(oras["reason"], "OrasBinaryMissing");
 }
 

@@ -1,5 +1,5 @@
-//! Text that others wrote, through the commands that print it: no escape sequence, direction mark, extra line, column or
-//! command of theirs comes out.
+//! Hostile text in a failure record and a NodeClaim: no escape sequence, direction mark, extra line, column or command
+//! reaches the output.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
-/// A screen clear, a hyperlink, a reversed line, a C1 escape, Markdown, HTML, a shell command, more lines. No slash: an image's
-/// version is what follows the last one.
+/// Screen clear, hyperlink, reversed line, C1 escape, Markdown, HTML, shell command and extra lines. Without a slash, since
+/// the version of an image starts after the last one.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]8;;u\u{7}\u{9b}1m\u{202e}\u{2066}\u{200b}|`$(rm -rf ~)`<script>\r\n| a | b |\n  next        reboot\n- **b**";
 
 fn record() -> Value {
@@ -25,7 +25,7 @@ fn record() -> Value {
     json!({"schema": "mooring.failures/v1", "pools": {"default": entries}})
 }
 
-/// Writes the record, and the image of a claim whose node is well.
+/// Writes the failure record, and the image of a NodeClaim whose node joined.
 async fn write_hostile(state: &Path) {
     let client = mooring_kube::kubeconfig::client_by_file(&state.join("kubeconfig")).await.unwrap();
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-system");
@@ -50,24 +50,24 @@ fn assert_safe(output: &str, what: &str) {
     }
 }
 
-/// Columns of a Markdown row: bars that no backslash escapes.
+/// Counts the columns of a Markdown row: bars without a backslash.
 fn bars(row: &str) -> usize {
     row.replace("\\\\", "").replace("\\|", "").matches('|').count()
 }
 
 #[tokio::test]
-async fn hostile_text_steers_no_terminal_document_or_shell() {
+async fn hostile_text_affects_no_terminal_markdown_or_shell() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
     write_hostile(state.path()).await;
-    let run = |words: &[&str]| {
+    let run = |args: &[&str]| {
         let mut command = crate::common::mooring();
-        let command = command.env_clear().envs(sim.environment()).args(words);
+        let command = command.env_clear().envs(sim.environment()).args(args);
         let output = command.args(["--namespace", "kube-system"]).output().unwrap();
         let printed = text(&output.stdout);
         let all = format!("{printed}{}", text(&output.stderr));
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{words:?}: {all}");
-        assert_safe(&all, &format!("{words:?}"));
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{args:?}: {all}");
+        assert_safe(&all, &format!("{args:?}"));
         printed
     };
     let fleet = run(&["fleet"]);
@@ -78,7 +78,7 @@ async fn hostile_text_steers_no_terminal_document_or_shell() {
     assert!(rows.iter().all(|row| bars(row) == 6), "{fleet}");
     assert!(!fleet.contains("<script>") && !fleet.contains(" `"), "{fleet}");
     let fleet: Value = serde_json::from_str(&run(&["fleet", "-o", "json"])).unwrap();
-    assert_eq!(fleet["rows"][0]["image"], HOSTILE, "a program gets the text as it is");
+    assert_eq!(fleet["rows"][0]["image"], HOSTILE, "JSON has the original text");
 
     for (what, nodes) in [("gone-1", 1), ("gone-2", 1), ("default-good1", 1)] {
         let table = run(&["why", what]);
@@ -90,9 +90,9 @@ async fn hostile_text_steers_no_terminal_document_or_shell() {
         let markdown = run(&["why", what, "-o", "markdown"]);
         let items = markdown.lines().filter(|line| line.starts_with("- ")).count();
         assert_eq!(items, nodes, "{markdown}");
-        let prose = markdown.lines().filter(|line| !line.contains("seen:"));
+        let prose = markdown.lines().filter(|line| !line.contains("evidence:"));
         assert!(!prose.collect::<String>().contains("<script>"), "{markdown}");
-        let answer: Value = serde_json::from_str(&run(&["why", what, "-o", "json"])).unwrap();
-        assert_eq!(answer["nodes"].as_array().unwrap().len(), nodes);
+        let report: Value = serde_json::from_str(&run(&["why", what, "-o", "json"])).unwrap();
+        assert_eq!(report["nodes"].as_array().unwrap().len(), nodes);
     }
 }

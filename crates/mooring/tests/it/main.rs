@@ -1,4 +1,4 @@
-//! Tests of the commands that need no other tools.
+//! Tests of commands with the built binary, without other tools.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,

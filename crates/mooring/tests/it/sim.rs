@@ -1,18 +1,17 @@
-//! `mooring sim` as a person starts it.
+//! Tests of `mooring sim` with the built binary.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Sim, ask_as};
+use crate::common::{Sim, send_with};
 
-/// One request over TLS, trusting the simulation's own authority only.
-fn ask(sim: &Sim, state: &Path, head: &str, body: &str) -> String {
-    ask_as(sim, state, head, &format!("Host: 127.0.0.1:{}", sim.port), body)
+fn send(sim: &Sim, state: &Path, head: &str, body: &str) -> String {
+    send_with(sim, state, head, &format!("Host: 127.0.0.1:{}", sim.port), body)
 }
 
 #[test]
-fn it_serves_its_files_and_its_port_and_ends_when_told() {
+fn sim_writes_files_serves_and_stops_on_sigterm() {
     let state = tempfile::tempdir().unwrap();
     let state = state.path().join("new");
     let mut sim = Sim::start(&state, &["--scenario", "oras-missing"]);
@@ -38,32 +37,32 @@ fn it_serves_its_files_and_its_port_and_ends_when_told() {
     let secret = sim.variable("AZURE_CLIENT_SECRET");
     let token = sign_in(&sim, &state, &format!("client_secret={secret}"));
     assert!(token.starts_with("HTTP/1.1 200") && token.contains("access_token"), "{token}");
-    let refused = ask(&sim, &state, "GET /subscriptions?api-version=2022-12-01", "");
-    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    let rejected = send(&sim, &state, "GET /subscriptions?api-version=2022-12-01", "");
+    assert!(rejected.starts_with("HTTP/1.1 401"), "{rejected}");
     let bearer =
         format!("Host: localhost\r\nAuthorization: Bearer {}", sim.variable("MOORING_SIM_TOKEN"));
-    let inside = ask_as(&sim, &state, "GET /admin/state", &bearer, "");
+    let inside = send_with(&sim, &state, "GET /admin/state", &bearer, "");
     assert!(inside.contains("aks-default-bad5"), "{inside}");
 
-    let told = Command::new("kill").args(["-TERM", &sim.child.id().to_string()]).status().unwrap();
-    assert!(told.success());
-    assert!(sim.child.wait().unwrap().success(), "SIGTERM is a clean end");
+    let kill = Command::new("kill").args(["-TERM", &sim.child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    assert!(sim.child.wait().unwrap().success(), "SIGTERM is a clean exit");
 }
 
-fn sign_in(sim: &Sim, state: &Path, proof: &str) -> String {
+fn sign_in(sim: &Sim, state: &Path, credential: &str) -> String {
     let form = format!(
-        "grant_type=client_credentials&client_id=00000000-0000-0000-0000-00000000000c&{proof}&scope=x/.default"
+        "grant_type=client_credentials&client_id=00000000-0000-0000-0000-00000000000c&{credential}&scope=x/.default"
     );
-    ask(sim, state, "POST /00000000-0000-0000-0000-00000000000a/oauth2/v2.0/token", &form)
+    send(sim, state, "POST /00000000-0000-0000-0000-00000000000a/oauth2/v2.0/token", &form)
 }
 
-/// Another local user can connect and knows every constant of the program, and cannot read the files.
+/// Another local user can connect and knows all constants of the binary, but cannot read the files.
 #[test]
-fn nothing_but_the_secrets_of_the_run_opens_a_simulation() {
-    let folder = tempfile::tempdir().unwrap();
-    let (first, second) = (folder.path().join("1"), folder.path().join("2"));
-    let words = ["--kube-port", "0", "--karpenter", "--seed", "1"];
-    let (sim, other) = (Sim::start(&first, &words), Sim::start(&second, &words));
+fn only_secrets_of_this_run_are_accepted() {
+    let directory = tempfile::tempdir().unwrap();
+    let (first, second) = (directory.path().join("1"), directory.path().join("2"));
+    let args = ["--kube-port", "0", "--karpenter", "--seed", "1"];
+    let (sim, other) = (Sim::start(&first, &args), Sim::start(&second, &args));
     for name in ["AZURE_CLIENT_SECRET", "MOORING_SIM_TOKEN"] {
         let (one, two) = (sim.variable(name), other.variable(name));
         assert!(one.len() >= 40 && one != two, "{name}");
@@ -73,16 +72,16 @@ fn nothing_but_the_secrets_of_the_run_opens_a_simulation() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&first), mode(&first.join("kubeconfig"))), (0o700, 0o600));
 
-    let refused = |answer: &str, status: &str| {
+    let assert_status = |answer: &str, status: &str| {
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
     };
     let foreign = other.variable("AZURE_CLIENT_SECRET");
-    for proof in [
+    for credential in [
         "client_secret=simulated-secret",
         "client_assertion=a.b.c",
         &format!("client_secret={foreign}"),
     ] {
-        refused(&sign_in(&sim, &first, proof), "401");
+        assert_status(&sign_in(&sim, &first, credential), "401");
     }
     let host = format!("Host: 127.0.0.1:{}", sim.port);
     for token in [
@@ -92,16 +91,16 @@ fn nothing_but_the_secrets_of_the_run_opens_a_simulation() {
         for head in
             ["GET /admin/state", "POST /admin/faults", "DELETE /admin/denials", "GET /admin/"]
         {
-            refused(&ask_as(&sim, &first, head, &format!("{host}{token}"), ""), "401");
+            assert_status(&send_with(&sim, &first, head, &format!("{host}{token}"), ""), "401");
         }
     }
-    // A token that the other run signed, with the same seed.
+    // Token of another run with the same seed.
     let secret = other.variable("AZURE_CLIENT_SECRET");
     let answer = sign_in(&other, &second, &format!("client_secret={secret}"));
     let token = answer.split("\"access_token\":\"").nth(1).unwrap().split('"').next().unwrap();
     let head = "GET /subscriptions?api-version=2022-12-01";
-    refused(
-        &ask_as(&sim, &first, head, &format!("{host}\r\nAuthorization: Bearer {token}"), ""),
+    assert_status(
+        &send_with(&sim, &first, head, &format!("{host}\r\nAuthorization: Bearer {token}"), ""),
         "401",
     );
 
@@ -115,12 +114,12 @@ fn nothing_but_the_secrets_of_the_run_opens_a_simulation() {
         "principal-00000000-0000-0000-0000-00000000000f",
     ] {
         let headers = format!("{host}\r\nAuthorization: Bearer {token}");
-        refused(&ask_as(&sim, &first, "GET /api/v1/nodes", &headers, ""), "401");
+        assert_status(&send_with(&sim, &first, "GET /api/v1/nodes", &headers, ""), "401");
     }
 }
 
 #[test]
-fn requests_for_another_host_are_refused() {
+fn requests_for_another_host_are_rejected() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(state.path(), &[]);
     let token = sim.variable("MOORING_SIM_TOKEN");
@@ -130,37 +129,37 @@ fn requests_for_another_host_are_refused() {
         {
             let headers =
                 format!("Host: {host}\r\nAuthorization: Bearer {token}\r\nMetadata: true");
-            let answer = ask_as(&sim, state.path(), head, &headers, "");
+            let answer = send_with(&sim, state.path(), head, &headers, "");
             assert!(answer.starts_with("HTTP/1.1 421"), "{host} {head} {answer}");
         }
     }
     let host = format!("Host: localhost:{}", sim.port);
     let imds = "GET /metadata/instance?api-version=2021-02-01";
-    let answer = ask_as(&sim, state.path(), imds, &host, "");
+    let answer = send_with(&sim, state.path(), imds, &host, "");
     assert!(answer.starts_with("HTTP/1.1 400"), "without `Metadata: true`: {answer}");
-    let answer = ask_as(&sim, state.path(), imds, &format!("{host}\r\nMetadata: true"), "");
+    let answer = send_with(&sim, state.path(), imds, &format!("{host}\r\nMetadata: true"), "");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[test]
-fn a_bad_scenario_is_a_sentence_with_file_and_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("mine.yaml");
+fn invalid_scenario_error_has_file_and_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("mine.yaml");
     std::fs::write(&file, "description: x\nwedge:\n  pol: system\n").unwrap();
-    let told = |scenario: &str| {
+    let run = |scenario: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_mooring"))
             .args(["sim", "--scenario", scenario])
             .output()
             .unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (code, text) = told(file.to_str().unwrap());
+    let (code, text) = run(file.to_str().unwrap());
     assert_eq!(code, Some(2), "{text}");
     assert!(
         text.contains("mine.yaml") && text.contains("line 3") && text.contains("hint:"),
         "{text}"
     );
-    let (code, text) = told("nosuch");
+    let (code, text) = run("nosuch");
     assert_eq!(code, Some(2));
     assert!(text.contains("wedged-system-pool"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `mooring sim --kube-port`: the cluster's API of the built binary, to a client that nobody here wrote.
+//! Tests of `mooring sim --kube-port` with the `kube` client.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use kube::api::{Api, DynamicObject, ListParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, GroupVersionKind};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 async fn client(state: &Path) -> kube::Client {
     let config = Kubeconfig::read_from(state.join("kubeconfig")).unwrap();
@@ -20,7 +20,7 @@ async fn client(state: &Path) -> kube::Client {
 }
 
 #[tokio::test]
-async fn a_client_finds_the_cluster_by_its_kubeconfig() {
+async fn kube_client_connects_with_the_kubeconfig() {
     let state = tempfile::tempdir().unwrap();
     let _sim = Sim::start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
     let file = state.path().join("kubeconfig");
@@ -34,13 +34,13 @@ async fn a_client_finds_the_cluster_by_its_kubeconfig() {
         let claims: Api<DynamicObject> = Api::all_with(client, &ApiResource::from_gvk(&kind));
         (nodes.items.len(), claims.list(&ListParams::default()).await.unwrap().items.len())
     };
-    let listed = tokio::time::timeout(PATIENCE, listed).await.expect("an answer in time");
-    // Five nodes of pools and five that Karpenter's good machines became; ten claims.
+    let listed = tokio::time::timeout(TIMEOUT, listed).await.expect("timed out");
+    // Five nodes of pools, and five nodes of the ten NodeClaims.
     assert_eq!(listed, (10, 10));
 }
 
 #[test]
-fn without_a_port_there_is_no_kubeconfig() {
+fn kubeconfig_is_not_written_without_kube_port() {
     let state = tempfile::tempdir().unwrap();
     let _sim = Sim::start(state.path(), &[]);
     assert!(!state.path().join("kubeconfig").exists());

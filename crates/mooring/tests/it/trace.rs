@@ -1,4 +1,4 @@
-//! What `mooring trace` promises of folders, archives and files.
+//! Tests of `mooring trace` with directories, archives and files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ fn nodes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures")
 }
 
-fn trace(path: &Path, words: &[&str]) -> Output {
+fn trace(path: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
-    command.arg("trace").arg(path).args(words).stdin(Stdio::null()).output().unwrap()
+    command.arg("trace").arg(path).args(args).stdin(Stdio::null()).output().unwrap()
 }
 
 fn text(output: &Output) -> String {
@@ -26,13 +26,13 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text(&trace(path, &["-o", "json"]))).unwrap()
 }
 
-fn archived(folder: &Path) -> Vec<u8> {
+fn create_tar(directory: &Path) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
-    archive.append_dir_all("some/where", folder).unwrap();
+    archive.append_dir_all("some/where", directory).unwrap();
     archive.into_inner().unwrap()
 }
 
-fn packed(bytes: &[u8]) -> Vec<u8> {
+fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
     packer.write_all(bytes).unwrap();
     packer.finish().unwrap()
@@ -41,43 +41,46 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 const FAILING_STEP: &str = "AKS.CSE.orasLogin.oras_login_with_kubelet_identity";
 
 #[test]
-fn a_failed_node_is_told_and_exits_with_0() {
-    let told = text(&trace(&nodes().join("failed"), &[]));
-    assert!(told.starts_with("aks-default-7kq2c: the bootstrap failed, exit code 211\n"), "{told}");
-    assert!(told.contains(FAILING_STEP) && told.contains("ERR_ORAS_BINARY_NOT_FOUND"), "{told}");
+fn trace_of_a_failed_node_exits_with_0() {
+    let shown = text(&trace(&nodes().join("failed"), &[]));
+    assert!(
+        shown.starts_with("aks-default-7kq2c: the bootstrap failed, exit code 211\n"),
+        "{shown}"
+    );
+    assert!(shown.contains(FAILING_STEP) && shown.contains("ERR_ORAS_BINARY_NOT_FOUND"), "{shown}");
 }
 
 #[test]
-fn a_folder_a_tar_and_a_packed_tar_tell_the_same() {
+fn directory_tar_and_tar_gz_give_the_same_timeline() {
     let work = tempfile::tempdir().unwrap();
-    let folder = nodes().join("failed");
-    let archive = archived(&folder);
+    let directory = nodes().join("failed");
+    let archive = create_tar(&directory);
     std::fs::write(work.path().join("node.tar"), &archive).unwrap();
-    std::fs::write(work.path().join("node.tgz"), packed(&archive)).unwrap();
-    let from_folder = json(&folder);
-    assert_eq!(from_folder["nodes"][0]["running"]["name"], FAILING_STEP);
+    std::fs::write(work.path().join("node.tgz"), gzip(&archive)).unwrap();
+    let from_directory = json(&directory);
+    assert_eq!(from_directory["nodes"][0]["running"]["name"], FAILING_STEP);
     for name in ["node.tar", "node.tgz"] {
-        assert_eq!(json(&work.path().join(name)), from_folder, "{name}");
+        assert_eq!(json(&work.path().join(name)), from_directory, "{name}");
     }
 }
 
 #[test]
-fn a_folder_of_nodes_tells_each() {
-    let told = json(&nodes());
+fn directory_with_several_nodes_gives_all_timelines() {
+    let shown = json(&nodes());
     let names: Vec<_> =
-        told["nodes"].as_array().unwrap().iter().map(|node| &node["node"]).collect();
+        shown["nodes"].as_array().unwrap().iter().map(|node| &node["node"]).collect();
     assert_eq!(names, ["aks-default-2jf98", "aks-default-7kq2c"]);
 }
 
 #[test]
-fn a_report_by_itself_is_enough() {
-    let told = json(&nodes().join("failed/var/log/azure/aks/provision.json"));
-    assert_eq!(told["nodes"][0]["running"]["name"], FAILING_STEP);
-    assert_eq!(told["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
+fn single_report_is_enough_for_a_timeline() {
+    let shown = json(&nodes().join("failed/var/log/azure/aks/provision.json"));
+    assert_eq!(shown["nodes"][0]["running"]["name"], FAILING_STEP);
+    assert_eq!(shown["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
 }
 
 #[test]
-fn every_format_goes_to_a_file_whole() {
+fn every_format_is_written_to_a_file_atomically() {
     use std::os::unix::fs::PermissionsExt as _;
     let work = tempfile::tempdir().unwrap();
     for format in ["table", "json", "html", "chrome", "otlp"] {
@@ -90,25 +93,25 @@ fn every_format_goes_to_a_file_whole() {
         );
         assert_eq!(std::fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 5, "nothing lies beside them");
+    assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 5, "no temporary files remain");
     let nowhere = trace(&nodes().join("healthy"), &["--out", "/nonexistent/x"]);
     assert_eq!(nowhere.status.code(), Some(3));
 }
 
 #[test]
-fn what_tells_nothing_is_an_error_with_a_hint() {
+fn input_without_bootstrap_logs_is_an_error() {
     let work = tempfile::tempdir().unwrap();
     std::fs::write(work.path().join("notes.txt"), "hello").unwrap();
     for path in [work.path().to_owned(), work.path().join("notes.txt"), work.path().join("missing")]
     {
         let output = trace(&path, &[]);
         assert_eq!(output.status.code(), Some(3), "{}", path.display());
-        assert!(output.stdout.is_empty() && output.stderr.starts_with(b"mooring: "));
+        assert!(output.stdout.is_empty() && output.stderr.starts_with(b"error: "));
     }
 }
 
 #[test]
-fn a_hostile_archive_leads_nowhere_and_fills_nothing() {
+fn hostile_archive_writes_nothing_and_is_bounded() {
     let work = tempfile::tempdir().unwrap();
     let report =
         br#"{"ExitCode":"50","CSEStartTime":"Tue May 23 08:35:29 UTC 2023","ExecDuration":"50"}"#;
@@ -127,12 +130,12 @@ fn a_hostile_archive_leads_nowhere_and_fills_nothing() {
     add("x/var/log/azure/cluster-provision.log", tar::EntryType::Regular, 10 << 30, b"+ exit 50\n");
     let path = work.path().join("hostile.tar");
     std::fs::write(&path, archive.into_inner().unwrap()).unwrap();
-    let told = json(&path);
-    assert_eq!(told["nodes"][0]["exitCode"], 50);
+    let shown = json(&path);
+    assert_eq!(shown["nodes"][0]["exitCode"], 50);
     assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 1, "nothing was unpacked");
 
-    // 64 MiB out of 64 KiB: no more than a bound of it is ever looked at.
-    let bomb = packed(&vec![b'x'; 1 << 20]).repeat(64);
+    // 64 MiB from 64 KiB: only a bounded part is read.
+    let bomb = gzip(&vec![b'x'; 1 << 20]).repeat(64);
     std::fs::write(work.path().join("bomb.gz"), bomb).unwrap();
     assert_eq!(trace(&work.path().join("bomb.gz"), &[]).status.code(), Some(3));
 }
@@ -147,7 +150,7 @@ fn header(kind: tar::EntryType, path: &str, size: u64) -> tar::Header {
     header
 }
 
-/// Appends an entry of repeated text, whole blocks of it, without holding it in memory.
+/// Appends an entry of repeated blocks without keeping it in memory.
 fn append(packer: &mut impl std::io::Write, header: &tar::Header, block: &[u8; 512]) {
     packer.write_all(header.as_bytes()).unwrap();
     for _ in 0..header.size().unwrap().div_ceil(512) {
@@ -155,23 +158,23 @@ fn append(packer: &mut impl std::io::Write, header: &tar::Header, block: &[u8; 5
     }
 }
 
-/// Runs the command with a bound on its address space, and returns what it printed on standard error.
+/// Runs the command with a bounded address space and returns its stderr.
 fn trace_within(kib: u32, path: &Path) -> String {
     let script = format!("ulimit -v {kib}; exec \"$0\" trace \"$1\"");
     let mooring = env!("CARGO_BIN_EXE_mooring");
     let output =
         Command::new("sh").args(["-c", &script, mooring]).arg(path).stdin(Stdio::null()).output();
     let output = output.unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    told
+    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    shown
 }
 
-/// A name, entries with their sizes, a block of their content, and what is printed.
+/// Name, entries with their sizes, a block of their content, and the expected warning.
 type Bomb<'a> = (&'a str, Vec<(tar::EntryType, u64)>, &'a [u8; 512], &'a str);
 
 #[test]
-fn archive_bombs_need_bounded_memory_and_name_what_is_skipped() {
+fn archive_bombs_need_bounded_memory() {
     let work = tempfile::tempdir().unwrap();
     let report = br#"{"ExitCode":"50","Output":"+ exit 50","Error":""}"#;
     let mut traced = [b'\n'; 512];
@@ -225,21 +228,21 @@ fn archive_bombs_need_bounded_memory_and_name_what_is_skipped() {
         }
         packer.write_all(&[0; 1024]).unwrap();
         packer.finish().unwrap().into_inner().unwrap();
-        assert!(path.metadata().unwrap().len() < 8 << 20, "{what} are packed well");
-        let told = trace_within(300_000, &path);
-        assert!(told.contains(note), "{what}: {told}");
+        assert!(path.metadata().unwrap().len() < 8 << 20, "{what}: the archive is small");
+        let shown = trace_within(300_000, &path);
+        assert!(shown.contains(note), "{what}: {shown}");
     }
 }
 
 #[test]
-fn long_names_of_an_archive_are_read_as_they_are() {
+fn long_names_in_an_archive_are_read() {
     let work = tempfile::tempdir().unwrap();
-    let folder = work.path().join("n".repeat(180)).join("m".repeat(180));
-    std::fs::create_dir_all(folder.join("var/log/azure/aks")).unwrap();
-    let report = folder.join("var/log/azure/aks/provision.json");
+    let directory = work.path().join("n".repeat(180)).join("m".repeat(180));
+    std::fs::create_dir_all(directory.join("var/log/azure/aks")).unwrap();
+    let report = directory.join("var/log/azure/aks/provision.json");
     std::fs::write(&report, br#"{"ExitCode":"50","Output":"+ exit 50","Error":""}"#).unwrap();
     let name = report.strip_prefix(work.path()).unwrap();
-    // GNU's way, and that of PAX.
+    // GNU and PAX headers.
     let mut gnu = tar::Builder::new(Vec::new());
     gnu.append_path_with_name(&report, name).unwrap();
     let mut pax = tar::Builder::new(Vec::new());
@@ -249,7 +252,7 @@ fn long_names_of_an_archive_are_read_as_they_are() {
     for archive in [gnu.into_inner().unwrap(), pax.into_inner().unwrap()] {
         let path = work.path().join("node.tar");
         std::fs::write(&path, archive).unwrap();
-        let told = text(&trace(&path, &[]));
-        assert!(told.contains("the bootstrap failed, exit code 50"), "{told}");
+        let shown = text(&trace(&path, &[]));
+        assert!(shown.contains("the bootstrap failed, exit code 50"), "{shown}");
     }
 }

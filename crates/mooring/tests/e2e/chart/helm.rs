@@ -1,4 +1,4 @@
-//! The real Helm.
+//! Runner of the real Helm.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use mooring_testbed::require;
 use serde_json::Value;
 
 pub(crate) const NAMESPACE: &str = "mooring-system";
-/// Value files beside the chart's defaults, by the name of their golden file.
+/// Golden files with their value files.
 pub(crate) const CASES: [(&str, Option<&str>); 4] = [
     ("default", None),
     ("production", Some("production-values.yaml")),
@@ -19,14 +19,14 @@ pub(crate) fn chart() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../charts/mooring")
 }
 
-/// Helm with these words: what it printed, or what it complained about. Nothing if there is no Helm.
-pub(crate) fn helm(words: &[&str]) -> Option<Result<String, String>> {
+/// Runs Helm; returns its stdout, or its stderr if it failed, or `None` if Helm is not installed.
+pub(crate) fn helm(args: &[&str]) -> Option<Result<String, String>> {
     let environment = require(std::env::var_os("MOORING_HELM_ENVIRONMENT"), "Helm")?;
-    let folder = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().unwrap();
     let output = Command::new(Path::new(&environment).join("bin/helm"))
-        .args(words)
-        // Nothing of the person's own Helm counts.
-        .env("HOME", folder.path())
+        .args(args)
+        // Ignores the user's configuration of Helm.
+        .env("HOME", home.path())
         .env_remove("KUBECONFIG")
         .current_dir(chart())
         .output()
@@ -35,22 +35,22 @@ pub(crate) fn helm(words: &[&str]) -> Option<Result<String, String>> {
     Some(if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) })
 }
 
-/// The chart with a value file and single values.
+/// Renders the chart with a value file and more arguments.
 pub(crate) fn template(values: Option<&str>, more: &[&str]) -> Option<Result<String, String>> {
     let file = values.map(|values| format!("--values=ci/{values}"));
-    let mut words = vec!["template", "mooring", ".", "--namespace", NAMESPACE];
-    words.extend(file.as_deref());
-    words.extend(more);
-    helm(&words)
+    let mut args = vec!["template", "mooring", ".", "--namespace", NAMESPACE];
+    args.extend(file.as_deref());
+    args.extend(more);
+    helm(&args)
 }
 
-/// The objects of a rendered chart.
+/// Parses the objects of a rendered chart.
 pub(crate) fn objects(rendered: &str) -> Vec<Value> {
     let parts = rendered.split("\n---\n").map(|part| part.trim_start_matches("---\n"));
     let objects = parts.map(|part| serde_saphyr::from_str::<Value>(part).unwrap());
     objects.filter(|object| !object.is_null()).collect()
 }
 
-pub(crate) fn of_kind<'a>(objects: &'a [Value], kind: &str) -> &'a Value {
+pub(crate) fn find_kind<'a>(objects: &'a [Value], kind: &str) -> &'a Value {
     objects.iter().find(|object| object["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
 }

@@ -1,4 +1,4 @@
-//! Alerts and the dashboard ask for what the controller exports, and every alert has a page.
+//! Alerts and dashboard match the metrics of the controller, and every alert has a runbook page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ fn alerts() -> Vec<Value> {
     file["alerts"].as_array().unwrap().clone()
 }
 
-/// The page that Prometheus reads, once everything has happened.
-fn page() -> String {
+/// Returns the metrics page with all metrics present.
+fn metrics_page() -> String {
     let failed =
         |pool: String| Failed { code: Some(1), cause: "c".into(), pool, image: "i".into() };
     let metrics = Metrics::new();
@@ -37,7 +37,7 @@ fn page() -> String {
     metrics.text()
 }
 
-/// Series of a page by name, with the label pairs that they have.
+/// Returns the series of a page by name, with their label pairs.
 fn series(page: &str) -> BTreeMap<String, BTreeSet<(String, String)>> {
     let mut series: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
     for line in page.lines().filter(|line| !line.starts_with('#')) {
@@ -48,7 +48,7 @@ fn series(page: &str) -> BTreeMap<String, BTreeSet<(String, String)>> {
     series
 }
 
-/// Reads `a="1",b="2"`.
+/// Parses `a="1",b="2"`.
 fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
     text.split("\",").filter_map(|pair| {
         let (name, value) = pair.split_once("=\"")?;
@@ -57,37 +57,38 @@ fn pairs(text: &str) -> impl Iterator<Item = (String, String)> {
 }
 
 fn exported() -> BTreeSet<String> {
-    series(&page()).into_keys().collect()
+    series(&metrics_page()).into_keys().collect()
 }
 
-/// Every name of a metric of ours in a text.
-fn asked(text: &str) -> BTreeSet<String> {
+/// Returns the names of Mooring metrics in a text.
+fn metric_names(text: &str) -> BTreeSet<String> {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = text.split(|c| !word(c)).filter(|name| name.starts_with("mooring_"));
     words.map(str::to_owned).collect()
 }
 
 #[test]
-fn alerts_and_dashboard_ask_only_for_what_is_exported() {
+fn alerts_and_dashboard_use_exported_metrics() {
     let exported = exported();
     assert!(exported.contains("mooring_verdict_seconds_bucket"), "{exported:?}");
     for alert in alerts() {
-        let asked = asked(alert["expr"].as_str().unwrap());
-        assert!(!asked.is_empty() && asked.is_subset(&exported), "{}: {asked:?}", alert["alert"]);
+        let names = metric_names(alert["expr"].as_str().unwrap());
+        assert!(!names.is_empty() && names.is_subset(&exported), "{}: {names:?}", alert["alert"]);
     }
     let dashboard: Value = serde_json::from_str(&read("dashboard.json")).unwrap();
-    let shown = asked(&dashboard.to_string());
+    let shown = metric_names(&dashboard.to_string());
     assert!(shown.is_subset(&exported), "{:?}", shown.difference(&exported));
-    // Beside the parts of a histogram that only its quantiles need, everything can be seen.
-    let unseen: Vec<&String> = exported.difference(&shown).collect();
-    assert_eq!(unseen, ["mooring_verdict_seconds_count", "mooring_verdict_seconds_sum"]);
+    // The dashboard shows all metrics except two parts of a histogram.
+    let missing: Vec<&String> = exported.difference(&shown).collect();
+    assert_eq!(missing, ["mooring_verdict_seconds_count", "mooring_verdict_seconds_sum"]);
 }
 
-/// Every metric with the label pairs that an expression selects it by.
-fn selected(expression: &str) -> Vec<(String, (String, String))> {
+/// Returns the metrics of an expression with the label pairs that select them.
+fn selectors(expression: &str) -> Vec<(String, (String, String))> {
     let mut selected = Vec::new();
     for (at, _) in expression.match_indices('{') {
-        let name = asked(expression[..at].rsplit([' ', '(']).next().unwrap()).pop_first().unwrap();
+        let name =
+            metric_names(expression[..at].rsplit([' ', '(']).next().unwrap()).pop_first().unwrap();
         let inside = expression[at + 1..].split('}').next().unwrap();
         selected.extend(pairs(inside).map(|pair| (name.clone(), pair)));
     }
@@ -95,18 +96,18 @@ fn selected(expression: &str) -> Vec<(String, (String, String))> {
 }
 
 #[test]
-fn alerts_select_and_group_by_labels_that_are_exported() {
-    // The scrape adds the namespace.
+fn alerts_use_exported_labels() {
+    // Added by the scrape.
     const ADDED: &str = "namespace";
-    let exported = series(&page());
-    let mut seen = 0;
+    let exported = series(&metrics_page());
+    let mut count = 0;
     for alert in alerts() {
         let expression = alert["expr"].as_str().unwrap();
-        for (name, pair) in selected(expression) {
-            seen += 1;
+        for (name, pair) in selectors(expression) {
+            count += 1;
             assert!(exported[&name].contains(&pair), "{name} is never exported with {pair:?}");
         }
-        let labels: BTreeSet<&str> = asked(expression)
+        let labels: BTreeSet<&str> = metric_names(expression)
             .iter()
             .flat_map(|name| &exported[name])
             .map(|(label, _)| label.as_str())
@@ -119,11 +120,11 @@ fn alerts_select_and_group_by_labels_that_are_exported() {
             }
         }
     }
-    assert!(seen > 0, "alerts select by labels");
+    assert!(count > 0, "alerts select by labels");
 }
 
 #[test]
-fn every_alert_has_a_page() {
+fn every_alert_has_a_runbook_page() {
     let runbook = std::fs::read_to_string(chart().join("../../docs/RUNBOOK.md")).unwrap();
     let pages: Vec<&str> = runbook.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     for alert in alerts() {

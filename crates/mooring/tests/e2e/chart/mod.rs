@@ -1,5 +1,4 @@
-//! What charts/mooring promises, as the real Helm renders it. `cargo xtask test` installs that Helm; without it the tests
-//! that need it say SKIPPED.
+//! Tests of charts/mooring, rendered by the real Helm. `cargo xtask test` installs it; without it the tests print SKIPPED.
 
 mod accepted;
 mod helm;

@@ -1,45 +1,45 @@
-//! What Helm makes of the chart, and what it refuses.
+//! The rendered chart: golden files, schema of the values, permissions.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chart::helm::{CASES, NAMESPACE, chart, helm, objects, of_kind, template};
+use crate::chart::helm::{CASES, NAMESPACE, chart, find_kind, helm, objects, template};
 
 #[test]
-fn helm_has_nothing_to_say_against_the_chart() {
+fn helm_lint_passes() {
     for (_, values) in CASES {
         let values = values.map(|values| format!("--values=ci/{values}"));
-        let words: Vec<&str> =
+        let args: Vec<&str> =
             ["lint", "--strict", "."].into_iter().chain(values.as_deref()).collect();
-        let Some(told) = helm(&words) else { return };
-        assert!(told.as_ref().is_ok_and(|told| told.contains("0 chart(s) failed")), "{told:?}");
+        let Some(result) = helm(&args) else { return };
+        assert!(result.as_ref().is_ok_and(|text| text.contains("0 chart(s) failed")), "{result:?}");
     }
 }
 
 #[test]
-fn the_chart_renders_as_it_was_looked_at() {
+fn chart_renders_the_golden_files() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/chart/golden");
-    let anew = std::env::var_os("MOORING_WRITE_GOLDEN").is_some();
+    let rewrite = std::env::var_os("MOORING_WRITE_GOLDEN").is_some();
     for (name, values) in CASES {
         let Some(rendered) = template(values, &[]) else { return };
         let (rendered, file) = (rendered.unwrap(), golden.join(format!("{name}.yaml")));
-        if anew {
+        if rewrite {
             std::fs::write(&file, &rendered).unwrap();
         }
-        let known = std::fs::read_to_string(&file).unwrap();
-        let differs = rendered.lines().zip(known.lines()).find(|(is, was)| is != was);
+        let expected = std::fs::read_to_string(&file).unwrap();
+        let differs = rendered.lines().zip(expected.lines()).find(|(new, old)| new != old);
         assert!(
-            rendered == known,
-            "{name}: {differs:?}\nhint: `cargo xtask chart` writes the files anew; read the difference"
+            rendered == expected,
+            "{name}: {differs:?}\nhint: `cargo xtask chart` rewrites the files; read the difference"
         );
     }
 }
 
 #[test]
-fn values_that_mean_nothing_are_refused_by_name() {
-    for (value, refusal) in [
+fn invalid_values_are_rejected_by_name() {
+    for (value, expected) in [
         ("replica=3", "Additional property replica is not allowed"),
         ("replicas=0", "replicas: Must be greater than or equal to 1"),
         ("replicas=two", "replicas: Invalid type. Expected: integer, given: string"),
@@ -54,17 +54,17 @@ fn values_that_mean_nothing_are_refused_by_name() {
         ("prometheusRule.enabled=true", "prometheusRule.runbookUrl: String length must be"),
         ("networkPolicy.egressPorts={70000}", "egressPorts.0: Must be less than or equal to 65535"),
     ] {
-        let Some(told) = template(None, &["--set", value]) else { return };
-        let told = told.expect_err(value);
-        assert!(told.contains(refusal), "{value}: {told}");
+        let Some(result) = template(None, &["--set", value]) else { return };
+        let error = result.expect_err(value);
+        assert!(error.contains(expected), "{value}: {error}");
     }
     let no_service = ["--set", "serviceMonitor.enabled=true,service.enabled=false"];
-    let Some(told) = template(None, &no_service) else { return };
-    assert!(told.unwrap_err().contains("service.enabled"));
+    let Some(result) = template(None, &no_service) else { return };
+    assert!(result.unwrap_err().contains("service.enabled"));
 }
 
 #[test]
-fn the_rules_are_those_that_the_controller_is_tested_under() {
+fn chart_grants_the_rules_of_the_controller_tests() {
     let tested = std::fs::read_to_string(chart().join("files/rules.yaml")).unwrap();
     let tested: Value = serde_saphyr::from_str(&tested).unwrap();
     let Some(rendered) = template(None, &[]) else { return };
@@ -91,7 +91,7 @@ fn the_rules_are_those_that_the_controller_is_tested_under() {
         (("mooring-upgrade".into(), "kube-system".into()), tested["upgrade"].clone()),
     ];
     assert_eq!(granted, expected);
-    // In kube-system nothing can be created or changed, and only two objects can be read.
+    // In kube-system, only two objects can be read and nothing can be changed.
     for rule in tested["upgrade"].as_array().unwrap() {
         assert_eq!(rule["verbs"], json!(["get"]));
         assert_eq!(rule["resourceNames"].as_array().map(Vec::len), Some(1));
@@ -101,12 +101,12 @@ fn the_rules_are_those_that_the_controller_is_tested_under() {
 }
 
 #[test]
-fn automatic_needs_no_system_node_and_nothing_in_kube_system() {
+fn automatic_values_need_no_system_node_and_no_kube_system() {
     let Some(rendered) = template(Some("automatic-values.yaml"), &[]) else { return };
     let rendered = rendered.unwrap();
     assert!(!rendered.contains("kube-system"));
     let objects = objects(&rendered);
-    let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+    let pod = &find_kind(&objects, "Deployment")["spec"]["template"]["spec"];
     assert_eq!(pod.get("tolerations"), None);
     assert_eq!(pod["affinity"].get("nodeAffinity"), None);
     assert_eq!(pod["nodeSelector"], json!({"kubernetes.io/os": "linux"}));
@@ -120,17 +120,17 @@ fn automatic_needs_no_system_node_and_nothing_in_kube_system() {
 }
 
 #[test]
-fn the_binary_understands_what_the_chart_starts_it_with() {
+fn binary_accepts_arguments_and_variables_of_the_chart() {
     for (name, values) in CASES {
         let Some(rendered) = template(values, &[]) else { return };
         let objects = objects(&rendered.unwrap());
         let container =
-            &of_kind(&objects, "Deployment")["spec"]["template"]["spec"]["containers"][0];
+            &find_kind(&objects, "Deployment")["spec"]["template"]["spec"]["containers"][0];
         let arguments: Vec<&str> = container["args"]
             .as_array()
             .unwrap()
             .iter()
-            .map(|word| word.as_str().unwrap())
+            .map(|argument| argument.as_str().unwrap())
             .collect();
         let output = Command::new(env!("CARGO_BIN_EXE_mooring"))
             .args(&arguments)
@@ -138,16 +138,16 @@ fn the_binary_understands_what_the_chart_starts_it_with() {
             .output()
             .unwrap();
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-        let read = variables_that_are_read();
+        let sources = environment_sources();
         for variable in container["env"].as_array().unwrap() {
             let variable = format!("\"{}\"", variable["name"].as_str().unwrap());
-            assert!(read.contains(&variable), "{name}: nobody reads {variable}");
+            assert!(sources.contains(&variable), "{name}: {variable} is never read");
         }
     }
 }
 
-/// The sources that read the environment.
-fn variables_that_are_read() -> String {
+/// Returns the sources that read environment variables.
+fn environment_sources() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let files = [
         "mooring/src/controller.rs",
@@ -159,11 +159,11 @@ fn variables_that_are_read() -> String {
 }
 
 #[test]
-fn a_pod_can_do_nothing_but_its_work() {
+fn pod_has_a_restricted_security_context() {
     for (name, values) in CASES {
         let Some(rendered) = template(values, &[]) else { return };
         let objects = objects(&rendered.unwrap());
-        let pod = &of_kind(&objects, "Deployment")["spec"]["template"]["spec"];
+        let pod = &find_kind(&objects, "Deployment")["spec"]["template"]["spec"];
         let container = &pod["containers"][0]["securityContext"];
         assert_eq!(container["readOnlyRootFilesystem"], true, "{name}");
         assert_eq!(container["allowPrivilegeEscalation"], false, "{name}");
@@ -181,7 +181,7 @@ fn a_pod_can_do_nothing_but_its_work() {
 }
 
 #[test]
-fn chart_and_workspace_have_one_version() {
+fn chart_and_workspace_have_the_same_version() {
     let chart: Value =
         serde_saphyr::from_str(&std::fs::read_to_string(chart().join("Chart.yaml")).unwrap())
             .unwrap();

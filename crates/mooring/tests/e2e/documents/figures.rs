@@ -1,4 +1,4 @@
-//! Figures that several documents repeat are those that were measured.
+//! Measured figures are the same in all documents.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
 }
 
-/// The numbers in front of `MiB` in a line.
+/// Returns the numbers before `MiB` in a line.
 fn mebibytes(line: &str) -> Vec<&str> {
     line.split(" MiB")
         .filter_map(|part| part.rsplit(' ').next())
@@ -15,7 +15,7 @@ fn mebibytes(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_controllers_memory_is_the_same_in_every_document() {
+fn controller_memory_is_the_same_in_every_document() {
     let measured = read("docs/PERFORMANCE.md");
     let row = |start: &str| {
         let row = measured.lines().find(|line| line.starts_with(start)).unwrap();

@@ -1,10 +1,10 @@
-//! The map in ARCHITECTURE.md names files that exist.
+//! Paths in the map of ARCHITECTURE.md.
 
 use std::path::{Path, PathBuf};
 
 use super::page::root;
 
-/// The file or directory of a name in the table, which may follow from the one before it in the same row.
+/// Returns the path of a name in the table. It may be relative to the previous path in the same row.
 fn find(name: &str, before: Option<&Path>) -> Option<PathBuf> {
     let name = name.split_once('*').map_or(name, |(directory, _)| directory);
     let roots = [root(), root().join("crates")].map(|root| root.join(name));
@@ -14,7 +14,7 @@ fn find(name: &str, before: Option<&Path>) -> Option<PathBuf> {
 }
 
 #[test]
-fn every_file_that_the_map_names_exists() {
+fn every_file_of_the_architecture_map_exists() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let (_, map) = text.split_once("## Where is it decided?").unwrap();
     let rows = map.split("\n## ").next().unwrap().lines().filter(|line| line.contains(".rs`"));

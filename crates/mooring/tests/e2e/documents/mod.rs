@@ -1,10 +1,10 @@
-//! The documents are true: commands in `sh` blocks are run here, commands in `console` blocks (which need a cluster, a cloud
-//! or a node of the reader's) and in the text are at least understood by the binary, and links lead somewhere.
+//! Tests of the documents: `sh` blocks run, commands in `console` blocks (which need a cluster, Azure or a node) and in the
+//! text parse, and links have targets.
 
 mod figures;
 mod links;
 mod map;
 mod page;
+mod parsed;
 mod pipelines;
 mod run;
-mod understood;

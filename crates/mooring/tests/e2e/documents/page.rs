@@ -1,4 +1,4 @@
-//! A document, taken apart.
+//! Parser of documents.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A block between fences.
+/// Fenced code block.
 pub(crate) struct Block {
     pub(crate) language: String,
-    /// The number of its first line in the file.
+    /// Number of its first line in the file.
     pub(crate) line: usize,
     pub(crate) lines: Vec<String>,
 }
@@ -17,16 +17,16 @@ pub(crate) struct Block {
 pub(crate) struct Page {
     pub(crate) name: String,
     pub(crate) blocks: Vec<Block>,
-    /// What stands between the blocks.
+    /// Text between the blocks.
     pub(crate) prose: String,
 }
 
-/// Every document that people read.
+/// Returns all documents for users.
 pub(crate) fn pages() -> Vec<Page> {
     let mut files: Vec<PathBuf> =
         ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(|name| root().join(name)).into();
     let docs = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    files.extend(docs.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    files.extend(docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
     files.iter().map(|file| read(file)).collect()
 }
 
@@ -49,6 +49,6 @@ fn read(file: &Path) -> Page {
             }
         }
     }
-    assert!(open.is_none(), "{}: a block has no end", page.name);
+    assert!(open.is_none(), "{}: unclosed code block", page.name);
     page
 }

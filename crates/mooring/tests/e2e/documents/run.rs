@@ -1,4 +1,4 @@
-//! What is run: the `sh` blocks of a document, one after the other in one shell, in an empty folder.
+//! Runs the `sh` blocks of each document in one shell, in an empty directory.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -6,17 +6,16 @@ use std::process::{Command, Stdio};
 
 use crate::documents::page::{Page, pages, root};
 
-/// No document takes longer than this, whatever happens.
-const SECONDS: &str = "600";
+const TIMEOUT_SECONDS: &str = "600";
 
-/// Commands of the documents that do not exit with 0, since they have something to report.
+/// Commands of the documents that exit with 1 because they report a problem.
 const FINDINGS: [(&str, &str); 3] = [
     ("README.md", "1: mooring why default-bad1"),
     ("docs/RUNBOOK.md", "1: mooring why default-bad1"),
     ("docs/RUNBOOK.md", "1: mooring repair detect"),
 ];
 
-/// `cargo run` is the binary that is there already; other chores of cargo only have to exist.
+/// Stub of cargo: `cargo run` runs the built binary; other commands only check that packages, targets and tasks exist.
 const CARGO: &str = r#"#!/bin/bash
 verb=$1; shift
 case $verb in
@@ -28,7 +27,7 @@ run)
     done
     shift
     exec "$program" "$@" ;;
-xtask) grep -qE "^  $1( |$)" "$CHORES" ;;
+xtask) grep -qE "^  $1( |$)" "$TASKS" ;;
 build | test | bench | clippy | fmt)
     while [ $# -gt 0 ]; do
         case $1 in
@@ -41,22 +40,22 @@ build | test | bench | clippy | fmt)
 esac
 "#;
 
-fn program(folder: &Path, name: &str, text: &str) {
-    let path = folder.join(name);
+fn write_executable(directory: &Path, name: &str, text: &str) {
+    let path = directory.join(name);
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Names of packages, their targets and chores, as cargo would know them.
-fn known(folder: &Path) {
+/// Writes the names of packages, targets and tasks for the stub.
+fn write_names(directory: &Path) {
     let (mut packages, mut targets) = (String::new(), String::new());
     for entry in std::fs::read_dir(root().join("crates")).unwrap() {
         let package = entry.unwrap().path();
         packages += &std::fs::read_to_string(package.join("Cargo.toml")).unwrap();
-        for (flag, folder) in
+        for (flag, subdirectory) in
             [("--test", "tests"), ("--example", "examples"), ("--bench", "benches")]
         {
-            for target in std::fs::read_dir(package.join(folder)).into_iter().flatten() {
+            for target in std::fs::read_dir(package.join(subdirectory)).into_iter().flatten() {
                 let target = target.unwrap().path();
                 if target.extension().is_some_and(|end| end == "rs")
                     || target.join("main.rs").exists()
@@ -67,9 +66,9 @@ fn known(folder: &Path) {
             }
         }
     }
-    std::fs::write(folder.join("targets"), targets).unwrap();
-    std::fs::write(folder.join("packages"), packages).unwrap();
-    std::fs::copy(root().join("crates/xtask/src/main.rs"), folder.join("chores")).unwrap();
+    std::fs::write(directory.join("targets"), targets).unwrap();
+    std::fs::write(directory.join("packages"), packages).unwrap();
+    std::fs::copy(root().join("crates/xtask/src/main.rs"), directory.join("tasks")).unwrap();
 }
 
 fn run(page: &Page) {
@@ -78,69 +77,69 @@ fn run(page: &Page) {
     if script.is_empty() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let (bin, work) = (folder.path().join("bin"), folder.path().join("work"));
+    let directory = tempfile::tempdir().unwrap();
+    let (bin, work) = (directory.path().join("bin"), directory.path().join("work"));
     std::fs::create_dir(&bin).unwrap();
     std::fs::create_dir(&work).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mooring"), bin.join("mooring")).unwrap();
-    program(&bin, "aks-node-controller", "#!/bin/bash\nexec mooring agent \"$@\"\n");
-    program(&bin, "cargo", CARGO);
-    known(folder.path());
+    write_executable(&bin, "aks-node-controller", "#!/bin/bash\nexec mooring agent \"$@\"\n");
+    write_executable(&bin, "cargo", CARGO);
+    write_names(directory.path());
     let trap = r#"trap 'echo "$?: $BASH_COMMAND" >> "$FAILED"' ERR"#;
     let text = format!(
         "set -u -o pipefail -o errtrace\n{trap}\n{}\ntrap - ERR\nkill $(jobs -p) 2>/dev/null\nwait\ntrue\n",
         script.join("\n")
     );
     let output = Command::new("timeout")
-        .args(["--kill-after=5", SECONDS, "bash", "-c", &text])
+        .args(["--kill-after=5", TIMEOUT_SECONDS, "bash", "-c", &text])
         .current_dir(&work)
         .env_clear()
         .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
-        .env("HOME", folder.path())
-        .env("FAILED", folder.path().join("failed"))
-        .env("PACKAGES", folder.path().join("packages"))
-        .env("CHORES", folder.path().join("chores"))
-        .env("TARGETS", folder.path().join("targets"))
+        .env("HOME", directory.path())
+        .env("FAILED", directory.path().join("failed"))
+        .env("PACKAGES", directory.path().join("packages"))
+        .env("TASKS", directory.path().join("tasks"))
+        .env("TARGETS", directory.path().join("targets"))
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let failed = std::fs::read_to_string(folder.path().join("failed")).unwrap_or_default();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {}\n{said}", page.name, output.status);
+    let failed = std::fs::read_to_string(directory.path().join("failed")).unwrap_or_default();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {}\n{stderr}", page.name, output.status);
     let failed: Vec<&str> = failed.lines().collect();
     let findings: Vec<&str> =
         FINDINGS.iter().filter(|(name, _)| *name == page.name).map(|(_, line)| *line).collect();
-    assert_eq!(failed, findings, "{}\n{said}", page.name);
+    assert_eq!(failed, findings, "{}\n{stderr}", page.name);
 }
 
 #[test]
-fn commands_that_need_nothing_of_the_readers_are_run() {
+fn commands_in_sh_blocks_run() {
     let pages = pages();
     assert!(pages.iter().flat_map(|page| &page.blocks).any(|block| block.language == "sh"));
     std::thread::scope(|scope| {
         let all: Vec<_> = pages.iter().map(|page| scope.spawn(|| run(page))).collect();
-        for one in all {
-            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        for thread in all {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
     });
 }
 
 #[test]
-fn a_command_stands_nowhere_but_where_it_is_run_or_marked() {
+fn commands_are_only_in_sh_and_console_blocks() {
     for page in pages() {
         for block in &page.blocks {
             if ["sh", "console"].contains(&block.language.as_str()) {
                 continue;
             }
             for (index, line) in block.lines.iter().enumerate() {
-                // Indented, it is what a program printed about a command.
+                // Indented lines are output of a command.
                 let line = line.trim_start_matches("$ ");
                 let is_command = ["mooring ", "cargo ", "kubectl ", "aks-node-controller "]
                     .iter()
-                    .any(|program| line.starts_with(program));
+                    .any(|name| line.starts_with(name));
                 assert!(
                     !is_command,
-                    "{}:{}: `{line}` is neither run (```sh) nor marked as the reader's (```console)",
+                    "{}:{}: `{line}` is neither in a ```sh block (run) nor in a ```console block (parsed)",
                     page.name,
                     block.line + index
                 );

@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on: one line that changes on a terminal, one line per change elsewhere.
+//! Progress of a run on stderr: one changing line on a terminal, one line per change elsewhere.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -15,11 +15,11 @@ impl Progress {
         Self { terminal: std::io::stderr().is_terminal(), last: String::new() }
     }
 
-    /// Shows what is done at which step; on a terminal with its time, and over the line before if that was a wait.
-    pub(crate) fn show(&mut self, step: &str, timed: &str, what: &str, waits: bool) {
+    /// Prints the progress of a step. On a terminal it includes `elapsed`, and the next line overwrites a wait.
+    pub(crate) fn show(&mut self, step: &str, elapsed: &str, what: &str, waits: bool) {
         let change = format!("{step}: {what}");
         if self.terminal {
-            let line = printable(&format!("{step}{timed}: {what}"));
+            let line = printable(&format!("{step}{elapsed}: {what}"));
             let line: String = line.chars().take(160).collect();
             write_raw(&format!("\r\x1b[K{line}"));
             if !waits {
@@ -31,7 +31,6 @@ impl Progress {
         self.last = change;
     }
 
-    /// Ends the line that changes.
     pub(crate) fn end(&self) {
         if self.terminal && !self.last.is_empty() {
             write("\n");
@@ -39,38 +38,38 @@ impl Progress {
     }
 }
 
-/// After this long somebody who waits wants to know that something is waited for.
-const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// Interval of the messages while a read takes long.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Does something that is usually quick, and says so while it is not: Azure may ask to wait, and is waited for.
-pub(crate) async fn patiently<T>(work: impl Future<Output = T>) -> T {
+/// Awaits reads that are usually quick, and reports while they are not, for example while Azure throttles.
+pub(crate) async fn with_progress<T>(work: impl Future<Output = T>) -> T {
     let mut work = Box::pin(work);
     let mut waited = Duration::ZERO;
     loop {
-        match tokio::time::timeout(LOCK_WAIT, &mut work).await {
+        match tokio::time::timeout(PROGRESS_INTERVAL, &mut work).await {
             Ok(done) => return done,
-            Err(_) => waited += LOCK_WAIT,
+            Err(_) => waited += PROGRESS_INTERVAL,
         }
-        write(&format!("still looking, for {} s\n", waited.as_secs()));
+        write(&format!("Still reading from Azure and Kubernetes ({}s)\n", waited.as_secs()));
     }
 }
 
-/// Says something the first time only.
-pub(crate) fn once() -> impl FnMut(&str) {
-    let mut said = false;
+/// Returns a function that prints the first text it receives.
+pub(crate) fn print_once() -> impl FnMut(&str) {
+    let mut printed = false;
     move |text| {
-        if !std::mem::replace(&mut said, true) {
+        if !std::mem::replace(&mut printed, true) {
             write(&format!("{text}\n"));
         }
     }
 }
 
-/// Writes to standard error, without what steers a terminal.
+/// Writes to stderr, without terminal control characters.
 pub(crate) fn write(text: &str) {
     write_raw(&printable_lines(text));
 }
 
-/// To standard error. Nobody who reads it is no reason to stop a run.
+/// Writes to stderr. A closed stderr does not stop a run.
 fn write_raw(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());

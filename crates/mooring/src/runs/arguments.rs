@@ -1,4 +1,4 @@
-//! Flags.
+//! Command-line flags.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
 use std::path::Path;
@@ -10,28 +10,28 @@ use mooring_workflow::store::NAMESPACE;
 
 use crate::failure::Failure;
 
-/// That somebody wants this, and has seen what it is.
 #[derive(Debug, Args)]
 pub(crate) struct Approval {
-    /// Ask nothing; needs the hash of the plan that was approved
+    /// Skip the confirmation prompt; requires --plan-hash
     #[arg(long, requires = "plan_hash")]
     pub(crate) yes: bool,
-    /// Hash of the approved plan, as `plan` prints it and `plan -o json` has it as `hash`; it is valid for one hour
-    /// and for that plan only, and replaces typing the name
+    /// Hash of the approved plan, as printed by `plan` (field `hash` of `plan -o json`)
+    ///
+    /// It replaces typing the name. It is valid for one hour, and only while the current plan is the approved one.
     #[arg(long, value_name = "HASH")]
     pub(crate) plan_hash: Option<ApprovalToken>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct JournalArgument {
-    /// Where the journal is: a ConfigMap in the namespace mooring-system or another one, or a file
+    /// Journal: a ConfigMap (namespace mooring-system by default), or a file
     #[arg(long, value_name = "configmap[/NAMESPACE]|FILE", default_value = "configmap")]
     journal: String,
 }
 
 impl JournalArgument {
-    /// A file by its whole path, since the journal is found again by it from other folders; `config_map` is the name of the
-    /// other kind, `namespace` where it is unless the flag names one.
+    /// Returns the journal's place. Files have absolute paths, so that they are found from other directories.
+    /// `config_map` is the name of the ConfigMap, `namespace` its namespace unless the flag has one.
     pub(crate) fn place(
         &self,
         config_map: &str,
@@ -41,16 +41,16 @@ impl JournalArgument {
             return Ok(JournalPlace::ConfigMap(namespace.unwrap_or(NAMESPACE).to_owned()));
         }
         if let Some(named) = self.journal.strip_prefix("configmap/") {
-            // With a name it is the value of a temporary pool's tag.
+            // The tag of a temporary pool has the form NAMESPACE/NAME.
             let (own, name) = named.split_once('/').unwrap_or((named, config_map));
             if name != config_map {
                 return Err(Failure::usage(format!(
-                    "--journal configmap/{named} is not of this pool or profile\nhint: --pool or --profile names it; its journal is {config_map}"
+                    "--journal configmap/{named} does not belong to this pool or profile\nhint: its journal is {config_map}; set --pool or --profile"
                 )));
             }
             if namespace.is_some_and(|namespace| namespace != own) {
                 return Err(Failure::usage(format!(
-                    "--journal configmap/{named} is not in the namespace of --namespace\nhint: use one of the two flags"
+                    "--journal configmap/{named} conflicts with --namespace\nhint: use only one of the two flags"
                 )));
             }
             return Ok(JournalPlace::ConfigMap(own.to_owned()));
@@ -60,6 +60,6 @@ impl JournalArgument {
             .map_err(|error| Failure::usage(format!("--journal {}: {error}", self.journal)))?;
         let path = path.into_os_string().into_string();
         path.map(JournalPlace::File)
-            .map_err(|_| Failure::usage("--journal must be a path in UTF-8".to_owned()))
+            .map_err(|_| Failure::usage("--journal: the path is not valid UTF-8".to_owned()))
     }
 }

@@ -1,4 +1,4 @@
-//! Completions and manual pages, from the same definition as everything else.
+//! Shell completions and manual pages.
 
 use std::path::Path;
 
@@ -10,17 +10,15 @@ use crate::cli::{Cli, ManArguments};
 use crate::failure::Failure;
 use crate::show::print_raw;
 
-/// Prints a completion script.
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "mooring", &mut script);
     print_raw(&script)
 }
 
-/// Prints a manual page, or writes all of them.
 pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
-    if let Some(folder) = &arguments.out {
-        return write_all(folder);
+    if let Some(directory) = &arguments.out {
+        return write_all(directory);
     }
     let wanted = arguments.page.as_deref().unwrap_or("mooring");
     let wanted = wanted.strip_prefix("mooring-").unwrap_or(wanted);
@@ -28,7 +26,7 @@ pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
     let Some((_, page)) = pages.iter().find(|(name, _)| name == wanted) else {
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
         return Err(Failure::usage(format!(
-            "there is no page `{wanted}`\nhint: there are {}",
+            "unknown page `{wanted}`\nhint: valid pages: {}",
             names.join(", ")
         )));
     };
@@ -37,18 +35,18 @@ pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
     print_raw(&text)
 }
 
-fn write_all(folder: &Path) -> Result<(), Failure> {
+fn write_all(directory: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        Failure::unreadable(format!("cannot write to {}: {error}", folder.display()))
+        Failure::io(format!("cannot write to {}: {error}", directory.display()))
     };
-    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::create_dir_all(directory).map_err(failed)?;
     for (_, page) in pages() {
-        page.generate_to(folder).map_err(failed)?;
+        page.generate_to(directory).map_err(failed)?;
     }
     Ok(())
 }
 
-/// Every page with the name that asks for it: `mooring`, `repair`, `repair-apply`.
+/// Returns all pages with their names: `mooring`, `repair`, `repair-apply`.
 fn pages() -> Vec<(String, Man)> {
     let mut whole = Cli::command().disable_help_subcommand(true);
     whole.build();
