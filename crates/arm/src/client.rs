@@ -13,7 +13,7 @@ use crate::calls::Versions;
 use crate::cloud::Cloud;
 use crate::identity::{IdentityError, TokenCache};
 use crate::metrics::{Counters, Metrics};
-use crate::outside::{Outside, Token};
+use crate::world::{Token, World};
 
 /// How long a call may take unless told otherwise: five attempts with their pauses.
 const WITHIN: Duration = Duration::from_mins(2);
@@ -37,7 +37,7 @@ pub struct Client {
 
 pub(crate) struct Shared {
     pub(crate) cloud: Cloud,
-    pub(crate) outside: Arc<dyn Outside>,
+    pub(crate) world: Arc<dyn World>,
     pub(crate) budget: Budget,
     pub(crate) tokens: TokenCache,
     pub(crate) counters: Counters,
@@ -46,10 +46,10 @@ pub(crate) struct Shared {
 impl Client {
     /// A client. Its calls are routine work and end after two minutes unless told otherwise.
     #[must_use]
-    pub fn new(cloud: Cloud, outside: Arc<dyn Outside>, budget: Budget) -> Self {
+    pub fn new(cloud: Cloud, world: Arc<dyn World>, budget: Budget) -> Self {
         let (tokens, counters) = (TokenCache::default(), Counters::default());
         Self {
-            shared: Arc::new(Shared { cloud, outside, budget, tokens, counters }),
+            shared: Arc::new(Shared { cloud, world, budget, tokens, counters }),
             priority: Priority::Routine,
             within: WITHIN,
             correlation_id: None,
@@ -92,14 +92,14 @@ impl Client {
             waiting,
             watched_vms,
             unwatched_vms,
-            buckets: self.shared.budget.levels(self.shared.outside.now()),
+            buckets: self.shared.budget.levels(self.shared.world.now()),
             ..self.shared.counters.so_far()
         }
     }
 
     /// A token for another scope than the resource manager's, such as [`Cloud::aks_scope`].
     pub async fn token(&self, scope: &str) -> Result<Token, IdentityError> {
-        self.shared.tokens.token(self.outside(), scope).await
+        self.shared.tokens.token(self.world(), scope).await
     }
 
     /// Returns the object id of the caller, as its token names it; none if the token cannot be read.
@@ -112,7 +112,7 @@ impl Client {
 
     /// A fresh id in the form of a UUID, for requests that shall be found again in Azure's logs.
     pub fn new_id(&self) -> String {
-        let (high, low) = (self.outside().random(), self.outside().random());
+        let (high, low) = (self.world().random(), self.world().random());
         format!(
             "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
             high >> 32,
@@ -123,13 +123,13 @@ impl Client {
         )
     }
 
-    pub(crate) fn outside(&self) -> &dyn Outside {
-        &*self.shared.outside
+    pub(crate) fn world(&self) -> &dyn World {
+        &*self.shared.world
     }
 
     /// The end of a call that begins now.
     pub(crate) fn deadline(&self) -> Timestamp {
-        self.outside().now().checked_add(self.within).unwrap_or(Timestamp::MAX)
+        self.world().now().checked_add(self.within).unwrap_or(Timestamp::MAX)
     }
 }
 

@@ -7,10 +7,10 @@ use http::Method;
 use serde_json::Value;
 
 use crate::identity::IdentityError;
-use crate::outside::TransportError;
 use crate::raw::RawError;
 use crate::resource_id::ResourceIdError;
 use crate::text::safe;
+use crate::world::TransportError;
 
 /// How many nested details of a refusal are kept, over all levels.
 const MAX_DETAILS: usize = 32;
@@ -21,13 +21,13 @@ const MAX_DEPTH: usize = 8;
 pub struct Error {
     pub kind: ErrorKind,
     /// Whether a write may have taken effect all the same.
-    pub fate: Fate,
-    pub call: Box<Made>,
+    pub write_status: WriteStatus,
+    pub call: Box<CallInfo>,
 }
 
 /// A call that was made, or should have been.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Made {
+pub struct CallInfo {
     pub method: Method,
     /// The path, without the query (which may hold signatures).
     pub path: String,
@@ -38,9 +38,9 @@ pub struct Made {
 
 /// Whether a call that failed changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum WriteStatus {
     /// Certainly not: it was a read, was refused, or never sent.
-    NotDone,
+    NotApplied,
     /// Perhaps: an answer was lost, or was of a kind that leaves it open. A conflict after such an attempt
     /// may be with our own earlier one. Look before acting again.
     Unknown,
@@ -135,8 +135,12 @@ impl Error {
 
     /// An error before anything was sent.
     pub(crate) fn invalid(method: Method, path: &str, why: impl Into<String>) -> Self {
-        let call = Made { method, path: path.to_owned(), ..Made::default() };
-        Self { kind: ErrorKind::Invalid(why.into()), fate: Fate::NotDone, call: Box::new(call) }
+        let call = CallInfo { method, path: path.to_owned(), ..CallInfo::default() };
+        Self {
+            kind: ErrorKind::Invalid(why.into()),
+            write_status: WriteStatus::NotApplied,
+            call: Box::new(call),
+        }
     }
 
     /// An answer of success that is not what it must be.
@@ -195,7 +199,7 @@ impl fmt::Display for Error {
         if self.call.attempts > 1 {
             write!(f, ", {} attempts", self.call.attempts)?;
         }
-        if self.fate == Fate::Unknown {
+        if self.write_status == WriteStatus::Unknown {
             f.write_str(", may have taken effect")?;
         }
         if !self.call.correlation_id.is_empty() {
@@ -266,7 +270,7 @@ impl Refusal {
     }
 
     /// Returns the right that was missing, where that is why Azure refused.
-    pub fn missing_right(&self) -> Option<MissingRight> {
+    pub fn missing_permission(&self) -> Option<MissingPermission> {
         const CODES: [&str; 2] = ["AuthorizationFailed", "LinkedAuthorizationFailed"];
         let is_one = |code: &Option<String>| {
             code.as_deref()
@@ -275,7 +279,7 @@ impl Refusal {
         let own = std::iter::once((&self.code, &self.message));
         let nested = self.details.iter().map(|(code, message)| (code, message));
         let mut told = own.chain(nested).filter(|(code, _)| is_one(code));
-        told.find_map(|(_, message)| MissingRight::read(message))
+        told.find_map(|(_, message)| MissingPermission::read(message))
     }
 
     /// True if the code or a nested one is this one.
@@ -286,13 +290,13 @@ impl Refusal {
 
 /// A right that the caller does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingRight {
+pub struct MissingPermission {
     pub action: String,
     /// Where; empty if Azure does not name it.
     pub scope: String,
 }
 
-impl MissingRight {
+impl MissingPermission {
     /// Reads the sentence of Azure. A refusal because of a linked resource first names an action that the caller has,
     /// and only then the one that is missing.
     fn read(message: &str) -> Option<Self> {
@@ -304,7 +308,7 @@ impl MissingRight {
     }
 }
 
-impl fmt::Display for MissingRight {
+impl fmt::Display for MissingPermission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.action)?;
         if self.scope.is_empty() { Ok(()) } else { write!(f, " on {}", self.scope) }
@@ -390,7 +394,7 @@ mod tests {
     fn missing_right_is_the_one_of_the_linked_resource() {
         let of = |code: &str, message: &str| {
             let body = serde_json::json!({"error": {"code": code, "message": message}});
-            Refusal::of(&body).missing_right().map(|right| right.to_string())
+            Refusal::of(&body).missing_permission().map(|right| right.to_string())
         };
         let linked = |action: &str| {
             format!(

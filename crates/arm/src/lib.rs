@@ -1,6 +1,6 @@
 //! Azure Resource Manager, for the calls that Mooring makes.
 //!
-//! A [`Client`] is made of a [`Cloud`] (where), an [`Outside`] (clock, randomness, network, identity) and a
+//! A [`Client`] is made of a [`Cloud`] (where), an [`World`] (clock, randomness, network, identity) and a
 //! [`Budget`] (how much may be asked). Every call goes the same way:
 //!
 //! ```text
@@ -11,13 +11,13 @@
 //! What the crate promises:
 //!
 //! - A request is repeated only if repeating cannot do harm: it is idempotent, or it was provably not carried
-//!   out. Otherwise the error says that its [`Fate`] is unknown, and the caller looks before it acts again.
+//!   out. Otherwise the error says that its [`WriteStatus`] is unknown, and the caller looks before it acts again.
 //! - Every call ends, at its deadline at the latest, and every error carries the correlation id.
 //! - The token goes to the cloud's own origin only: every target is an [`ArmPath`], whether it comes from a call, a
 //!   link in a response or a kept [`Operation`], and its URL is compared with the origin before the token is attached.
 //! - What is read in order to be written back is kept as the text that was read ([`Raw`]).
 //! - Nothing here depends on the order of a hash map or on a clock of its own: with a deterministic
-//!   [`Outside`], the same seed gives the same requests.
+//!   [`World`], the same seed gives the same requests.
 
 mod budget;
 pub mod calls;
@@ -27,21 +27,21 @@ mod error;
 pub mod identity;
 mod metrics;
 mod operation;
-mod outside;
 mod path;
 mod raw;
 mod request;
 mod resource_id;
 mod text;
+mod world;
 
 pub use budget::{Budget, BudgetFull, Limit, Limits, Priority};
 pub use client::Client;
 pub use cloud::{Cloud, CloudError, Settings};
-pub use error::{Error, ErrorKind, Fate, Made, MissingRight, Refusal};
+pub use error::{CallInfo, Error, ErrorKind, MissingPermission, Refusal, WriteStatus};
 pub use metrics::{BucketLevel, Metrics};
 pub use operation::{Operation, Outcome, Progress, Started};
-pub use outside::{Outside, Real, Sent, Token, TransportError};
 pub use path::{ArmPath, ArmPathError};
 pub use raw::{Document, Listed, Raw, RawError};
 pub use request::{Call, Class};
 pub use resource_id::{ResourceId, ResourceIdError};
+pub use world::{Real, Sent, Token, TransportError, World};

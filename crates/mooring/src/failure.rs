@@ -56,14 +56,18 @@ impl From<io::Error> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use mooring_arm::{Error, ErrorKind, Fate, Made, Refusal};
+    use mooring_arm::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 
     use super::Failure;
 
     #[test]
     fn throttling_has_its_own_exit_code() {
         let code = |kind| {
-            let error = Error { kind, fate: Fate::NotDone, call: Box::new(Made::default()) };
+            let error = Error {
+                kind,
+                write_status: WriteStatus::NotApplied,
+                call: Box::new(CallInfo::default()),
+            };
             Failure::azure(&error).exit_code
         };
         let refusal = Refusal::default;

@@ -133,7 +133,7 @@ pub(crate) fn explain_refusal(result: &EffectResult) -> Option<String> {
         message: message.clone(),
         details: Vec::new(),
     };
-    if let Some(right) = refusal.missing_right() {
+    if let Some(right) = refusal.missing_permission() {
         let [action, scope] = [&right.action, &right.scope].map(|text| printable(text));
         let linked = refusal.has_code("LinkedAuthorizationFailed");
         let role = if linked { " (packaging/roles/mooring-repair-linked.json)" } else { "" };

@@ -161,7 +161,7 @@ pub struct Faults {
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     seen: u32,
-    made: u32,
+    injected: u32,
 }
 
 impl Faults {
@@ -190,8 +190,8 @@ impl Faults {
     }
 
     /// Number of faults injected.
-    pub fn made(&self) -> u32 {
-        self.rules.iter().map(|(_, count)| count.made).sum()
+    pub fn injected(&self) -> u32 {
+        self.rules.iter().map(|(_, count)| count.injected).sum()
     }
 
     /// Returns the fault of this call. Called once per call.
@@ -213,11 +213,11 @@ impl Faults {
                 continue;
             }
             count.seen += 1;
-            if count.seen <= rule.skip || rule.times.is_some_and(|times| count.made >= times) {
+            if count.seen <= rule.skip || rule.times.is_some_and(|times| count.injected >= times) {
                 continue;
             }
-            if self.random.chance(rule.probability) {
-                count.made += 1;
+            if self.random.random_bool(rule.probability) {
+                count.injected += 1;
                 return Some(rule.then.clone());
             }
         }

@@ -56,7 +56,7 @@ impl Random {
     }
 
     /// Returns true with this probability: 0 never, 1 always.
-    pub fn chance(&mut self, probability: f64) -> bool {
+    pub fn random_bool(&mut self, probability: f64) -> bool {
         self.fraction() < probability
     }
 
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn probability_zero_is_never_and_one_is_always() {
         let mut random = Random::new(3);
-        assert!((0..1000).all(|_| !random.chance(0.0)));
-        assert!((0..1000).all(|_| random.chance(1.0)));
-        let half = (0..10_000).filter(|_| random.chance(0.5)).count();
+        assert!((0..1000).all(|_| !random.random_bool(0.0)));
+        assert!((0..1000).all(|_| random.random_bool(1.0)));
+        let half = (0..10_000).filter(|_| random.random_bool(0.5)).count();
         assert!((4_700..5_300).contains(&half), "{half}");
     }
 }

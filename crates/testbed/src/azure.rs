@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
-use mooring_arm::{Outside, Token, TransportError};
+use mooring_arm::{Token, TransportError, World};
 use mooring_simulator::cluster::Shell;
 use mooring_simulator::exchange::Outcome;
 use mooring_simulator::faults::Service;
@@ -26,7 +26,7 @@ impl InProcessAzure {
     }
 }
 
-impl Outside for InProcessAzure {
+impl World for InProcessAzure {
     fn now(&self) -> Timestamp {
         self.shell.now()
     }

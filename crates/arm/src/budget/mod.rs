@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 
 use crate::metrics::BucketLevel;
-use crate::outside::Outside;
+use crate::world::World;
 use bucket::Bucket;
 pub use limits::{Limit, Limits};
 pub(crate) use routes::{Name, buckets};
@@ -95,7 +95,7 @@ impl Budget {
     /// the line and has cost nothing.
     pub(crate) async fn admit(
         &self,
-        outside: &dyn Outside,
+        world: &dyn World,
         names: &[Name],
         priority: Priority,
     ) -> Result<Duration, BudgetFull> {
@@ -105,15 +105,15 @@ impl Budget {
             let left = self.0.left.notified();
             futures::pin_mut!(left);
             left.as_mut().enable();
-            let wait = match self.lock().admit(ticket.place, outside.now()) {
+            let wait = match self.lock().admit(ticket.place, world.now()) {
                 Ok(()) => return Ok(waited),
                 Err(wait) => wait,
             };
-            let began = outside.now();
-            match select(outside.sleep(wait), left).await {
+            let began = world.now();
+            match select(world.sleep(wait), left).await {
                 Either::Left(_) | Either::Right(_) => {}
             }
-            waited += Duration::try_from(outside.now().duration_since(began)).unwrap_or_default();
+            waited += Duration::try_from(world.now().duration_since(began)).unwrap_or_default();
         }
     }
 

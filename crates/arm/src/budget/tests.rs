@@ -8,12 +8,12 @@ use futures::future::BoxFuture;
 
 use super::*;
 use crate::identity::IdentityError;
-use crate::outside::{Token, TransportError};
+use crate::world::{Token, TransportError};
 
 /// A world with tokio's clock and nothing else.
 struct Clock(tokio::time::Instant);
 
-impl Outside for Clock {
+impl World for Clock {
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH.checked_add(self.0.elapsed()).unwrap()
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::lenient::{PowerState, ProvisioningState, or_default, time};
 use crate::client::Client;
-use crate::error::{Error, Fate};
+use crate::error::{Error, WriteStatus};
 use crate::operation::{Kind, Started};
 use crate::raw::Raw;
 use crate::request::{Call, Class};
@@ -163,7 +163,7 @@ impl Client {
         let answer = self.send(&call).await?;
         let tags: Tags = answer.parse(call.path()).map_err(|mut error| {
             // It was accepted; only the list that came back cannot be read.
-            error.fate = Fate::Unknown;
+            error.write_status = WriteStatus::Unknown;
             error.call.method = Method::PATCH;
             error
         })?;

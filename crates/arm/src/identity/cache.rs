@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use tokio::sync::Mutex;
 
 use super::IdentityError;
-use crate::outside::{Outside, Token};
+use crate::world::{Token, World};
 
 /// A token is replaced this long before it ends, so that none ends on its way or in a queue.
 const EARLY: Duration = Duration::from_mins(5);
@@ -20,23 +20,23 @@ pub(crate) struct TokenCache(Mutex<BTreeMap<String, Token>>);
 impl TokenCache {
     pub(crate) async fn token(
         &self,
-        outside: &dyn Outside,
+        world: &dyn World,
         scope: &str,
     ) -> Result<Token, IdentityError> {
         let mut tokens = self.0.lock().await;
-        let now = outside.now();
+        let now = world.now();
         let kept = tokens.get(scope);
         if let Some(token) = kept.filter(|token| ends_after(token, now, EARLY)) {
             return Ok(token.clone());
         }
-        match outside.token(scope).await {
+        match world.token(scope).await {
             Ok(token) => {
                 tokens.insert(scope.to_owned(), token.clone());
                 Ok(token)
             }
             // An old token that still holds is better than none while the sign-in endpoint is away.
             Err(error) => match tokens.get(scope) {
-                Some(token) if ends_after(token, outside.now(), Duration::ZERO) => {
+                Some(token) if ends_after(token, world.now(), Duration::ZERO) => {
                     tracing::warn!(%error, "cannot renew the token, the old one is used while it holds");
                     Ok(token.clone())
                 }

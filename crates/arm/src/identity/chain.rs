@@ -18,8 +18,8 @@ use mooring_redact::Secret;
 
 use super::{Credential, IdentityError, Settings};
 use crate::cloud::Cloud;
-use crate::outside::Token;
 use crate::text::safe;
+use crate::world::Token;
 
 /// How long one credential may take. Where there is no metadata service, its address swallows packets.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -2,12 +2,12 @@
 
 mod cache;
 mod chain;
-mod choice;
 mod credential;
 mod error;
+mod selection;
 
 pub(crate) use cache::TokenCache;
 pub use chain::Chain;
-pub use choice::Settings;
 pub use credential::Credential;
 pub use error::IdentityError;
+pub use selection::Settings;

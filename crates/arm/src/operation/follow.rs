@@ -10,7 +10,7 @@ use super::start::{POLL, POLL_AT_LEAST};
 use super::state::{State, failure, provisioning_state, state};
 use super::{Kind, Monitor, Operation, Outcome, Progress};
 use crate::client::Client;
-use crate::error::{Error, ErrorKind, Fate, Made, Refusal};
+use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 use crate::raw::Document;
 use crate::request::{Answer, Call, retry_after};
 
@@ -25,10 +25,10 @@ impl Client {
     ///
     /// Dropped at any time, the operation is as it was before, and can be asked again.
     pub async fn poll(&self, operation: &mut Operation) -> Result<Progress, Error> {
-        let now = self.outside().now();
+        let now = self.world().now();
         let wait = Duration::try_from(operation.next.duration_since(now)).unwrap_or(Duration::ZERO);
         if !wait.is_zero() {
-            self.outside().sleep(wait.min(LONGEST_WAIT)).await;
+            self.world().sleep(wait.min(LONGEST_WAIT)).await;
         }
         match operation.monitor.clone() {
             Monitor::Resource => self.look_at_resource(operation).await,
@@ -57,14 +57,14 @@ impl Client {
         let mut last = String::new();
         loop {
             if operation.next >= until {
-                let call = Made {
+                let call = CallInfo {
                     path: operation.resource().to_owned(),
                     correlation_id: operation.correlation_id.clone(),
-                    ..Made::default()
+                    ..CallInfo::default()
                 };
                 return Err(Error {
                     kind: ErrorKind::Deadline("the operation's end"),
-                    fate: Fate::Unknown,
+                    write_status: WriteStatus::Unknown,
                     call: Box::new(call),
                 });
             }
@@ -198,7 +198,7 @@ impl Client {
         state: &str,
         percent: Option<u8>,
     ) -> Progress {
-        let now = self.outside().now();
+        let now = self.world().now();
         let told = answer.and_then(|answer| retry_after(&answer.headers, now));
         let wait = told.unwrap_or(POLL).max(POLL_AT_LEAST);
         operation.next = now.checked_add(wait).unwrap_or(now);

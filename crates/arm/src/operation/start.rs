@@ -10,7 +10,7 @@ use super::state::{State, failure, provisioning_state, state};
 use super::{Kind, Monitor, Operation, Outcome, Started};
 use crate::client::Client;
 use crate::cloud::{Cloud, ForeignLink};
-use crate::error::{Error, ErrorKind, Fate, Made, Refusal};
+use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 use crate::path::{ArmPath, ArmPathError};
 use crate::raw::Document;
 use crate::request::{Answer, Call, retry_after};
@@ -27,21 +27,23 @@ impl Client {
             Ok(answer) => answer,
             // An earlier attempt of ours deleted it, and its answer was lost.
             Err(error)
-                if kind == Kind::Delete && error.is_not_found() && error.fate == Fate::Unknown =>
+                if kind == Kind::Delete
+                    && error.is_not_found()
+                    && error.write_status == WriteStatus::Unknown =>
             {
                 return Ok(Started::Done(Outcome::Succeeded(None)));
             }
             Err(error) => return Err(error),
         };
-        let started = started(&self.shared.cloud, call, kind, &answer, self.outside().now());
+        let started = started(&self.shared.cloud, call, kind, &answer, self.world().now());
         started.map_err(|kind| {
-            let call = Made {
+            let call = CallInfo {
                 method: call.method.clone(),
                 path: call.path().to_owned(),
                 correlation_id: answer.correlation_id.clone(),
                 attempts: 1,
             };
-            Error { kind, fate: Fate::Unknown, call: Box::new(call) }
+            Error { kind, write_status: WriteStatus::Unknown, call: Box::new(call) }
         })
     }
 }

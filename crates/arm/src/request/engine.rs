@@ -9,18 +9,18 @@ use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 
 use super::call::{Answer, Call};
-use super::class::{Attempt, Class, MAX_ATTEMPTS, pause};
 use super::retry_after;
+use super::retry_policy::{Attempt, Class, MAX_ATTEMPTS, pause};
 use crate::budget::{self, Name};
 use crate::client::Client;
-use crate::error::{Error, ErrorKind, Fate, Made, Refusal};
-use crate::outside::{Sent, TransportError};
+use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
+use crate::world::{Sent, TransportError};
 
 /// How long one request may be without an answer. The resource manager itself gives up after a minute.
 const PATIENCE: Duration = Duration::from_secs(75);
 
 /// What a call has come to so far.
-struct Course<'a> {
+struct CallState<'a> {
     call: &'a Call,
     correlation_id: String,
     request_id: String,
@@ -33,12 +33,12 @@ struct Course<'a> {
     renewed: bool,
 }
 
-impl Course<'_> {
+impl CallState<'_> {
     fn error(&self, kind: ErrorKind) -> Error {
         Error {
             kind,
-            fate: if self.doubt { Fate::Unknown } else { Fate::NotDone },
-            call: Box::new(Made {
+            write_status: if self.doubt { WriteStatus::Unknown } else { WriteStatus::NotApplied },
+            call: Box::new(CallInfo {
                 method: self.call.method.clone(),
                 path: self.call.path().to_owned(),
                 correlation_id: self.correlation_id.clone(),
@@ -56,7 +56,7 @@ impl Client {
 
     /// Makes a call that ends at this time at the latest.
     pub(crate) async fn send_by(&self, call: &Call, deadline: Timestamp) -> Result<Answer, Error> {
-        let mut course = Course {
+        let mut course = CallState {
             call,
             correlation_id: self.correlation_id.clone().unwrap_or_else(|| self.new_id()),
             request_id: self.new_id(),
@@ -96,19 +96,19 @@ impl Client {
             if !attempt.is_worth_repeating(call.class) || course.attempts >= MAX_ATTEMPTS {
                 return Err(course.error(kind));
             }
-            let now = self.outside().now();
-            let pause = pause(course.attempts + 1, told, self.outside().random());
+            let now = self.world().now();
+            let pause = pause(course.attempts + 1, told, self.world().random());
             if now.checked_add(pause).map_or(true, |then| then >= deadline) {
                 // Waiting would not leave time to try again: say now what there is to say.
                 return Err(course.error(kind));
             }
-            self.outside().sleep(pause).await;
+            self.world().sleep(pause).await;
         }
     }
 
     /// Waits for the budget and the token, and makes the request. This is the only place that attaches the token,
     /// and the URL has been compared with the cloud's origin before there is one.
-    async fn prepare(&self, course: &Course<'_>) -> Result<http::Request<Bytes>, Error> {
+    async fn prepare(&self, course: &CallState<'_>) -> Result<http::Request<Bytes>, Error> {
         let call = course.call;
         let url = call.target.on(self.shared.cloud.endpoint());
         let url = url.map_err(|error| course.error(ErrorKind::Invalid(error.to_string())))?;
@@ -116,7 +116,7 @@ impl Client {
             self.shared.counters.deadline();
             course.error(ErrorKind::Deadline(waiting_for))
         };
-        let admitted = self.shared.budget.admit(self.outside(), &course.names, self.priority);
+        let admitted = self.shared.budget.admit(self.world(), &course.names, self.priority);
         match self.by(course.deadline, admitted).await {
             None => return Err(late("the request budget")),
             Some(Ok(waited)) => self.shared.counters.waited(waited),
@@ -154,13 +154,13 @@ impl Client {
     /// Sends one request, and counts it.
     async fn attempt(
         &self,
-        course: &Course<'_>,
+        course: &CallState<'_>,
         request: http::Request<Bytes>,
     ) -> Result<http::Response<Bytes>, Unanswered> {
-        let now = self.outside().now();
+        let now = self.world().now();
         let patience = now.checked_add(PATIENCE).unwrap_or(Timestamp::MAX);
         let until = patience.min(course.deadline);
-        let answered = self.by(until, self.outside().send(request)).await;
+        let answered = self.by(until, self.world().send(request)).await;
         let result = match answered {
             Some(Ok(response)) if is_torn(course.call.class, &response) => {
                 Err(Unanswered::Broken(TransportError::unknown("the answer broke off")))
@@ -192,12 +192,12 @@ impl Client {
     /// Success, or why not. The budget learns from both.
     fn judge(
         &self,
-        course: &Course<'_>,
+        course: &CallState<'_>,
         response: http::Response<Bytes>,
     ) -> Result<Answer, Box<Refused>> {
         let (parts, body) = response.into_parts();
         let (status, headers) = (parts.status, parts.headers);
-        let now = self.outside().now();
+        let now = self.world().now();
         self.shared.budget.learn(now, &course.names, &headers);
         if status.is_success() {
             let correlation_id = course.correlation_id.clone();
@@ -229,13 +229,13 @@ impl Client {
     /// The future's result, unless the time comes first. The future is looked at first, so a result that is
     /// there at the last moment counts.
     async fn by<T>(&self, deadline: Timestamp, future: impl Future<Output = T>) -> Option<T> {
-        let left = deadline.duration_since(self.outside().now());
+        let left = deadline.duration_since(self.world().now());
         let left = Duration::try_from(left).unwrap_or(Duration::ZERO);
         if left.is_zero() {
             return None;
         }
         futures::pin_mut!(future);
-        match select(future, self.outside().sleep(left)).await {
+        match select(future, self.world().sleep(left)).await {
             Either::Left((result, _)) => Some(result),
             Either::Right(_) => None,
         }

@@ -1,14 +1,14 @@
 //! One call: what it is, when it is repeated, and how it goes.
 
 mod call;
-mod class;
 mod engine;
 mod retry_after;
+mod retry_policy;
 
 pub(crate) use call::Answer;
 pub use call::Call;
-pub use class::Class;
 pub(crate) use retry_after::retry_after;
+pub use retry_policy::Class;
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use super::Call;
 use crate::identity::IdentityError;
 use crate::path::tests::unchecked;
 use crate::{
-    Budget, Client, Cloud, ErrorKind, Fate, Limits, Outside, Settings, Token, TransportError,
+    Budget, Client, Cloud, ErrorKind, Limits, Settings, Token, TransportError, World, WriteStatus,
 };
 
 /// Counts tokens and requests.
@@ -23,7 +23,7 @@ struct Canary {
     requests: AtomicUsize,
 }
 
-impl Outside for Canary {
+impl World for Canary {
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH
     }
@@ -60,7 +60,7 @@ fn unchecked_target_gets_neither_token_nor_request() {
         let error = client.send(&Call::follow(target.clone())).now_or_never().unwrap();
         let error = error.err().unwrap_or_else(|| panic!("{target:?} was sent"));
         assert!(matches!(error.kind, ErrorKind::Invalid(_)), "{target:?}: {error}");
-        assert_eq!(error.fate, Fate::NotDone);
+        assert_eq!(error.write_status, WriteStatus::NotApplied);
     }
     let counts =
         || (canary.tokens.load(Ordering::Relaxed), canary.requests.load(Ordering::Relaxed));

@@ -2,15 +2,15 @@
 
 use http::Method;
 use mooring_arm::identity::IdentityError;
-use mooring_arm::{Error, ErrorKind, Fate, Made, Refusal, TransportError};
+use mooring_arm::{CallInfo, Error, ErrorKind, Refusal, TransportError, WriteStatus};
 
 fn refusal(status: u16, code: &str) -> Refusal {
     Refusal { status, code: Some(code.to_owned()), message: "m".to_owned(), ..Refusal::default() }
 }
 
 fn error(kind: ErrorKind) -> Error {
-    let call = Made { method: Method::PUT, path: "/x".to_owned(), ..Made::default() };
-    Error { kind, fate: Fate::NotDone, call: Box::new(call) }
+    let call = CallInfo { method: Method::PUT, path: "/x".to_owned(), ..CallInfo::default() };
+    Error { kind, write_status: WriteStatus::NotApplied, call: Box::new(call) }
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn every_kind_has_a_sentence_a_word_and_says_whether_to_wait() {
 fn call_is_named_with_its_attempts_fate_and_correlation_id() {
     let mut error = error(ErrorKind::Invalid("why".to_owned()));
     error.call.attempts = 1;
-    error.fate = Fate::Unknown;
+    error.write_status = WriteStatus::Unknown;
     assert_eq!(error.to_string(), "why (PUT /x, may have taken effect)");
     error.call.attempts = 2;
     "c-1".clone_into(&mut error.call.correlation_id);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::common::{Reply, World};
+use crate::common::{Reply, TestWorld};
 use jiff::Timestamp;
 use mooring_arm::calls::{ActivityQuery, DeletePool, Versions};
 use mooring_arm::{
@@ -78,7 +78,7 @@ async fn check(name: &str, exchange: &Exchange) {
     // A second page with nothing, for lists that go on; a resource, for writes that are over.
     let more = || crate::common::answer(200, &[], "{}");
     let again = exchange.response.status == 429 || exchange.response.status >= 500;
-    let world = World::new([
+    let world = TestWorld::new([
         Reply::Answer(exchange.response.status, headers, body.to_owned()),
         more(),
         more(),

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::common::{Reply, World, answer, cluster, pool};
+use crate::common::{Reply, TestWorld, answer, cluster, pool};
 use jiff::Timestamp;
 use mooring_arm::calls::{DeletePool, Script, ScriptOutput};
 use mooring_arm::{
-    Client, Document, ErrorKind, Operation, Outcome, Outside, Progress, ResourceId, Started,
+    Client, Document, ErrorKind, Operation, Outcome, Progress, ResourceId, Started, World,
 };
 
 const STATUS: (&str, &str) = (
@@ -45,7 +45,7 @@ async fn follow(client: &Client, operation: &mut Operation) -> Outcome {
 #[tokio::test(start_paused = true)]
 async fn an_operation_names_when_it_is_to_be_read_next() {
     let world =
-        World::new([answer(201, &[STATUS, ("Retry-After", "10")], DONE), status("InProgress")]);
+        TestWorld::new([answer(201, &[STATUS, ("Retry-After", "10")], DONE), status("InProgress")]);
     let client = world.client();
     let mut operation = put(&client).await;
     let started = operation.started();
@@ -57,7 +57,7 @@ async fn an_operation_names_when_it_is_to_be_read_next() {
 
 #[tokio::test(start_paused = true)]
 async fn a_write_is_followed_at_azures_pace_and_read_at_its_end() {
-    let world = World::new([
+    let world = TestWorld::new([
         answer(
             201,
             &[STATUS, ("Retry-After", "10")],
@@ -99,7 +99,7 @@ async fn each_end_is_told_apart() {
         ),
         (overriden.as_str(), "Replaced"),
     ] {
-        let world = World::new([answer(201, &[STATUS], ""), answer(200, &[], end)]);
+        let world = TestWorld::new([answer(201, &[STATUS], ""), answer(200, &[], end)]);
         let client = world.client();
         let outcome = follow(&client, &mut put(&client).await).await;
         let word = match outcome {
@@ -121,7 +121,7 @@ async fn each_end_is_told_apart() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_azure_forgot_is_told_by_the_resource() {
     let missing = || answer(404, &[], NOT_FOUND);
-    let world = World::new([
+    let world = TestWorld::new([
         answer(201, &[STATUS], ""),
         missing(),
         missing(),
@@ -137,7 +137,7 @@ async fn an_operation_that_azure_forgot_is_told_by_the_resource() {
     // A deletion has worked if the resource is gone; if it is still there, nobody knows.
     for (resource, expected) in [(missing(), "Succeeded"), (answer(200, &[], DONE), "Lost")] {
         let world =
-            World::new([answer(202, &[STATUS], ""), missing(), missing(), missing(), resource]);
+            TestWorld::new([answer(202, &[STATUS], ""), missing(), missing(), missing(), resource]);
         let client = world.client();
         let outcome = follow(&client, &mut delete(&client).await).await;
         let word = match outcome {
@@ -151,7 +151,7 @@ async fn an_operation_that_azure_forgot_is_told_by_the_resource() {
 
 #[tokio::test(start_paused = true)]
 async fn one_missing_look_is_not_believed() {
-    let world = World::new([
+    let world = TestWorld::new([
         answer(202, &[STATUS], ""),
         answer(404, &[], NOT_FOUND),
         status("InProgress"),
@@ -165,7 +165,7 @@ async fn one_missing_look_is_not_believed() {
 #[tokio::test(start_paused = true)]
 async fn only_missing_answers_in_a_row_are_believed() {
     let missing = || answer(404, &[], NOT_FOUND);
-    let world = World::new([
+    let world = TestWorld::new([
         answer(202, &[STATUS], ""),
         missing(),
         missing(),
@@ -188,7 +188,7 @@ async fn written_resource_is_lost_only_when_missing_three_times_in_a_row() {
         (vec![missing(), missing(), missing()], "Lost"),
         (vec![missing(), missing(), answer(200, &[], DONE)], "Succeeded"),
     ] {
-        let world = World::new(forgotten().into_iter().chain(resource));
+        let world = TestWorld::new(forgotten().into_iter().chain(resource));
         let client = world.client();
         let outcome = match follow(&client, &mut put(&client).await).await {
             Outcome::Lost { state: None } => "Lost",
@@ -201,7 +201,7 @@ async fn written_resource_is_lost_only_when_missing_three_times_in_a_row() {
 
 #[tokio::test(start_paused = true)]
 async fn record_of_a_wrong_clock_delays_a_poll_by_five_minutes_at_most() {
-    let world = World::new([answer(202, &[STATUS], ""), status("InProgress")]);
+    let world = TestWorld::new([answer(202, &[STATUS], ""), status("InProgress")]);
     let client = world.client();
     let mut record = serde_json::to_value(delete(&client).await).unwrap();
     record["next"] = "2027-11-15T05:00:00Z".into();
@@ -224,7 +224,7 @@ async fn forgotten_abort_is_judged_by_the_state_of_the_cluster() {
         // Another operation runs, so the abort is over, or never was.
         ("Upgrading", "Lost"),
     ] {
-        let world = World::new([
+        let world = TestWorld::new([
             answer(202, &[STATUS], ""),
             missing(),
             missing(),
@@ -249,7 +249,7 @@ async fn forgotten_abort_is_judged_by_the_state_of_the_cluster() {
 #[tokio::test(start_paused = true)]
 async fn a_record_is_followed_by_another_process_after_a_drop_at_any_time() {
     for cut in [0, 5, 29, 31, 59, 61] {
-        let world = World::new([
+        let world = TestWorld::new([
             answer(202, &[STATUS], ""),
             status("InProgress"),
             status("InProgress"),
@@ -272,7 +272,8 @@ async fn a_record_is_followed_by_another_process_after_a_drop_at_any_time() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_leaves_an_operation_that_can_be_followed_further() {
-    let world = World::new([answer(202, &[STATUS], ""), status("InProgress"), status("Succeeded")]);
+    let world =
+        TestWorld::new([answer(202, &[STATUS], ""), status("InProgress"), status("Succeeded")]);
     let client = world.client();
     let mut operation = delete(&client).await;
     let until = world.now().checked_add(Duration::from_secs(45)).unwrap();
@@ -288,7 +289,8 @@ async fn a_deadline_leaves_an_operation_that_can_be_followed_further() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failing_look_ends_nothing() {
-    let world = World::new([answer(202, &[STATUS], ""), answer(403, &[], ""), status("Succeeded")]);
+    let world =
+        TestWorld::new([answer(202, &[STATUS], ""), answer(403, &[], ""), status("Succeeded")]);
     let client = world.client();
     let mut operation = delete(&client).await;
     assert!(matches!(client.poll(&mut operation).await.unwrap_err().kind, ErrorKind::Forbidden(_)));
@@ -302,7 +304,7 @@ async fn an_abort_is_over_when_the_cluster_has_stopped_canceling() {
         "https://management.azure.com/subscriptions/s/providers/Microsoft.ContainerService/locations/l/operations/2",
     );
     let world =
-        World::new([answer(202, &[location], ""), answer(202, &[], ""), answer(204, &[], "")]);
+        TestWorld::new([answer(202, &[location], ""), answer(202, &[], ""), answer(204, &[], "")]);
     let client = world.client();
     let Started::Running(mut operation) = client.abort_cluster(&cluster()).await.unwrap() else {
         panic!("over")
@@ -322,7 +324,7 @@ async fn a_scripts_output_is_fetched_where_azure_left_it() {
         "Location",
         "https://management.azure.com/subscriptions/s/providers/Microsoft.Compute/locations/l/operations/3?monitor=true",
     );
-    let world = World::new([
+    let world = TestWorld::new([
         answer(202, &[status_url, location, ("Retry-After", "1")], ""),
         status("Succeeded"),
         answer(

@@ -9,8 +9,8 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 use mooring_arm::calls::DeletePool;
 use mooring_arm::{
-    Budget, Client, Cloud, ErrorKind, Fate, Limits, Operation, Real, ResourceId, Settings, Started,
-    identity,
+    Budget, Client, Cloud, ErrorKind, Limits, Operation, Real, ResourceId, Settings, Started,
+    WriteStatus, identity,
 };
 use mooring_simulator::exchange::{Outcome, Request, json};
 use mooring_simulator::serve::{Authority, Service, listen, serve};
@@ -166,7 +166,7 @@ async fn a_wrong_secret_is_told_without_the_secret() {
     assert!(matches!(error.kind, ErrorKind::Identity(_)), "{text}");
     assert!(text.contains("client secret") && text.contains("AADSTS7000215"), "{text}");
     assert!(text.contains("[secret]") && !text.contains(wrong), "{text}");
-    assert_eq!(error.fate, Fate::NotDone);
+    assert_eq!(error.write_status, WriteStatus::NotApplied);
 }
 
 #[tokio::test]
@@ -174,7 +174,7 @@ async fn a_dropped_connection_is_of_unknown_fate_and_a_closed_port_is_not() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
     let error = client.abort_cluster(&cluster("lost")).await.unwrap_err();
-    assert_eq!((error.fate, error.call.attempts), (Fate::Unknown, 1), "{error}");
+    assert_eq!((error.write_status, error.call.attempts), (WriteStatus::Unknown, 1), "{error}");
     let text = format!("{error} {error:?}");
     assert!(!text.contains(TOKEN), "{text}");
 
@@ -189,7 +189,7 @@ async fn a_dropped_connection_is_of_unknown_fate_and_a_closed_port_is_not() {
     let closed = Cloud::new(closed).unwrap();
     let error = self::client(&closed, SECRET).abort_cluster(&cluster("lost")).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
-    assert_eq!((error.fate, error.call.attempts), (Fate::NotDone, 5), "{error}");
+    assert_eq!((error.write_status, error.call.attempts), (WriteStatus::NotApplied, 5), "{error}");
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn an_answer_has_at_most_32_mib() {
     // Not repeated, since it may have worked.
     let error = client.abort_cluster(&large((32 << 20) + 1)).await.unwrap_err();
     assert!(error.to_string().contains("the answer is larger than 32 MiB"), "{error}");
-    assert_eq!((error.fate, error.call.attempts), (Fate::Unknown, 1));
+    assert_eq!((error.write_status, error.call.attempts), (WriteStatus::Unknown, 1));
 }
 
 /// A record that a `ConfigMap` could hold: a kept operation with this monitor.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::common::{World, answer, cluster, pool};
+use crate::common::{TestWorld, answer, cluster, pool};
 use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
 use mooring_arm::{Client, Document, ResourceId};
 use serde_json::Value;
@@ -96,7 +96,7 @@ async fn actions() -> BTreeMap<String, String> {
     let mut actions = BTreeMap::new();
     for part in text.split("    pub async fn ").skip(1) {
         let name = part.split(['(', '<']).next().unwrap();
-        let world = World::new([answer(200, &[], "{}")]);
+        let world = TestWorld::new([answer(200, &[], "{}")]);
         make(&world.client(), name).await;
         let seen = world.seen(0);
         actions.insert(name.to_owned(), action(&seen.method, &seen.target));

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::common::{CANARY, Reply, World, answer, cluster, pool};
+use crate::common::{CANARY, Reply, TestWorld, answer, cluster, pool};
 use mooring_arm::calls::{DeletePool, KubeconfigFormat};
 use mooring_arm::{
-    Budget, Client, Cloud, Document, ErrorKind, Fate, Limit, Limits, Outcome, Priority, ResourceId,
-    Settings, Started,
+    Budget, Client, Cloud, Document, ErrorKind, Limit, Limits, Outcome, Priority, ResourceId,
+    Settings, Started, WriteStatus,
 };
 
 const OK: &str = r#"{"name":"demo","properties":{"provisioningState":"Succeeded"}}"#;
@@ -20,7 +20,7 @@ fn body() -> Document {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_to_a_put_is_asked_for_again_with_the_same_words() {
-    let world = World::new([Reply::Lost, answer(200, &[], OK)]);
+    let world = TestWorld::new([Reply::Lost, answer(200, &[], OK)]);
     let started = world.client().put_agent_pool(&pool(), &body(), Some("etag")).await.unwrap();
     assert!(matches!(started, Started::Done(Outcome::Succeeded(Some(_)))));
     let (first, second) = (world.seen(0), world.seen(1));
@@ -34,28 +34,28 @@ async fn a_lost_answer_to_a_put_is_asked_for_again_with_the_same_words() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conflict_with_our_own_lost_write_says_that_it_may_be_ours() {
-    let world = World::new([Reply::Lost, answer(409, &[], CONFLICT)]);
+    let world = TestWorld::new([Reply::Lost, answer(409, &[], CONFLICT)]);
     let error = world.client().put_agent_pool(&pool(), &body(), None).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Conflict(_)));
-    assert_eq!((error.fate, error.call.attempts), (Fate::Unknown, 2));
+    assert_eq!((error.write_status, error.call.attempts), (WriteStatus::Unknown, 2));
     assert!(error.to_string().contains("may have taken effect"), "{error}");
 
-    let world = World::new([answer(409, &[], CONFLICT)]);
+    let world = TestWorld::new([answer(409, &[], CONFLICT)]);
     let error = world.client().put_agent_pool(&pool(), &body(), None).await.unwrap_err();
-    assert_eq!(error.fate, Fate::NotDone);
+    assert_eq!(error.write_status, WriteStatus::NotApplied);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_creation_never_changes_what_somebody_else_made_meanwhile() {
     const EXISTS: &str = r#"{"code":"PreconditionFailed","message":"the condition is not met"}"#;
-    let world = World::new([answer(412, &[], EXISTS)]);
+    let world = TestWorld::new([answer(412, &[], EXISTS)]);
     let error = world.client().create_agent_pool(&pool(), &body()).await.unwrap_err();
     assert_eq!(world.seen(0).if_none_match.as_deref(), Some("*"));
-    assert_eq!(error.fate, Fate::NotDone);
+    assert_eq!(error.write_status, WriteStatus::NotApplied);
     // After a lost answer it may be our own that is there.
-    let world = World::new([Reply::Lost, answer(412, &[], EXISTS)]);
+    let world = TestWorld::new([Reply::Lost, answer(412, &[], EXISTS)]);
     let error = world.client().create_agent_pool(&pool(), &body()).await.unwrap_err();
-    assert_eq!((error.fate, error.call.attempts), (Fate::Unknown, 2));
+    assert_eq!((error.write_status, error.call.attempts), (WriteStatus::Unknown, 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,15 +66,15 @@ async fn an_abort_of_unknown_fate_is_told_and_never_repeated() {
         answer(503, &[("retry-after", "1")], ""),
         Reply::Silence,
     ] {
-        let world = World::new([reply]);
+        let world = TestWorld::new([reply]);
         let error = world.client().abort_cluster(&cluster()).await.unwrap_err();
-        assert_eq!((error.fate, world.sent()), (Fate::Unknown, 1), "{error}");
+        assert_eq!((error.write_status, world.sent()), (WriteStatus::Unknown, 1), "{error}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_abort_that_was_provably_not_carried_out_is_repeated() {
-    let world = World::new([
+    let world = TestWorld::new([
         Reply::Unsent,
         answer(429, &[("Retry-After", "17")], ""),
         answer(204, &[], ""),
@@ -87,10 +87,10 @@ async fn an_abort_that_was_provably_not_carried_out_is_repeated() {
 #[tokio::test(start_paused = true)]
 async fn a_delete_whose_answer_was_lost_and_whose_target_is_gone_is_done() {
     let gone = r#"{"code":"NotFound","message":"Could not find the agentpool: system"}"#;
-    let world = World::new([Reply::Lost, answer(404, &[], gone)]);
+    let world = TestWorld::new([Reply::Lost, answer(404, &[], gone)]);
     let started = world.client().delete_agent_pool(&pool(), &DeletePool::default()).await.unwrap();
     assert!(matches!(started, Started::Done(Outcome::Succeeded(None))));
-    let world = World::new([answer(404, &[], gone)]);
+    let world = TestWorld::new([answer(404, &[], gone)]);
     let error =
         world.client().delete_agent_pool(&pool(), &DeletePool::default()).await.unwrap_err();
     assert!(error.is_not_found(), "the first attempt did not do it: the caller is told");
@@ -99,7 +99,7 @@ async fn a_delete_whose_answer_was_lost_and_whose_target_is_gone_is_done() {
 #[tokio::test(start_paused = true)]
 async fn azure_is_asked_again_when_it_said_and_not_earlier() {
     let date = "Sun, 15 Nov 2026 05:00:40 GMT";
-    let world = World::new([
+    let world = TestWorld::new([
         answer(503, &[("Retry-After", "20")], ""),
         answer(503, &[("Retry-After", date)], ""),
         answer(200, &[], OK),
@@ -111,7 +111,7 @@ async fn azure_is_asked_again_when_it_said_and_not_earlier() {
 #[tokio::test(start_paused = true)]
 async fn throttling_beyond_the_deadline_is_told_at_once() {
     let body = r#"{"error":{"code":"SubscriptionRequestsThrottled","message":"Number of requests exceeded"}}"#;
-    let world = World::new([answer(429, &[("Retry-After", "600")], body)]);
+    let world = TestWorld::new([answer(429, &[("Retry-After", "600")], body)]);
     let client = world.client();
     let error = client.cluster(&cluster()).await.unwrap_err();
     assert!(
@@ -122,23 +122,26 @@ async fn throttling_beyond_the_deadline_is_told_at_once() {
     // The bucket is closed: the next call ends at its deadline without having been sent.
     let error = client.within(Duration::from_secs(10)).cluster(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Deadline("the request budget")), "{error}");
-    assert_eq!((world.sent(), error.call.attempts, error.fate), (1, 0, Fate::NotDone));
+    assert_eq!(
+        (world.sent(), error.call.attempts, error.write_status),
+        (1, 0, WriteStatus::NotApplied)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_call_ends_and_attempts_are_bounded() {
-    let world = World::new([Reply::Silence]);
+    let world = TestWorld::new([Reply::Silence]);
     let error =
         world.client().within(Duration::from_secs(10)).cluster(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Deadline("an answer")), "{error}");
-    assert_eq!(error.fate, Fate::NotDone, "a read changes nothing");
+    assert_eq!(error.write_status, WriteStatus::NotApplied, "a read changes nothing");
 
-    let world = World::new((0..20).map(|_| answer(500, &[], "")));
+    let world = TestWorld::new((0..20).map(|_| answer(500, &[], "")));
     let error = world.client().cluster(&cluster()).await.unwrap_err();
     assert_eq!((error.call.attempts, world.sent()), (5, 5));
 
     // One request without an answer does not eat the time of the others.
-    let world = World::new([Reply::Silence, answer(200, &[], OK)]);
+    let world = TestWorld::new([Reply::Silence, answer(200, &[], OK)]);
     world.client().cluster(&cluster()).await.unwrap();
     assert!(world.times()[1] >= 75);
 }
@@ -151,7 +154,7 @@ async fn a_kubeconfig_is_requested_in_a_format() {
         (Some(KubeconfigFormat::Azure), Some("azure")),
         (None, None),
     ] {
-        let world = World::new([answer(200, &[], ONE)]);
+        let world = TestWorld::new([answer(200, &[], ONE)]);
         world.client().user_credentials(&cluster(), format).await.unwrap();
         let target = world.seen(0).target;
         let asked = target.split(['?', '&']).find_map(|pair| pair.strip_prefix("format="));
@@ -161,11 +164,11 @@ async fn a_kubeconfig_is_requested_in_a_format() {
 
 #[tokio::test(start_paused = true)]
 async fn calls_that_wait_for_the_budget_are_counted() {
-    let world = World::new((0..3).map(|_| answer(200, &[], OK)));
+    let world = TestWorld::new((0..3).map(|_| answer(200, &[], OK)));
     let reads = Limit::per_second_milli(1, 1_000);
     let budget = Budget::new(Limits { reads, ..Limits::default() });
     let cloud = Cloud::new(Settings::default()).unwrap();
-    let client = Client::new(cloud, Arc::<World>::clone(&world), budget);
+    let client = Client::new(cloud, Arc::<TestWorld>::clone(&world), budget);
     let calls: Vec<_> = (0..3)
         .map(|_| {
             let client = client.clone();
@@ -183,7 +186,7 @@ async fn calls_that_wait_for_the_budget_are_counted() {
 #[tokio::test(start_paused = true)]
 async fn pauses_between_attempts_grow() {
     // The longest of many: each is any time up to 0.8, 1.6, 3.2 and 6.4 s.
-    let world = World::new((0..200).map(|_| answer(500, &[], "")));
+    let world = TestWorld::new((0..200).map(|_| answer(500, &[], "")));
     let mut longest = [0; 4];
     for call in 0..40 {
         world.client().cluster(&cluster()).await.unwrap_err();
@@ -197,13 +200,13 @@ async fn pauses_between_attempts_grow() {
 
 #[tokio::test(start_paused = true)]
 async fn a_read_that_was_cut_short_is_read_again() {
-    let world = World::new([answer(200, &[], &OK[..20]), answer(200, &[], OK)]);
+    let world = TestWorld::new([answer(200, &[], &OK[..20]), answer(200, &[], OK)]);
     assert_eq!(world.client().cluster(&cluster()).await.unwrap().text(), OK);
 }
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_after_a_call_was_dropped() {
-    let world = World::new([answer(503, &[("Retry-After", "5")], "")]);
+    let world = TestWorld::new([answer(503, &[("Retry-After", "5")], "")]);
     let client = world.client();
     let id = cluster();
     assert!(tokio::time::timeout(Duration::from_secs(1), client.cluster(&id)).await.is_err());
@@ -213,18 +216,18 @@ async fn nothing_is_sent_after_a_call_was_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_token_is_renewed_once() {
-    let world = World::new([answer(401, &[], ""), answer(200, &[], OK)]);
+    let world = TestWorld::new([answer(401, &[], ""), answer(200, &[], OK)]);
     world.client().cluster(&cluster()).await.unwrap();
     assert_eq!(world.tokens_asked.load(Ordering::Relaxed), 2);
-    let world = World::new([answer(401, &[], ""), answer(401, &[], "")]);
+    let world = TestWorld::new([answer(401, &[], ""), answer(401, &[], "")]);
     let error = world.client().abort_cluster(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Unauthorized(_)));
-    assert_eq!(error.fate, Fate::NotDone);
+    assert_eq!(error.write_status, WriteStatus::NotApplied);
 }
 
 #[tokio::test(start_paused = true)]
 async fn many_callers_fetch_one_token_and_renew_it_early() {
-    let world = World::new((0..21).map(|_| answer(200, &[], OK)));
+    let world = TestWorld::new((0..21).map(|_| answer(200, &[], OK)));
     let client = world.client();
     let id = cluster();
     futures::future::join_all((0..20).map(|_| client.cluster(&id))).await;
@@ -236,7 +239,7 @@ async fn many_callers_fetch_one_token_and_renew_it_early() {
 
 #[tokio::test(start_paused = true)]
 async fn a_token_that_cannot_be_renewed_is_used_while_it_holds() {
-    let world = World::new([answer(200, &[], OK), answer(200, &[], OK)]);
+    let world = TestWorld::new([answer(200, &[], OK), answer(200, &[], OK)]);
     world.tokens.lock().unwrap().extend([100, 0, 0]);
     let client = world.client();
     client.cluster(&cluster()).await.unwrap();
@@ -253,20 +256,22 @@ async fn a_list_follows_its_own_links_only_and_does_not_run_in_circles() {
         answer(200, &[], &format!(r#"{{"value":[{{"name":"a"}}],"nextLink":"{link}"}}"#))
     };
     let own = "https://management.azure.com/next?skip=1";
-    let world =
-        World::new([page(own), answer(200, &[], r#"{"value":[{"name":"b"}],"nextLink":null}"#)]);
+    let world = TestWorld::new([
+        page(own),
+        answer(200, &[], r#"{"value":[{"name":"b"}],"nextLink":null}"#),
+    ]);
     let pools = world.client().agent_pools(&cluster()).await.unwrap();
     assert_eq!(pools.iter().map(|pool| pool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(world.seen(1).target, "/next?skip=1");
 
-    let world = World::new([page("https://evil.example/next")]);
+    let world = TestWorld::new([page("https://evil.example/next")]);
     let error = world.client().agent_pools(&cluster()).await.unwrap_err();
     assert!(
         matches!(&error.kind, ErrorKind::ForeignLink(origin) if origin == "https://evil.example"),
         "{error}"
     );
 
-    let world = World::new([page(own), page(own)]);
+    let world = TestWorld::new([page(own), page(own)]);
     let error = world.client().agent_pools(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Malformed(_)));
 }
@@ -284,7 +289,8 @@ async fn throttling_pauses_the_limit_that_was_exceeded() {
         (answer(429, &[retry, service], by_service), false),
         (answer(429, &[retry], by_service), false),
     ] {
-        let world = World::new([refusal].into_iter().chain((0..3).map(|_| answer(200, &[], OK))));
+        let world =
+            TestWorld::new([refusal].into_iter().chain((0..3).map(|_| answer(200, &[], OK))));
         let client = world.client();
         let vm = ResourceId::of("s", "rg", "Microsoft.Compute", "virtualMachines/vm1").unwrap();
         let (cluster, other) = (cluster(), ResourceId::cluster("s", "rg", "other").unwrap());
@@ -305,7 +311,7 @@ async fn throttling_pauses_the_limit_that_was_exceeded() {
 #[tokio::test(start_paused = true)]
 async fn what_azure_says_is_left_slows_us_down() {
     let header = ("x-ms-ratelimit-remaining-subscription-reads", "0");
-    let world = World::new([answer(200, &[header], OK), answer(200, &[], OK)]);
+    let world = TestWorld::new([answer(200, &[header], OK), answer(200, &[], OK)]);
     let client = world.client().at(Priority::Trigger);
     client.cluster(&cluster()).await.unwrap();
     client.cluster(&cluster()).await.unwrap();
@@ -321,7 +327,7 @@ async fn what_azure_says_is_left_slows_us_down() {
 #[tokio::test(start_paused = true)]
 async fn what_was_read_is_written_back_byte_for_byte() {
     let text = r#"{"name":"system","properties":{"spotMaxPrice":-1.10,"big":12345678901234567890123,"unknown":{"x":[null,1e5]}}}"#;
-    let world = World::new([answer(200, &[], text), answer(200, &[], OK)]);
+    let world = TestWorld::new([answer(200, &[], text), answer(200, &[], OK)]);
     let client = world.client();
     let pool_read = client.agent_pool(&pool()).await.unwrap();
     client.put_agent_pool(&pool(), &pool_read.document().unwrap(), None).await.unwrap();
@@ -334,7 +340,7 @@ async fn nothing_that_prints_holds_the_token() {
         r#"{{"error":{{"code":"X","message":"header Authorization: Bearer eyJ{}"}}}}"#,
         "a".repeat(80)
     );
-    let world = World::new([
+    let world = TestWorld::new([
         answer(400, &[], &leak),
         answer(200, &[], r#"{"kubeconfigs":[{"name":"clusterUser","value":"aHVudGVyMg=="}]}"#),
     ]);
@@ -358,7 +364,7 @@ async fn nothing_that_prints_holds_the_token() {
 async fn the_same_world_gives_the_same_requests() {
     let mut runs = Vec::new();
     for _ in 0..2 {
-        let world = World::new((0..200).map(|at| match at % 3 {
+        let world = TestWorld::new((0..200).map(|at| match at % 3 {
             0 => answer(503, &[], ""),
             1 => Reply::Lost,
             _ => answer(200, &[], OK),

@@ -22,7 +22,7 @@ impl Environment<'_> {
             correlation: Correlation::default(),
         };
         let is_there = self.simulation.shell().world().with(|world, now| {
-            let is_there = world.azure_mut().strike(&struck, now);
+            let is_there = world.azure_mut().inject_wedge(&struck, now);
             if let Some(minutes) = wedge.update_minutes {
                 let since = now - Duration::from_secs(u64::from(minutes) * 60);
                 world.azure_mut().begin_stuck_update(since);

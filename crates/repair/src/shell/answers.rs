@@ -1,7 +1,7 @@
 //! What answers of the resource manager mean to the repair.
 
 use jiff::SignedDuration;
-use mooring_arm::{Error, ErrorKind, Fate, Outcome, Raw, Started};
+use mooring_arm::{Error, ErrorKind, Outcome, Raw, Started, WriteStatus};
 use serde_json::Value;
 
 use mooring_workflow::EffectResult;
@@ -21,7 +21,7 @@ impl Missing {
             let refusal = error.refusal();
             let code = refusal.and_then(|refusal| refusal.code.clone());
             let code = code.unwrap_or_else(|| error.reason().to_owned());
-            match refusal.and_then(mooring_arm::Refusal::missing_right) {
+            match refusal.and_then(mooring_arm::Refusal::missing_permission) {
                 Some(right) => {
                     format!("{code}: needs {}", mooring_redact::identifier(&right.action))
                 }
@@ -111,7 +111,7 @@ pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
 
 pub(super) fn refused(error: &Error) -> EffectResult {
     // A conflict after a lost answer may be with our own request: only looking tells.
-    if error.fate == Fate::Unknown {
+    if error.write_status == WriteStatus::Unknown {
         return EffectResult::Unknown { why: error.to_string() };
     }
     let retry_after = match &error.kind {
@@ -157,7 +157,7 @@ mod tests {
     fn a_right_is_missing_only_if_azure_says_so() {
         let refusal = |code: &str| Refusal { code: Some(code.into()), ..Refusal::default() };
         let denied = |kind| {
-            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
             matches!(Missing::of_error(&error), Missing::Denied(_))
         };
         assert!(denied(ErrorKind::Forbidden(refusal("AuthorizationFailed"))));
@@ -191,7 +191,7 @@ mod tests {
                 429 => ErrorKind::Throttled { refusal, retry_after: None },
                 _ => ErrorKind::Refused(refusal),
             };
-            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
             assert_eq!(is_unavailable(&error), unavailable, "{status} {code:?}");
         }
     }
@@ -208,7 +208,7 @@ mod tests {
         ] {
             let refusal = Refusal { code: code.map(str::to_owned), ..Refusal::default() };
             let kind = ErrorKind::NotFound(refusal);
-            let error = Error { kind, fate: Fate::NotDone, call: Box::default() };
+            let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
             assert_eq!(no_cluster(&error), absent, "{code:?}");
         }
     }

@@ -52,7 +52,7 @@ pub(crate) fn refusal_hint(error: &Error) -> Option<String> {
             Some(format!("local accounts are disabled; use Entra integration, or {KUBECONFIG}"))
         }
         ErrorKind::Forbidden(refusal) => {
-            let right = refusal.missing_right()?;
+            let right = refusal.missing_permission()?;
             Some(format!(
                 "{} is missing; assign a role with this action there, or {KUBECONFIG}",
                 printable(&right.to_string())
@@ -64,7 +64,7 @@ pub(crate) fn refusal_hint(error: &Error) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_arm::{Fate, Refusal};
+    use mooring_arm::{Refusal, WriteStatus};
     use serde_json::{Value, json};
 
     use super::*;
@@ -115,7 +115,13 @@ mod tests {
 
     #[test]
     fn refusals_to_list_credentials_have_a_next_step() {
-        let hint = |kind| refusal_hint(&Error { kind, fate: Fate::NotDone, call: Box::default() });
+        let hint = |kind| {
+            refusal_hint(&Error {
+                kind,
+                write_status: WriteStatus::NotApplied,
+                call: Box::default(),
+            })
+        };
         let refusal = |code: &str, message: &str| Refusal {
             code: Some(code.to_owned()),
             message: message.to_owned(),

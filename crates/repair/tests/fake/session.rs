@@ -133,7 +133,7 @@ impl Chaos {
     }
 
     fn strikes(&mut self, probability: f64) -> bool {
-        let strikes = self.left > 0 && self.random.chance(probability);
+        let strikes = self.left > 0 && self.random.random_bool(probability);
         self.left -= u32::from(strikes);
         strikes
     }
@@ -172,7 +172,7 @@ impl World<PoolRepair> for Session<'_> {
         }
         let last = chaos.last.iter().position(|(asked, _)| asked == query);
         if chaos.strikes(0.03) {
-            if chaos.random.chance(0.5)
+            if chaos.random.random_bool(0.5)
                 && let Some(last) = last
             {
                 return chaos.last[last].1.clone();

@@ -13,13 +13,13 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
-use mooring_arm::{Budget, Client, Cloud, Limits, Outside, Token, TransportError};
+use mooring_arm::{Budget, Client, Cloud, Limits, Token, TransportError, World};
 use mooring_repair::plan::Step;
 use mooring_repair::resume::{Consent, Footing, Fresh};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::shell::{Access, CommandResult, Operator};
 use mooring_repair::workflow::Run;
-use mooring_simulator::cluster::{Cluster as World, Options, Running, Shell};
+use mooring_simulator::cluster::{Cluster, Options, Running, Shell};
 use mooring_simulator::kubernetes::InProcess;
 use mooring_simulator::scenario::Scenario;
 use mooring_testbed::InProcessAzure;
@@ -79,7 +79,7 @@ impl Bench {
 
     pub(crate) fn of(scenario: &Scenario, options: Options) -> (Self, Running) {
         let start: Timestamp = START.parse().unwrap();
-        let shell = Shell::new(World::new(scenario, 7, start, options));
+        let shell = Shell::new(Cluster::new(scenario, 7, start, options));
         shell.with(|world, now| rights::grant(world.kubernetes_mut(), now));
         let running = shell.start();
         let bench = Self {
@@ -309,7 +309,7 @@ struct Azure {
     bench: Bench,
 }
 
-impl Outside for Azure {
+impl World for Azure {
     fn now(&self) -> Timestamp {
         self.bench.azure.now()
     }

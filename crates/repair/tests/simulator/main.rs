@@ -99,7 +99,7 @@ async fn a_wedge_is_confirmed_however_its_retries_are_correlated() {
                 unregistered_nodes: 1,
                 correlation,
             };
-            assert!(world.azure_mut().strike(&wedge, now));
+            assert!(world.azure_mut().inject_wedge(&wedge, now));
             world.azure_mut().begin_stuck_update(now - SignedDuration::from_mins(40));
         });
         let report = bench.operator().detect().await;

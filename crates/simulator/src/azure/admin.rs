@@ -131,8 +131,8 @@ impl Azure {
     }
 
     /// Number of faults injected by the rules.
-    pub fn faults_made(&self) -> u32 {
-        self.faults.made()
+    pub fn injected_faults(&self) -> u32 {
+        self.faults.injected()
     }
 
     pub fn clear_faults(&mut self, now: Timestamp) {

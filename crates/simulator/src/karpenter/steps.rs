@@ -223,7 +223,7 @@ impl Karpenter {
         kubernetes: &mut Kubernetes,
         now: Timestamp,
     ) -> bool {
-        let age = if self.random.chance(self.options.stale) {
+        let age = if self.random.random_bool(self.options.stale) {
             let most = Duration::from_secs(self.options.stale_seconds).div_f64(self.speed);
             self.random.between(most / 2, most)
         } else {

@@ -90,8 +90,8 @@ fn injected_wedge_has_its_past_failures() {
         correlation: Correlation::Shared,
     };
     let now = harness.now;
-    assert!(!harness.world.azure_mut().strike(&wedge("nosuch"), now));
-    assert!(harness.world.azure_mut().strike(&wedge("system"), now));
+    assert!(!harness.world.azure_mut().inject_wedge(&wedge("nosuch"), now));
+    assert!(harness.world.azure_mut().inject_wedge(&wedge("system"), now));
     harness.pass(1);
     let azure = harness.world.azure();
     let pool = format!("{}/agentPools/system", azure.options().cluster_id());

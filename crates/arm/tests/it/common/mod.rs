@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{
-    Budget, Client, Cloud, Limits, Outside, ResourceId, Settings, Token, TransportError,
+    Budget, Client, Cloud, Limits, ResourceId, Settings, Token, TransportError, World,
 };
 
 /// What comes back for one request.
@@ -40,7 +40,7 @@ pub(crate) struct Seen {
     pub(crate) at: u64,
 }
 
-pub(crate) struct World {
+pub(crate) struct TestWorld {
     began: tokio::time::Instant,
     replies: Mutex<VecDeque<Reply>>,
     pub(crate) seen: Mutex<Vec<Seen>>,
@@ -53,7 +53,7 @@ pub(crate) struct World {
 /// Must never be printed.
 pub(crate) const CANARY: &str = "canary-4f1c0ffee-token";
 
-impl World {
+impl TestWorld {
     pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
         Arc::new(Self {
             began: tokio::time::Instant::now(),
@@ -87,7 +87,7 @@ impl World {
     }
 }
 
-impl Outside for World {
+impl World for TestWorld {
     fn now(&self) -> Timestamp {
         let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
         start.checked_add(self.began.elapsed()).unwrap()

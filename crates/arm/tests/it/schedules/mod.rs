@@ -4,7 +4,7 @@
 //! client. The judge compares what the client believes with what the model has written down.
 //! `MOORING_SEED` runs one schedule with its trace, `MOORING_SCHEDULES` another number of them.
 
-mod judge;
+mod checker;
 mod plan;
 mod steps;
 mod world;
@@ -65,7 +65,7 @@ fn no_schedule_of_faults_loses_or_doubles_a_write_storms_or_hangs() {
     if let Some(seed) = std::env::var("MOORING_SEED").ok().map(|seed| seed.parse().unwrap()) {
         let record = run(seed);
         println!("{}", record.text());
-        let wrong = judge::judge(&record);
+        let wrong = checker::check(&record);
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         return;
     }
@@ -76,7 +76,7 @@ fn no_schedule_of_faults_loses_or_doubles_a_write_storms_or_hangs() {
         let record = run(seed);
         requests.fetch_add(record.seen.len() as u64, Ordering::Relaxed);
         steps.fetch_add(record.beliefs.len() as u64, Ordering::Relaxed);
-        judge::judge(&record)
+        checker::check(&record)
     });
     println!("{schedules} schedules, {steps:?} steps, {requests:?} requests");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -103,17 +103,17 @@ fn the_judge_sees_a_lie_a_storm_a_leak_and_a_double() {
         begun && record.actors == 1 && record.seen.iter().all(|seen| seen.status != 404)
     };
     let honest = || (0..SCHEDULES).map(run).find(is_plain).unwrap();
-    assert_eq!(judge::judge(&honest()), Vec::<String>::new());
+    assert_eq!(checker::check(&honest()), Vec::<String>::new());
     let complains = |what: &str, lie: &dyn Fn(&mut Record)| {
         let mut record = honest();
         lie(&mut record);
-        let wrong = judge::judge(&record).join("\n");
+        let wrong = checker::check(&record).join("\n");
         assert!(wrong.contains(what), "{what}: {wrong}");
     };
     let end = |record: &Record| record.beliefs.iter().position(is_end).unwrap();
     complains("the model accepted it", &|record| {
         let end = end(record);
-        record.beliefs[end].said = Said::NotDone;
+        record.beliefs[end].said = Said::NotApplied;
     });
     complains("the model has", &|record| {
         let end = end(record);

@@ -118,7 +118,7 @@ fn step(random: &mut Random) -> Step {
         9 => What::ActivityLog,
         10 => What::Credentials,
         11 => What::LatestOperation,
-        12..=15 => What::PutPool { name: pool, conditional: random.chance(0.5) },
+        12..=15 => What::PutPool { name: pool, conditional: random.random_bool(0.5) },
         16 | 17 => What::DeletePool(pool),
         18 => What::AbortCluster,
         19 => What::AbortPool(pool),
@@ -139,9 +139,9 @@ fn step(random: &mut Random) -> Step {
             &[Priority::Trigger, Priority::Interactive, Priority::Routine, Priority::Sweep],
         ),
         within: *pick(random, &[3, 30, 120, 300].map(Duration::from_secs)),
-        dropped_after: random.chance(0.1).then(|| seconds(random, 0, 20)),
+        dropped_after: random.random_bool(0.1).then(|| seconds(random, 0, 20)),
         follow,
-        pause: if random.chance(0.5) { Duration::ZERO } else { seconds(random, 1, 200) },
+        pause: if random.random_bool(0.5) { Duration::ZERO } else { seconds(random, 1, 200) },
     }
 }
 

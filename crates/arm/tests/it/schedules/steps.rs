@@ -8,8 +8,8 @@ use futures::future::join_all;
 use jiff::Timestamp;
 use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
 use mooring_arm::{
-    Budget, Client, Cloud, Document, Error, ErrorKind, Fate, Limits, Operation, Outcome,
-    ResourceId, Settings, Started,
+    Budget, Client, Cloud, Document, Error, ErrorKind, Limits, Operation, Outcome, ResourceId,
+    Settings, Started, WriteStatus,
 };
 use mooring_simulator::azure::{Azure, Options};
 use mooring_simulator::faults::Fault;
@@ -18,7 +18,7 @@ use mooring_simulator::scenario::Scenario;
 use serde_json::json;
 
 use crate::schedules::plan::{Follow, Plan, Step, What};
-use crate::schedules::world::{Record, World};
+use crate::schedules::world::{Record, TestWorld};
 
 const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
 const NODE_GROUP: &str = "MC_rg-demo_demo_westeurope";
@@ -36,7 +36,7 @@ fn world_of(plan: &Plan, start: Timestamp) -> Azure {
     });
     let built = Arc::clone(built);
     drop(worlds);
-    built.again(plan.seed, start)
+    built.with_seed(plan.seed, start)
 }
 
 /// What the client says of a step.
@@ -44,7 +44,7 @@ fn world_of(plan: &Plan, start: Timestamp) -> Azure {
 pub(crate) enum Said {
     Read,
     /// The write has certainly not taken effect.
-    NotDone,
+    NotApplied,
     Unknown,
     /// It was accepted and goes on, or nobody waited for the end.
     Accepted,
@@ -77,7 +77,7 @@ pub(crate) async fn act(plan: Plan) -> Record {
         azure.add_fault(rule.clone(), start);
     }
     let stale = plan.rules.iter().any(|rule| matches!(rule.then, Fault::Stale { .. }));
-    let world = World::new(azure, start, Random::new(plan.seed).fork("network"), plan.network);
+    let world = TestWorld::new(azure, start, Random::new(plan.seed).fork("network"), plan.network);
     let limits = Limits::default().share(plan.share);
     let cloud = Cloud::new(Settings::default()).unwrap();
     let client = Client::new(cloud, world.clone(), Budget::new(limits.clone()));
@@ -90,14 +90,16 @@ pub(crate) async fn act(plan: Plan) -> Record {
     let beliefs = join_all(work).await.into_iter().flatten().collect();
     drop(client);
     let ended = world.millis();
-    let Some(World { azure, seen, .. }) = Arc::into_inner(world) else { panic!("a call goes on") };
+    let Some(TestWorld { azure, seen, .. }) = Arc::into_inner(world) else {
+        panic!("a call goes on")
+    };
     let (azure, seen) = (azure.into_inner().unwrap(), seen.into_inner().unwrap());
     Record { azure, seen, beliefs, limits, ended, stale, actors }
 }
 
 struct Actor<'a> {
     client: Client,
-    world: &'a World,
+    world: &'a TestWorld,
     name: usize,
 }
 
@@ -127,9 +129,9 @@ impl Actor<'_> {
         let (said, error) = match tokio::time::timeout(limit, done).await {
             Ok(Ok(said)) => (said, String::new()),
             Ok(Err(error)) => {
-                let said = match error.fate {
-                    Fate::NotDone => Said::NotDone,
-                    Fate::Unknown => Said::Unknown,
+                let said = match error.write_status {
+                    WriteStatus::NotApplied => Said::NotApplied,
+                    WriteStatus::Unknown => Said::Unknown,
                 };
                 (said, format!("{error} {error:?}"))
             }
@@ -229,7 +231,7 @@ impl Actor<'_> {
             Started::Done(outcome) => return Ok(said(&outcome)),
             Started::Running(operation) => operation,
         };
-        let now = mooring_arm::Outside::now(self.world);
+        let now = mooring_arm::World::now(self.world);
         let at = |time: Duration| now.checked_add(time).unwrap();
         let until = match follow {
             Follow::No => return Ok(Said::Accepted),

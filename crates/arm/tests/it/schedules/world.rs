@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response};
 use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
-use mooring_arm::{Limits, Outside, Token, TransportError};
+use mooring_arm::{Limits, Token, TransportError, World};
 use mooring_simulator::azure::Azure;
 use mooring_simulator::exchange::{Body, Outcome};
 use mooring_simulator::random::Random;
@@ -101,7 +101,7 @@ impl Record {
     }
 }
 
-pub(crate) struct World {
+pub(crate) struct TestWorld {
     pub(crate) azure: Mutex<Azure>,
     pub(crate) seen: Mutex<Vec<Seen>>,
     chance: Mutex<Random>,
@@ -110,7 +110,7 @@ pub(crate) struct World {
     began: tokio::time::Instant,
 }
 
-impl World {
+impl TestWorld {
     pub(crate) fn new(
         azure: Azure,
         start: Timestamp,
@@ -182,7 +182,7 @@ impl World {
     }
 }
 
-impl Outside for World {
+impl World for TestWorld {
     fn now(&self) -> Timestamp {
         self.start.checked_add(self.began.elapsed()).unwrap()
     }

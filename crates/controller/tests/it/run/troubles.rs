@@ -82,7 +82,7 @@ async fn watches_that_break_repeat_and_reorder_change_nothing() {
             assert_eq!(events.len(), 2, "{how:?}: {name}: {events:?}");
             let (_, reason, message) = cluster.told("default-x1");
             assert_eq!(reason, how.reason(), "{how:?}: {name}: {message}");
-            let made = cluster.shell.with(|world, _| world.kubernetes().faults_made());
+            let made = cluster.shell.with(|world, _| world.kubernetes().injected_faults());
             assert!(made > 0, "{how:?}: {name}: nothing went wrong");
             replica.kill().await;
         }
@@ -139,7 +139,7 @@ async fn azure_that_throttles_or_fails_delays_the_verdict_and_never_changes_it()
             let reason = cluster.told(&entry.node_claim).1;
             assert_eq!(reason, entry.reason, "{name}: {entry:?}");
         }
-        let made = cluster.shell.with(|world, _| world.azure().faults_made());
+        let made = cluster.shell.with(|world, _| world.azure().injected_faults());
         assert!(made > 0, "{name}: nothing went wrong");
         replica.stop().await;
     }

@@ -153,7 +153,7 @@ fn environment_sources() -> String {
         "mooring/src/controller.rs",
         "mooring/src/connect.rs",
         "arm/src/cloud.rs",
-        "arm/src/identity/choice.rs",
+        "arm/src/identity/selection.rs",
     ];
     files.map(|file| std::fs::read_to_string(crates.join(file)).unwrap()).concat()
 }

@@ -89,7 +89,7 @@ impl AzureState {
         let began = earlier(at, took.as_secs().try_into().unwrap_or(i64::MAX));
         self.log_begin(began, WRITE, id, by);
         if fails {
-            let outer = if self.random.chance(0.5) { OUTER[0] } else { OUTER[1] };
+            let outer = if self.random.random_bool(0.5) { OUTER[0] } else { OUTER[1] };
             let error = wrapped_error(outer, CODE, MESSAGE);
             self.log_error(at, WRITE, id, "Failed", by, Some(error));
         } else {

@@ -42,7 +42,7 @@ impl Azure {
 
     /// Returns a copy with another seed, so that a scenario need not be built again for every run.
     #[must_use]
-    pub fn again(&self, seed: u64, start: Timestamp) -> Self {
+    pub fn with_seed(&self, seed: u64, start: Timestamp) -> Self {
         let random = Random::new(seed);
         let mut azure = self.clone();
         azure.seed = seed;

@@ -130,8 +130,8 @@ impl ApiServer {
         self.faults.add(rule);
     }
 
-    pub fn faults_made(&self) -> u32 {
-        self.faults.made()
+    pub fn injected_faults(&self) -> u32 {
+        self.faults.injected()
     }
 
     pub fn clear_faults(&mut self) {

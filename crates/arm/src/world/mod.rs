@@ -17,7 +17,7 @@ pub use real::Real;
 ///
 /// [`Real`] is the one that ships. A test puts a model in its place: `send` asks the model at `now()`, and
 /// `sleep` is tokio's under a paused clock, or moves a clock of the test's own.
-pub trait Outside: Send + Sync + 'static {
+pub trait World: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 
     /// Comes back after this long.

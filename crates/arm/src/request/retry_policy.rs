@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::outside::Sent;
+use crate::world::Sent;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {

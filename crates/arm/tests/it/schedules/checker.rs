@@ -12,7 +12,7 @@ const MOST_ATTEMPTS: usize = 6;
 const MOST_PAGES: u64 = 30;
 
 /// Everything that is wrong with a run, one line each.
-pub(crate) fn judge(record: &Record) -> Vec<String> {
+pub(crate) fn check(record: &Record) -> Vec<String> {
     let mut wrong = Vec::new();
     judge_requests(record, &mut wrong);
     judge_budget(record, &mut wrong);
@@ -84,7 +84,7 @@ fn judge_belief(record: &Record, belief: &Belief, wrong: &mut Vec<String>) {
         wrong.push(format!("{correlation} {step:?} said {said:?}, but {what}; {error}"));
     };
     match belief.said {
-        Said::NotDone if accepted > 0 => say("the model accepted it"),
+        Said::NotApplied if accepted > 0 => say("the model accepted it"),
         Said::Accepted | Said::Succeeded | Said::Failed | Said::Canceled | Said::Replaced
             if accepted == 0 =>
         {
@@ -162,7 +162,7 @@ fn judge_model(record: &Record, wrong: &mut Vec<String>) {
         let there = cluster["tags"].get(&belief.correlation).is_some();
         match belief.said {
             Said::Accepted if !there => wrong.push(format!("{} lost its tag", belief.correlation)),
-            Said::NotDone if there => wrong.push(format!("{} made a tag", belief.correlation)),
+            Said::NotApplied if there => wrong.push(format!("{} made a tag", belief.correlation)),
             _ => {}
         }
     }

@@ -16,7 +16,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::{Outside, Token, TransportError};
+use super::{Token, TransportError, World};
 use crate::cloud::Cloud;
 use crate::identity::{Chain, IdentityError, Settings};
 use crate::text::safe;
@@ -62,7 +62,7 @@ impl Real {
     }
 }
 
-impl Outside for Real {
+impl World for Real {
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
