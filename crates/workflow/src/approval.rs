@@ -197,6 +197,7 @@ mod tests {
         assert!(!token.is_expired(now));
         assert!(!token.is_expired("2026-11-15T12:29:59Z".parse().unwrap()));
         assert!(token.is_expired(expires));
+        assert!(!token.is_expired("2026-11-15T11:30:00Z".parse().unwrap()));
         // No plan expires that late.
         assert!(token.is_expired("2026-11-15T11:29:59Z".parse().unwrap()));
     }

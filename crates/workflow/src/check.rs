@@ -48,3 +48,29 @@ impl CheckResult {
         self.outcome == Outcome::Pass || self.overridden.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_pass_or_an_override_allows_a_run() {
+        let result = |outcome| CheckResult::new("pdb", outcome, "e");
+        let allows = [Outcome::Pass, Outcome::Fail, Outcome::Unknown].map(|outcome| {
+            let overridden = Some("ticket 7".to_owned());
+            (
+                result(outcome).allows_run(),
+                CheckResult { overridden, ..result(outcome) }.allows_run(),
+            )
+        });
+        assert_eq!(allows, [(true, true), (false, true), (false, true)]);
+    }
+
+    #[test]
+    fn detail_joins_all_evidence() {
+        let mut result = CheckResult::new("pdb", Outcome::Fail, "one");
+        assert_eq!((result.name.as_str(), result.detail().as_str()), ("pdb", "one"));
+        result.evidence.push("two".to_owned());
+        assert_eq!(result.detail(), "one; two");
+    }
+}

@@ -50,3 +50,29 @@ pub(crate) fn explain(error: &RequestError, namespace: &str) -> String {
         _ => error.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hint_depends_on_status_and_namespace() {
+        for (status, namespace, hint) in [
+            (Some(403), "kube-system", "AKS Automatic"),
+            (Some(403), NAMESPACE, ""),
+            (Some(404), NAMESPACE, "kubectl apply -f packaging/"),
+            (Some(404), "kube-system", "create namespace kube-system"),
+            (Some(404), "ops", "create namespace ops"),
+            (Some(500), "kube-system", ""),
+            (None, NAMESPACE, ""),
+        ] {
+            let (reason, message) = ("Reason".to_owned(), "message".to_owned());
+            let error = RequestError { status, reason, message };
+            let text = explain(&error, namespace);
+            let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            assert_eq!(first, error.to_string());
+            assert_eq!(rest.is_empty(), hint.is_empty(), "{text}");
+            assert!(rest.contains(hint), "{text}");
+        }
+    }
+}

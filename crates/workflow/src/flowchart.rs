@@ -25,3 +25,17 @@ fn quoted(text: &str) -> String {
     let text = printable(text).replace(['"', '`'], "'");
     text.replace('<', "#lt;").replace('>', "#gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::flowchart;
+
+    #[test]
+    fn boxes_are_numbered_connected_and_escaped() {
+        let boxes = ["snapshot<br/>0:02", "a \"b\" `c` <d>", "end"].map(str::to_owned);
+        let want = "flowchart TD\n    s1[\"1. snapshot<br/>0:02\"]\n    s2[\"2. a 'b' 'c' #lt;d#gt;\"]\n    \
+                    s3[\"3. end\"]\n    s1 --> s2\n    s2 --> s3\n";
+        assert_eq!(flowchart(boxes), want);
+        assert_eq!(flowchart([]), "flowchart TD\n");
+    }
+}

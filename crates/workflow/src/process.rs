@@ -15,3 +15,18 @@ pub fn random_id() -> String {
     let _ = SystemRandom::new().fill(&mut bytes);
     crate::canonical::hash_bytes(&bytes)[..32].to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_have_unique_identities() {
+        let (one, two) = (random_id(), random_id());
+        assert_ne!(one, two);
+        assert!(one.len() == 32 && one.bytes().all(|byte| byte.is_ascii_hexdigit()), "{one}");
+        let owner = this_process(one.clone());
+        assert_eq!((owner.pid, owner.holder), (std::process::id(), one));
+        assert!(!owner.host.is_empty());
+    }
+}

@@ -99,4 +99,5 @@ async fn waiting_for_a_lock_names_its_holder() {
     let text = "locked by a (pid 1), last heartbeat 2s ago; waiting for the lock to expire (30s)";
     assert_eq!(said[2], text);
     held.release().await;
+    assert_eq!(server.store().holder(start()).await.unwrap(), None);
 }

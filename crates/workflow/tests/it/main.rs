@@ -13,5 +13,6 @@ mod files;
 mod history;
 mod journal;
 mod leases;
+mod responses;
 mod sample;
 mod stores;

@@ -53,9 +53,13 @@ impl Server {
         })
     }
 
-    pub(crate) fn store(&self) -> Store<Entry> {
+    pub(crate) fn client(&self) -> mooring_kube::Client {
         let client = kube::Client::new(InProcess::new(self.shell.clone()), "default");
-        let (client, name) = (mooring_kube::Client::new(client), "repair-system".to_owned());
+        mooring_kube::Client::new(client)
+    }
+
+    pub(crate) fn store(&self) -> Store<Entry> {
+        let (client, name) = (self.client(), "repair-system".to_owned());
         Store::ConfigMap(Box::new(ConfigMapStore::new(client, NAMESPACE, name, "A journal.")))
     }
 }
