@@ -21,11 +21,12 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 6] = [
+const TOOLS: [Tool; 7] = [
     Tool {
         name: "systemd-analyze",
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
     },
+    Tool { name: "jq", install: || need("jq", "jq").map(|()| Vec::new()) },
     Tool { name: "Azure's Python clients", install: || oracles::install().map(|()| Vec::new()) },
     Tool { name: "kube-apiserver", install: kube_apiserver },
     Tool { name: "kubectl and Kubernetes' Python client", install: kubernetes_clients },

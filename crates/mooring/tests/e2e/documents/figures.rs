@@ -21,8 +21,8 @@ fn controller_memory_is_the_same_in_every_document() {
         let row = measured.lines().find(|line| line.starts_with(start)).unwrap();
         mebibytes(row)
     };
-    let few = row("| resident memory with 5,000 claims")[0];
-    let most = row("| resident memory with 50,000 claims")[1];
+    let few = row("| resident memory with 5,000 NodeClaims")[0];
+    let most = row("| resident memory with 50,000 NodeClaims")[1];
     let chart = read("charts/mooring/values.yaml");
     let line = chart.lines().find(|line| line.contains("50,000 need")).unwrap();
     assert_eq!(mebibytes(line), [few, most], "charts/mooring/values.yaml");

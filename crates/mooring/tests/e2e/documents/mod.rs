@@ -1,6 +1,7 @@
-//! Tests of the documents: `sh` blocks run, commands in `console` blocks (which need a cluster, Azure or a node) and in the
-//! text parse, and links have targets.
+//! Tests of the documents: `sh` blocks run, the `console` commands of the runbook run against simulated clusters, all other
+//! commands parse, links have targets, and repeated figures agree.
 
+mod console;
 mod figures;
 mod links;
 mod map;

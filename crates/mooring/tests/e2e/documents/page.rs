@@ -9,6 +9,8 @@ pub(crate) fn root() -> PathBuf {
 /// Fenced code block.
 pub(crate) struct Block {
     pub(crate) language: String,
+    /// Last top-level heading above the block.
+    pub(crate) section: String,
     /// Number of its first line in the file.
     pub(crate) line: usize,
     pub(crate) lines: Vec<String>,
@@ -34,16 +36,20 @@ fn read(file: &Path) -> Page {
     let text = std::fs::read_to_string(file).unwrap();
     let name = file.strip_prefix(root()).unwrap().display().to_string();
     let mut page = Page { name, blocks: Vec::new(), prose: String::new() };
+    let mut section = String::new();
     let mut open: Option<Block> = None;
     for (index, line) in text.lines().enumerate() {
         match (&mut open, line.trim_start().strip_prefix("```")) {
             (None, Some(language)) => {
-                let language = language.trim().to_owned();
-                open = Some(Block { language, line: index + 2, lines: Vec::new() });
+                let (language, section) = (language.trim().to_owned(), section.clone());
+                open = Some(Block { language, section, line: index + 2, lines: Vec::new() });
             }
             (Some(_), Some(_)) => page.blocks.extend(open.take()),
             (Some(block), None) => block.lines.push(line.to_owned()),
             (None, None) => {
+                if let Some(heading) = line.strip_prefix("# ") {
+                    heading.clone_into(&mut section);
+                }
                 page.prose.push_str(line);
                 page.prose.push('\n');
             }

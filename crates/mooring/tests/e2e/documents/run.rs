@@ -40,7 +40,7 @@ build | test | bench | clippy | fmt)
 esac
 "#;
 
-fn write_executable(directory: &Path, name: &str, text: &str) {
+pub(crate) fn write_executable(directory: &Path, name: &str, text: &str) {
     let path = directory.join(name);
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
