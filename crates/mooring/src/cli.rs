@@ -134,7 +134,9 @@ pub(crate) struct ExplainArguments {
     /// Operating system of the node, if the input does not show it
     #[arg(long, value_enum)]
     pub(crate) os: Option<Os>,
-    /// Node image version (202601.27.0) or date; some codes have changed their meaning
+    /// Node image version (202601.27.0) or date
+    ///
+    /// Some codes have changed their meaning over time.
     #[arg(long, value_name = "VERSION", value_parser = image_date)]
     pub(crate) image: Option<Date>,
     /// Output format

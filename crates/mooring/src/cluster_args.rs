@@ -117,7 +117,7 @@ pub(crate) struct FleetArguments {
 pub(crate) enum ReportFormat {
     /// Human-readable table
     Table,
-    /// JSON, schema mooring.why/v1 or mooring.fleet/v1
+    /// JSON with a stable schema
     Json,
     /// Markdown, for issues and chats
     Markdown,

@@ -15,6 +15,7 @@ mod common;
 mod bundle;
 mod controller;
 mod explain;
+mod help;
 mod hostile;
 mod sim;
 mod sim_cluster;

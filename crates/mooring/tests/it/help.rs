@@ -1,0 +1,69 @@
+//! `--help` of every command at 80 columns, compared with `help/COMMAND.txt`.
+//!
+//! After an intended change, `MOORING_WRITE_GOLDEN=1 cargo test -p mooring --test it help` rewrites the files; read the
+//! difference.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::common::{mooring, text};
+
+const COLUMNS: usize = 80;
+
+/// Returns the names of all visible commands (`mooring`, `mooring-repair-apply`). The manual pages come from the
+/// definition that parses the command line.
+fn commands() -> BTreeSet<String> {
+    let pages = tempfile::tempdir().unwrap();
+    let written = mooring().args(["man", "--out"]).arg(pages.path()).output().unwrap();
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    file_stems(pages.path())
+}
+
+fn file_stems(directory: &Path) -> BTreeSet<String> {
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+fn help(command: &str, flag: &str) -> String {
+    let output = mooring()
+        .args(command.split('-').skip(1))
+        .arg(flag)
+        .env("COLUMNS", COLUMNS.to_string())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{command}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn help_of_every_command_matches_golden_files() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/help");
+    let rewrite = std::env::var_os("MOORING_WRITE_GOLDEN").is_some();
+    if rewrite {
+        fs::remove_dir_all(&golden).unwrap();
+        fs::create_dir(&golden).unwrap();
+    }
+    let commands = commands();
+    for command in &commands {
+        let (shown, file) = (help(command, "--help"), golden.join(format!("{command}.txt")));
+        if rewrite {
+            fs::write(&file, &shown).unwrap();
+        }
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        let hint = "hint: rewrite the files as the module's comment describes";
+        assert_eq!(shown, expected, "{command}\n{hint}");
+    }
+    assert_eq!(file_stems(&golden), commands, "one file per command");
+}
+
+#[test]
+fn help_fits_into_80_columns() {
+    for command in &commands() {
+        for flag in ["-h", "--help"] {
+            let help = help(command, flag);
+            let wide = help.lines().find(|line| line.chars().count() > COLUMNS);
+            assert_eq!(wide, None, "{command} {flag}");
+        }
+    }
+}
