@@ -1,17 +1,20 @@
-//! The steps of a removal. One list drives the plan, the execution, the progress and the report.
+//! Steps of a removal. One list drives plan, execution, progress and report.
 
 use serde::{Deserialize, Serialize};
 
-/// A step, in the order of the list.
+/// A step, in the order of execution. Aliases are the names in journals of earlier builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each has its sentence in `what`")]
+#[expect(missing_docs, reason = "`Step::what` describes each")]
 pub enum Step {
     DeleteObjects,
-    AwaitTeardown,
+    #[serde(alias = "await-teardown")]
+    WaitForTeardown,
     ScaleDown,
-    StripFinalizers,
-    DeleteDefinitions,
+    #[serde(alias = "strip-finalizers")]
+    RemoveFinalizers,
+    #[serde(alias = "delete-definitions")]
+    DeleteCrds,
     DeleteBindings,
     DeleteRelease,
     DeleteNamespace,
@@ -21,10 +24,10 @@ pub enum Step {
 impl mooring_workflow::Step for Step {
     const ALL: &'static [Self] = &[
         Self::DeleteObjects,
-        Self::AwaitTeardown,
+        Self::WaitForTeardown,
         Self::ScaleDown,
-        Self::StripFinalizers,
-        Self::DeleteDefinitions,
+        Self::RemoveFinalizers,
+        Self::DeleteCrds,
         Self::DeleteBindings,
         Self::DeleteRelease,
         Self::DeleteNamespace,
@@ -34,10 +37,10 @@ impl mooring_workflow::Step for Step {
     fn name(self) -> &'static str {
         match self {
             Self::DeleteObjects => "delete-objects",
-            Self::AwaitTeardown => "await-teardown",
+            Self::WaitForTeardown => "wait-for-teardown",
             Self::ScaleDown => "scale-down",
-            Self::StripFinalizers => "strip-finalizers",
-            Self::DeleteDefinitions => "delete-definitions",
+            Self::RemoveFinalizers => "remove-finalizers",
+            Self::DeleteCrds => "delete-crds",
             Self::DeleteBindings => "delete-bindings",
             Self::DeleteRelease => "delete-release",
             Self::DeleteNamespace => "delete-namespace",
@@ -50,16 +53,18 @@ impl Step {
     pub fn what(self) -> &'static str {
         match self {
             Self::DeleteObjects => "delete the custom resources",
-            Self::AwaitTeardown => "let the operator that still runs remove its own finalizers",
-            Self::ScaleDown => "scale the operator to zero, and wait until its pods are gone",
-            Self::StripFinalizers => {
-                "remove listed finalizers from what is being deleted, each with a backup in the journal"
+            Self::WaitForTeardown => "wait for the running operator to remove its finalizers",
+            Self::ScaleDown => "scale the operator to zero, and wait until its pods are deleted",
+            Self::RemoveFinalizers => {
+                "remove listed finalizers from objects being deleted, after a backup to the journal"
             }
-            Self::DeleteDefinitions => "delete definitions of which no object is left",
+            Self::DeleteCrds => "delete CRDs that have no objects left",
             Self::DeleteBindings => "delete cluster role bindings",
-            Self::DeleteRelease => "delete what the Helm release made, then its records",
-            Self::DeleteNamespace => "delete the operator's namespace, and wait until it is gone",
-            Self::Verify => "look at everything again, and say what is left",
+            Self::DeleteRelease => "delete the resources of the Helm release, then its records",
+            Self::DeleteNamespace => {
+                "delete the operator's namespace, and wait until it is deleted"
+            }
+            Self::Verify => "verify, and list what remains",
         }
     }
 }
@@ -71,13 +76,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_whole_and_in_order() {
+    fn steps_are_complete_and_in_order() {
         let walked: Vec<Step> =
             std::iter::successors(Some(Step::DeleteObjects), |step| step.following()).collect();
         assert_eq!(walked, Step::ALL);
         for step in Step::ALL.iter().copied() {
             assert_eq!(serde_json::to_value(step).unwrap(), step.name());
             assert!(!step.what().is_empty());
+        }
+    }
+
+    #[test]
+    fn former_names_are_read() {
+        for (former, step) in [
+            ("await-teardown", Step::WaitForTeardown),
+            ("strip-finalizers", Step::RemoveFinalizers),
+            ("delete-definitions", Step::DeleteCrds),
+        ] {
+            assert_eq!(serde_json::from_value::<Step>(former.into()).unwrap(), step);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::checks::{self, NAME, RECREATIONS};
+use crate::checks::{self, POOL_NAME, RECREATIONS};
 use crate::history::{breaker, summaries};
 use crate::plan::Plan;
 pub use crate::refusal::BeginError;
@@ -104,7 +104,10 @@ fn adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), BeginEr
         return Ok(());
     }
     let lost = lost_run(records, left, journal);
-    Err(BeginError::Hopeless(format!("{NAME}: {}", lost.unwrap_or_else(|| left.remediation()))))
+    Err(BeginError::Hopeless(format!(
+        "{POOL_NAME}: {}",
+        lost.unwrap_or_else(|| left.remediation())
+    )))
 }
 
 /// What guards and checks say, whatever the journal does: nobody need be asked for what is refused anyway.

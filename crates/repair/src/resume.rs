@@ -54,7 +54,7 @@ pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
             && source.eq_ignore_ascii_case(state.session.plan.source_id());
         return if vouches { Footing::Anchored } else { Footing::Contradicted(anchor) };
     }
-    if state.step().is_none_or(|step| step >= Step::TouchCluster) {
+    if state.step().is_none_or(|step| step >= Step::ReconcileCluster) {
         return Footing::Harmless;
     }
     if pools.iter().any(|pool| pool.name == state.pool()) {
@@ -96,7 +96,7 @@ pub struct Grant {
 
 /// The overrides of a command line that the plan does not have.
 pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<String, String> {
-    let known = &plan.settings.overrides;
+    let known = plan.settings.with_current_names().overrides;
     let further =
         settings.overrides.iter().filter(|(name, reason)| known.get(*name) != Some(reason));
     further.map(|(name, reason)| (name.clone(), reason.clone())).collect()
@@ -160,7 +160,8 @@ pub fn authorize(
                 .into());
             }
             in_time(state, now)?;
-            let changed = differences(&state.session.plan.settings, &settings.bound());
+            let planned = state.session.plan.settings.with_current_names();
+            let changed = differences(&planned, &settings.bound());
             if !changed.is_empty() {
                 return Err(ResumeError::NotRepeated(changed).into());
             }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::checks::{self, BUDGETS};
+use crate::checks::{self, PDB};
 use crate::names::config_map;
 use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
@@ -139,14 +139,11 @@ pub enum SettingsError {
         /// What it holds, made safe to print.
         value: String,
     },
-    /// An override does not name a guard or proof.
-    #[error("'{0}' is not a guard; the guards are {list}", list = checks::overridable().collect::<Vec<_>>().join(", "))]
-    NoSuchGuard(String),
-    /// An override is there twice.
-    #[error("--override {0} is given twice; one reason is recorded")]
-    Twice(String),
-    /// An override has no reason.
-    #[error("an override needs a reason: --override {0}=REASON")]
+    #[error("unknown check '{0}'; valid checks: {list}", list = checks::overridable().collect::<Vec<_>>().join(", "))]
+    UnknownCheck(String),
+    #[error("--override {0} is given twice")]
+    Duplicate(String),
+    #[error("an override requires a reason: --override {0}=REASON")]
     NoReason(String),
     #[error("'{0}' cannot be a wedge state; Canceled, Failed, Updating and Upgrading can")]
     WedgeState(String),
@@ -228,28 +225,40 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Takes in `GUARD=reason`.
+    /// Adds the override `CHECK=REASON`.
     pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
-        let (guard, reason) = text.split_once('=').unwrap_or((text, ""));
-        if !checks::overridable().any(|id| id == guard) {
-            return Err(SettingsError::NoSuchGuard(mooring_redact::identifier(guard)));
+        let (check, reason) = text.split_once('=').unwrap_or((text, ""));
+        let check = checks::current_name(check);
+        if !checks::overridable().any(|id| id == check) {
+            return Err(SettingsError::UnknownCheck(mooring_redact::identifier(check)));
         }
         if reason.trim().is_empty() {
-            return Err(SettingsError::NoReason(guard.to_owned()));
+            return Err(SettingsError::NoReason(check.to_owned()));
         }
-        if self.overrides.contains_key(guard) {
-            return Err(SettingsError::Twice(guard.to_owned()));
+        if self.overrides.contains_key(check) {
+            return Err(SettingsError::Duplicate(check.to_owned()));
         }
-        self.apply_override(guard, reason.trim());
+        self.apply_override(check, reason.trim());
         Ok(())
     }
 
-    /// Takes in an override that was checked.
-    pub(crate) fn apply_override(&mut self, guard: &str, reason: &str) {
-        if guard == BUDGETS {
+    /// Adds an override that was validated.
+    pub(crate) fn apply_override(&mut self, check: &str, reason: &str) {
+        let check = checks::current_name(check);
+        if check == PDB {
             self.budgets = BudgetPolicy::Override(reason.to_owned());
         }
-        self.overrides.insert(guard.to_owned(), reason.to_owned());
+        self.overrides.insert(check.to_owned(), reason.to_owned());
+    }
+
+    /// Returns the same settings with the current names of checks.
+    #[must_use]
+    pub(crate) fn with_current_names(&self) -> Self {
+        let mut settings = Self { overrides: BTreeMap::new(), ..self.clone() };
+        for (check, reason) in &self.overrides {
+            settings.apply_override(check, reason);
+        }
+        settings
     }
 
     /// Takes in a state for `--wedge-states`.
@@ -349,24 +358,42 @@ mod tests {
         let mut settings = from(&[]).unwrap();
         settings.add_override("missing-nodes= ticket 7 ").unwrap();
         assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
-        assert_eq!(settings.add_override("all=x"), Err(SettingsError::NoSuchGuard("all".into())));
+        assert_eq!(settings.add_override("all=x"), Err(SettingsError::UnknownCheck("all".into())));
         assert_eq!(
-            settings.add_override("placement"),
-            Err(SettingsError::NoReason("placement".into()))
+            settings.add_override("workloads"),
+            Err(SettingsError::NoReason("workloads".into()))
         );
         assert_eq!(
-            settings.add_override("placement= "),
-            Err(SettingsError::NoReason("placement".into()))
+            settings.add_override("workloads= "),
+            Err(SettingsError::NoReason("workloads".into()))
         );
     }
 
     #[test]
     fn budgets_are_overridden_like_a_guard() {
         let mut settings = from(&[]).unwrap();
-        settings.add_override("budgets=ticket 7").unwrap();
+        settings.add_override("pdb=ticket 7").unwrap();
         assert_eq!(settings.budgets, BudgetPolicy::Override("ticket 7".into()));
-        assert_eq!(settings.overrides["budgets"], "ticket 7");
+        assert_eq!(settings.overrides["pdb"], "ticket 7");
         assert!(settings.add_override("operation=x").is_err(), "an operation is never fought");
+    }
+
+    #[test]
+    fn override_accepts_the_former_name_of_a_check() {
+        for (former, current) in [
+            ("size", "vm-size"),
+            ("budgets", "pdb"),
+            ("placement", "workloads"),
+            ("addresses", "ip-addresses"),
+        ] {
+            let mut settings = from(&[]).unwrap();
+            settings.add_override(&format!("{former}=ticket 7")).unwrap();
+            let mut expected = from(&[]).unwrap();
+            expected.add_override(&format!("{current}=ticket 7")).unwrap();
+            assert_eq!(settings, expected);
+            let again = settings.add_override(&format!("{current}=ticket 8"));
+            assert_eq!(again, Err(SettingsError::Duplicate(current.to_owned())));
+        }
     }
 
     #[test]

@@ -120,7 +120,7 @@ pub struct Session {
 impl Session {
     /// Returns the settings that hold for this process.
     pub fn settings(&self) -> Settings {
-        let mut settings = self.plan.settings.clone();
+        let mut settings = self.plan.settings.with_current_names();
         for (name, reason) in &self.overrides {
             settings.apply_override(name, reason);
         }
@@ -258,7 +258,7 @@ impl RepairRun for Run {
     }
 
     fn is_rebuilt(&self) -> bool {
-        self.step().is_none_or(|step| step > Step::VerifyCure)
+        self.step().is_none_or(|step| step > Step::VerifyPool)
     }
 
     fn replacement(&self) -> String {

@@ -113,8 +113,8 @@ fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
 /// What an attacker would want to be in the plan.
 fn wishes() -> Vec<(&'static str, Value)> {
     let overrides = json!({"missing-nodes": "x", "failing-writes": "x", "pool-state": "x",
-        "cluster-state": "x", "other-pools": "x", "placement": "x", "addresses": "x",
-        "budgets": "x", "other-operation": "x"});
+        "cluster-state": "x", "other-pools": "x", "workloads": "x", "addresses": "x",
+        "pdb": "x", "other-operation": "x"});
     vec![
         ("/plan/settings/overrides", overrides.clone()),
         ("/overrides", overrides),

@@ -41,7 +41,7 @@ fn owner() -> Owner {
 
 fn settings(pool: &str) -> Settings {
     let mut settings = Settings::new(common::target(pool));
-    settings.add_override("placement=ticket 7").unwrap();
+    settings.add_override("workloads=ticket 7").unwrap();
     settings
 }
 
@@ -119,7 +119,7 @@ fn entries() -> Vec<Entry> {
     ];
     for (effect, result) in effects {
         let key = effect.key();
-        all.push(intent(Step::Settle, effect));
+        all.push(intent(Step::ClearOperation, effect));
         all.push(Entry::Outcome { key, result });
     }
     all.extend([
@@ -149,7 +149,7 @@ fn every_record_is_read_back_as_it_was_written() {
     assert_eq!(state.attempt("abort cluster").unwrap().token.as_deref(), Some("t"));
     assert_eq!(state.attempt("abort cluster").unwrap().count, 1);
     assert!(state.facts.cordoned.contains("n"));
-    assert_eq!(state.step(), Some(Step::Settle));
+    assert_eq!(state.step(), Some(Step::ClearOperation));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn every_prefix_of_a_journal_is_a_journal() {
         assert_eq!(state, by_one);
         let report = RunReport::of(&records[..length]).unwrap().unwrap();
         assert!(report.table().contains("r1") && report.markdown().contains("r1"));
-        assert_eq!(report.overrides, ["placement: ticket 7"]);
+        assert_eq!(report.overrides, ["workloads: ticket 7"]);
     }
 }
 

@@ -147,7 +147,7 @@ impl Environment<'_> {
                     result.repair.push(Moment { at, what, detail, kind });
                 };
                 let Some(line) = ProgressLine::read(line) else { return false };
-                let prefix = format!("{:>2}/16 {:<16}", line.number, line.step);
+                let prefix = format!("{:>2}/16 {:<17}", line.number, line.step);
                 if let Some(proof) = line.done {
                     output.print(Mark::Good, &format!("{prefix} {}", shortened(proof)));
                     remember(line.step, proof, MomentKind::Step);

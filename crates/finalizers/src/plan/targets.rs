@@ -61,7 +61,7 @@ pub(super) fn targets(
             add(Step::DeleteObjects, target.to_string());
         }
         if !object.strip.is_empty() {
-            add(Step::StripFinalizers, format!("{target}: {}", object.strip.join(", ")));
+            add(Step::RemoveFinalizers, format!("{target}: {}", object.strip.join(", ")));
         }
     }
     let held = objects.iter().filter(|object| !object.keep.is_empty()).count();
@@ -73,14 +73,14 @@ pub(super) fn targets(
     for controller in known(view.controllers.as_ref()).iter().filter(|controller| controller.runs())
     {
         if !objects.is_empty() {
-            add(Step::AwaitTeardown, controller.target.to_string());
+            add(Step::WaitForTeardown, controller.target.to_string());
         }
         add(Step::ScaleDown, controller.target.to_string());
     }
     for definition in known(view.definitions.as_ref()) {
         match &definition.version {
             _ if !profile.has_group(&definition.group) => {}
-            Some(_) => add(Step::DeleteDefinitions, definition.name().to_owned()),
+            Some(_) => add(Step::DeleteCrds, definition.name().to_owned()),
             None => notes.push(format!("{}: {NOT_SERVED}", definition.name())),
         }
     }

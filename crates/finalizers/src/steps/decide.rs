@@ -49,10 +49,10 @@ fn step(cx: &Context<'_>) -> Result<Decision, Halt> {
     };
     let proof = match step {
         Step::DeleteObjects => objects::delete(cx),
-        Step::AwaitTeardown => objects::await_teardown(cx),
+        Step::WaitForTeardown => objects::await_teardown(cx),
         Step::ScaleDown => installation::scale_down(cx),
-        Step::StripFinalizers => objects::strip(cx),
-        Step::DeleteDefinitions => objects::delete_definitions(cx),
+        Step::RemoveFinalizers => objects::strip(cx),
+        Step::DeleteCrds => objects::delete_definitions(cx),
         Step::DeleteBindings => installation::bindings(cx),
         Step::DeleteRelease => installation::release(cx),
         Step::DeleteNamespace => installation::namespace(cx),

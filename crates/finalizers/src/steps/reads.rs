@@ -13,8 +13,8 @@ pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
     let (view, profile) = (cx.view, cx.profile());
     match cx.run.step() {
         None => [objects(view, profile), installation(profile)].concat(),
-        Some(Step::DeleteObjects | Step::DeleteDefinitions) => objects(view, profile),
-        Some(Step::AwaitTeardown) => {
+        Some(Step::DeleteObjects | Step::DeleteCrds) => objects(view, profile),
+        Some(Step::WaitForTeardown) => {
             let mut reads = vec![Query::Controllers];
             if known(view.controllers.as_ref()).iter().any(Controller::runs) {
                 reads.extend(objects(view, profile));
@@ -22,7 +22,7 @@ pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
             reads
         }
         Some(Step::ScaleDown) => vec![Query::Controllers],
-        Some(Step::StripFinalizers) => finalizers(cx),
+        Some(Step::RemoveFinalizers) => finalizers(cx),
         Some(Step::DeleteBindings) => bindings(profile),
         Some(Step::DeleteRelease) => release(profile),
         Some(Step::DeleteNamespace) if profile.namespace.is_some() => {

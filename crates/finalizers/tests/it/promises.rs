@@ -379,7 +379,7 @@ async fn what_is_in_the_way_is_in_the_plan() {
     assert!(notes.contains("v1.metrics.example.com does not answer (MissingEndpoints)"), "{notes}");
     let diagram = mooring_finalizers::plan::mermaid(&plan);
     assert!(
-        diagram.starts_with("flowchart TD") && diagram.contains("strip-finalizers"),
+        diagram.starts_with("flowchart TD") && diagram.contains("remove-finalizers"),
         "{diagram}"
     );
 }

@@ -54,10 +54,11 @@ not exist is exit 3; --pipeline alone takes it for a greenfield rollout and exit
 DRY_RUN counts for apply, resume, abort and --pipeline: true, 1, yes, on, y or t is a dry run;
 false, 0, no, off, n, f or empty is none; any other value is exit 2.
 
-What --override may name, each with a reason that is recorded: the guards missing-nodes,
-failing-writes, cluster-state, other-pools, pool-state; the checks of a plan quota, size, subnet,
-pool-limit, recreations, tolerations, permissions, locks, deny-assignments; on the way addresses,
-budgets, placement, other-operation.
+Checks that --override accepts, each with a reason that is recorded: missing-nodes, failing-writes,
+cluster-state, other-pools, pool-state (detect); quota, vm-size, subnet, pdb, pool-limit,
+recreations, tolerations, permissions, locks, deny-assignments (plan); ip-addresses, workloads,
+other-operation (during a run). The former names size, budgets, addresses and placement are accepted
+until the next release.
 
 Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage; 3
 something could not be read; 4 a guard refused; 5 interrupted but resumable; 6 Azure
@@ -220,7 +221,7 @@ pub(crate) struct PolicyArguments {
     #[arg(long, value_enum, default_value_t = KubernetesVersion::Keep)]
     pub(crate) kubernetes_version: KubernetesVersion,
     /// What to do when a disruption budget holds a pod: wait for it, or stop at once
-    /// (`--override budgets=REASON` goes over it)
+    /// (`--override pdb=REASON` goes over it)
     #[arg(long, value_enum, default_value_t = Budgets::Wait)]
     pub(crate) budgets: Budgets,
     /// Minutes after which the run stops where it can be resumed

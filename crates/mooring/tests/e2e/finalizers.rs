@@ -63,7 +63,7 @@ fn a_retired_operator_is_planned_approved_and_removed() {
     let (code, out, err) = sim.run(&["plan"]);
     assert_eq!(code, 0, "{out}{err}");
     for word in [
-        "strip-finalizers",
+        "remove-finalizers",
         "packages.package-operator.run team-b/web",
         "package-operator.run/cached",
         "cluster-admin to package-operator-system/package-operator",
@@ -182,7 +182,7 @@ fn dry_run_says_so_first_and_writes_nothing() {
         let (code, out, err) = sim.run(words);
         assert_eq!(code, 0, "{out}{err}");
         assert!(err.starts_with("Dry run: nothing will be changed\n"), "{err}");
-        assert!(out.contains("strip-finalizers") && out.contains("Hash:     "), "{out}");
+        assert!(out.contains("remove-finalizers") && out.contains("Hash:     "), "{out}");
     }
     let (code, plan) = sim.json(&["apply", "--dry-run", "-o", "json"]);
     assert_eq!((code, plan["objects"].as_array().unwrap().len()), (0, 6));

@@ -6,7 +6,7 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
 use super::rights::Rights;
-use super::{BUDGETS, NAME, POOL_LIMIT, QUOTA, RECREATIONS, SIZE, SUBNET, TIME};
+use super::{PDB, POOL_LIMIT, POOL_NAME, QUOTA, RECREATIONS, SUBNET, TIME, VM_SIZE};
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, ClusterView, EvictionBlocker, Pool};
 use crate::pool_body::temporary_count;
@@ -110,7 +110,7 @@ pub(super) fn quota(plan: &Planning<'_>) -> CheckResult {
 }
 
 pub(super) fn size(plan: &Planning<'_>) -> CheckResult {
-    plan.unless_left(SIZE, || match &plan.around.restrictions {
+    plan.unless_left(VM_SIZE, || match &plan.around.restrictions {
         Reading::Known(found) if found.is_empty() => {
             (Outcome::Pass, "the size can be had".to_owned())
         }
@@ -170,7 +170,7 @@ fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> 
 /// Budgets that can never let their pods on this pool go.
 pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
     let (view, pool) = (plan.view, plan.pool.name.as_str());
-    let result = |outcome, detail: String| CheckResult::new(BUDGETS, outcome, detail);
+    let result = |outcome, detail: String| CheckResult::new(PDB, outcome, detail);
     let readings = (
         view.nodes.as_ref().and_then(Reading::known),
         view.pods.as_ref().and_then(Reading::known),
@@ -213,7 +213,7 @@ pub(super) fn name(plan: &Planning<'_>) -> CheckResult {
         None if taken() => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
         None => (Outcome::Pass, format!("{temporary} is free")),
     };
-    CheckResult::new(NAME, outcome, detail)
+    CheckResult::new(POOL_NAME, outcome, detail)
 }
 
 /// The circuit breaker for those whose journal knows of nothing.

@@ -138,7 +138,7 @@ pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Halt> {
     let former = body["properties"]["count"].as_i64().unwrap_or(1);
     // The autoscaler of the new pool may want fewer by now, and so may a person once it was seen whole.
     let theirs = pool.autoscaled()
-        || context.run.has_done(Step::VerifyCure)
+        || context.run.has_done(Step::VerifyPool)
         || recreated_externally(context)?.is_some();
     Ok(if theirs { former.min(pool.count().unwrap_or(former)) } else { former }.max(least))
 }

@@ -1,4 +1,4 @@
-//! The names of all checks, as `--override`, plans and reports have them.
+//! Names of all checks in `--override`, plans and reports.
 
 pub const MISSING_NODES: &str = "missing-nodes";
 pub const FAILING_WRITES: &str = "failing-writes";
@@ -6,10 +6,10 @@ pub const CLUSTER_STATE: &str = "cluster-state";
 pub const OTHER_POOLS: &str = "other-pools";
 pub const POOL_STATE: &str = "pool-state";
 pub const QUOTA: &str = "quota";
-pub const SIZE: &str = "size";
+pub const VM_SIZE: &str = "vm-size";
 pub const SUBNET: &str = "subnet";
-pub const BUDGETS: &str = "budgets";
-pub const NAME: &str = "name";
+pub const PDB: &str = "pdb";
+pub const POOL_NAME: &str = "pool-name";
 pub const POOL_LIMIT: &str = "pool-limit";
 pub const RECREATIONS: &str = "recreations";
 pub const PERMISSIONS: &str = "permissions";
@@ -21,6 +21,15 @@ pub const WEDGED: &str = "wedged";
 pub const POOL_UNCHANGED: &str = "pool-unchanged";
 pub const POOL_RECREATED: &str = "pool-recreated";
 pub const REPLACEMENT_READY: &str = "replacement-ready";
-pub const PLACEMENT: &str = "placement";
-pub const ADDRESSES: &str = "addresses";
+pub const WORKLOADS: &str = "workloads";
+pub const IP_ADDRESSES: &str = "ip-addresses";
 pub const OTHER_OPERATION: &str = "other-operation";
+
+/// Names of earlier builds, which `--override` and journals may still have.
+const ALIASES: [(&str, &str); 4] =
+    [("size", VM_SIZE), ("budgets", PDB), ("placement", WORKLOADS), ("addresses", IP_ADDRESSES)];
+
+/// Returns the current name of a check.
+pub(crate) fn current_name(name: &str) -> &str {
+    ALIASES.iter().find(|(old, _)| *old == name).map_or(name, |(_, current)| current)
+}

@@ -6,7 +6,7 @@
 //! | detect | the five checks of the verdict; again before an operation is aborted, and after it |
 //! | begin | what is known to fail before anything is changed |
 //! | effect | evaluated on live state right before an effect, see `table::preconditions` |
-//! | steps | `placement`, `addresses` and `other-operation` are evaluated where a step verifies its goal |
+//! | steps | `workloads`, `ip-addresses` and `other-operation` are evaluated where a step verifies its goal |
 //!
 //! Unknown is never pass. An effect waits for what is unknown; it never ignores it.
 

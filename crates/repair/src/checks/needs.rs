@@ -1,7 +1,7 @@
 //! The rights that a run needs, and where: on the cluster, in the node resource group, and on every resource that the
 //! pool or its cluster names.
 
-use super::ADDRESSES;
+use super::IP_ADDRESSES;
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, ClusterView, Pool};
 use crate::operation::{self, Running, Scope};
@@ -83,20 +83,20 @@ pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &
         caller(delete, &own, Step::DeletePool),
         caller(write, &own, Step::RecreatePool),
         caller(delete, &temporary, Step::DeleteTemporary),
-        caller("Microsoft.Resources/tags/write", &cluster.id, Step::TouchCluster),
+        caller("Microsoft.Resources/tags/write", &cluster.id, Step::ReconcileCluster),
     ];
     match operation::running(view) {
         Running::One { scope: Scope::Pool(name), .. } => needs.push(caller(
             "Microsoft.ContainerService/managedClusters/agentPools/abort/action",
             &of_pool(&name),
-            Step::Settle,
+            Step::ClearOperation,
         )),
         Running::Nothing => {}
         // One that is not identified yet may turn out to be the cluster's.
         Running::One { .. } | Running::Unidentified(_) => needs.push(caller(
             "Microsoft.ContainerService/managedClusters/abort/action",
             &cluster.id,
-            Step::Settle,
+            Step::ClearOperation,
         )),
     }
     needs.extend(linked(cluster, pool));
@@ -105,10 +105,10 @@ pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &
         needs.push(caller(
             "Microsoft.Compute/virtualMachineScaleSets/read",
             &group,
-            Step::ProveTemporary,
+            Step::VerifyTemporary,
         ));
-        if !settings.overrides.contains_key(ADDRESSES) {
-            needs.push(caller(nics, &group, Step::ProveTemporary));
+        if !settings.overrides.contains_key(IP_ADDRESSES) {
+            needs.push(caller(nics, &group, Step::VerifyTemporary));
         }
         let service = |action, scope: &str, step| Need {
             actor: Actor::Service,

@@ -58,7 +58,7 @@ pub(crate) fn nodes(context: &Context<'_>, name: &str) -> Vec<Query> {
     if name == context.run.pool()
         && let Ok(Some(pool)) = context.pool(name)
         && !pool.autoscaled()
-        && !context.run.has_done(Step::VerifyCure)
+        && !context.run.has_done(Step::VerifyPool)
     {
         // How many depends on whether this run created it.
         reads.push(Query::ScaleSets);

@@ -5,10 +5,10 @@ use mooring_workflow::{CheckResult, Outcome, Phase};
 
 use super::capacity::Planning;
 use super::ids::{
-    ADDRESSES, BUDGETS, CLUSTER_STATE, DENY_ASSIGNMENTS, FAILING_WRITES, LOCKS, MISSING_NODES,
-    NAME, OTHER_OPERATION, OTHER_POOLS, PERMISSIONS, PLACEMENT, POOL_LIMIT, POOL_RECREATED,
-    POOL_STATE, POOL_UNCHANGED, QUOTA, RECREATIONS, REPLACEMENT_READY, SIZE, SUBNET, TIME,
-    TOLERATIONS, WEDGED,
+    CLUSTER_STATE, DENY_ASSIGNMENTS, FAILING_WRITES, IP_ADDRESSES, LOCKS, MISSING_NODES,
+    OTHER_OPERATION, OTHER_POOLS, PDB, PERMISSIONS, POOL_LIMIT, POOL_NAME, POOL_RECREATED,
+    POOL_STATE, POOL_UNCHANGED, QUOTA, RECREATIONS, REPLACEMENT_READY, SUBNET, TIME, TOLERATIONS,
+    VM_SIZE, WEDGED, WORKLOADS,
 };
 use super::wedge::keep;
 use super::{
@@ -84,11 +84,11 @@ pub static CHECKS: [Check; 24] = [
         When::Detect(wedge::pool_state, Some((reads::pools, effect::did_not_recover))),
     ),
     row(QUOTA, true, (Block, Allow), When::Begin(capacity::quota)),
-    row(SIZE, true, (Block, Allow), When::Begin(capacity::size)),
+    row(VM_SIZE, true, (Block, Allow), When::Begin(capacity::size)),
     row(SUBNET, true, (Block, Allow), When::Begin(capacity::subnet)),
     // A run respects a budget that never clears, and can be resumed after a short time.
-    row(BUDGETS, true, (Warn, Allow), When::Begin(capacity::budgets)),
-    row(NAME, false, (Block, Allow), When::Begin(capacity::name)),
+    row(PDB, true, (Warn, Allow), When::Begin(capacity::budgets)),
+    row(POOL_NAME, false, (Block, Allow), When::Begin(capacity::name)),
     row(POOL_LIMIT, true, (Block, Allow), When::Begin(capacity::pool_limit)),
     // It must be known that a rebuild is not the third one within a day.
     row(RECREATIONS, true, (Block, Block), When::Begin(capacity::recreations)),
@@ -116,8 +116,8 @@ pub static CHECKS: [Check; 24] = [
         (Block, Block),
         When::Effect((reads::replacement, effect::replacement_ready)),
     ),
-    row(PLACEMENT, true, (Block, Block), When::Step),
-    row(ADDRESSES, true, (Block, Block), When::Step),
+    row(WORKLOADS, true, (Block, Block), When::Step),
+    row(IP_ADDRESSES, true, (Block, Block), When::Step),
     row(OTHER_OPERATION, true, (Block, Block), When::Step),
 ];
 
@@ -309,7 +309,7 @@ mod tests {
     fn only_known_failures_and_uncounted_rebuilds_block_a_plan() {
         let result = |id: &str, outcome| CheckResult::new(id, outcome, "");
         for check in CHECKS.iter().filter(|check| is_begin(check)) {
-            let fails = !matches!(check.id, BUDGETS | TIME);
+            let fails = !matches!(check.id, PDB | TIME);
             assert_eq!(blocks(&result(check.id, Outcome::Fail)), fails, "{}", check.id);
             let unknown = check.id == RECREATIONS;
             assert_eq!(blocks(&result(check.id, Outcome::Unknown)), unknown, "{}", check.id);

@@ -131,7 +131,7 @@ pub fn build(
             body: match step {
                 Step::CreateTemporary => Some(temporary_body.clone()),
                 Step::RecreatePool => Some(pool_body.clone()),
-                Step::TouchCluster => Some(json!({
+                Step::ReconcileCluster => Some(json!({
                     "operation": "Merge",
                     "properties": { "tags": { RUN_TAG: "the run's id" } }
                 })),
@@ -170,7 +170,7 @@ pub fn build(
             .filter(|(_, outcome)| *outcome != Outcome::Pass)
             .map(|(name, outcome)| (name.to_owned(), outcome))
             .collect(),
-        steps: Step::ALL.to_vec(),
+        steps: Step::ALL.iter().map(|step| step.name().to_owned()).collect(),
         temporary_body,
         stripped,
         source,

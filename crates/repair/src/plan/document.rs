@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::de::IntoDeserializer as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::step::Step;
@@ -45,14 +46,23 @@ pub struct Document {
     pub adopts: Option<String>,
     /// The outcome of every check that does not pass.
     pub findings: BTreeMap<String, Outcome>,
-    /// The steps, in order.
-    pub steps: Vec<Step>,
+    /// Names of the steps, in order and as they were approved: the hash covers the spelling.
+    #[serde(deserialize_with = "known_steps")]
+    pub steps: Vec<String>,
     /// The body of the request that creates the temporary pool, without the tags that point back.
     pub temporary_body: Value,
     /// The body of the request that recreates the pool.
     pub pool_body: Value,
     /// Until when a run of it may begin.
     pub expires: Timestamp,
+}
+
+fn known_steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names: Vec<String> = Vec::deserialize(deserializer)?;
+    for name in &names {
+        Step::deserialize(name.as_str().into_deserializer())?;
+    }
+    Ok(names)
 }
 
 impl Document {

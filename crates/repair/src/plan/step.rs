@@ -1,48 +1,54 @@
-//! The steps of a repair. One list drives the plan, the execution, the progress and the report.
+//! Steps of a repair. One list drives plan, execution, progress and report.
 
 use serde::{Deserialize, Serialize};
 
-/// A step, in the order of the list.
+/// A step, in the order of execution. Aliases are the names in journals of earlier builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "each has its sentence in `what`")]
+#[expect(missing_docs, reason = "`Step::what` describes each")]
 pub enum Step {
     Snapshot,
-    Settle,
+    #[serde(alias = "settle")]
+    ClearOperation,
     Recheck,
     CreateTemporary,
-    ProveTemporary,
+    #[serde(alias = "prove-temporary")]
+    VerifyTemporary,
     CordonPool,
     DrainPool,
-    ProvePlacement,
+    #[serde(alias = "prove-placement")]
+    VerifyWorkloads,
     DeletePool,
     RecreatePool,
-    AwaitNodes,
-    VerifyCure,
+    #[serde(alias = "await-nodes")]
+    WaitForNodes,
+    #[serde(alias = "verify-cure")]
+    VerifyPool,
     CordonTemporary,
     DrainTemporary,
     DeleteTemporary,
-    TouchCluster,
+    #[serde(alias = "touch-cluster")]
+    ReconcileCluster,
 }
 
 impl mooring_workflow::Step for Step {
     const ALL: &'static [Self] = &[
         Self::Snapshot,
-        Self::Settle,
+        Self::ClearOperation,
         Self::Recheck,
         Self::CreateTemporary,
-        Self::ProveTemporary,
+        Self::VerifyTemporary,
         Self::CordonPool,
         Self::DrainPool,
-        Self::ProvePlacement,
+        Self::VerifyWorkloads,
         Self::DeletePool,
         Self::RecreatePool,
-        Self::AwaitNodes,
-        Self::VerifyCure,
+        Self::WaitForNodes,
+        Self::VerifyPool,
         Self::CordonTemporary,
         Self::DrainTemporary,
         Self::DeleteTemporary,
-        Self::TouchCluster,
+        Self::ReconcileCluster,
     ];
 
     fn name(self) -> &'static str {
@@ -55,12 +61,10 @@ impl Step {
         self.about().1
     }
 
-    /// How long it takes in the usual case, in seconds.
     pub fn expected_seconds(self) -> u32 {
         self.about().2
     }
 
-    /// What can go wrong, and what then.
     pub fn risk(self) -> &'static str {
         self.about().3
     }
@@ -69,72 +73,75 @@ impl Step {
     /// drain 0:15, delete 1:04, recreate 3:13, drain and delete of the temporary pool 1:46.
     fn about(self) -> (&'static str, &'static str, u32, &'static str) {
         match self {
-            Self::Snapshot => ("snapshot", "write the pool as it is into the journal", 2, "none"),
-            Self::Settle => (
-                "settle",
-                "wait for, or abort, the stuck operation",
+            Self::Snapshot => ("snapshot", "save the pool configuration to the journal", 2, "none"),
+            Self::ClearOperation => (
+                "clear-operation",
+                "wait for the running operation; abort it if stuck",
                 60,
-                "an aborted operation cannot be taken up again",
+                "an aborted operation cannot be resumed",
             ),
-            Self::Recheck => ("recheck", "evaluate the guards again", 5, "none"),
+            Self::Recheck => ("recheck", "run all checks again", 5, "none"),
             Self::CreateTemporary => (
                 "create-temporary",
-                "make a temporary pool that can carry the load",
+                "create a temporary pool of the same size",
                 194,
-                "costs quota and subnet addresses; nothing is lost if it fails",
+                "uses quota and subnet IP addresses",
             ),
-            Self::ProveTemporary => (
-                "prove-temporary",
-                "wait for its nodes and prove that they have addresses",
+            Self::VerifyTemporary => (
+                "verify-temporary",
+                "wait for Ready nodes with IP addresses",
                 30,
-                "the fault may hit the temporary pool too; then the run stops here",
+                "the fault may also affect the temporary pool; the run then stops here",
             ),
             Self::CordonPool => {
-                ("cordon-pool", "keep new pods off the pool's nodes", 2, "undone by abort")
+                ("cordon-pool", "cordon the pool's nodes", 2, "rolled back by abort")
             }
             Self::DrainPool => (
                 "drain-pool",
-                "evict the pool's pods as disruption budgets allow",
+                "evict the pool's pods, honoring PDBs",
                 15,
                 "pods restart; data in emptyDir is lost",
             ),
-            Self::ProvePlacement => (
-                "prove-placement",
-                "prove that evicted pods run elsewhere",
+            Self::VerifyWorkloads => (
+                "verify-workloads",
+                "verify that evicted workloads run on other nodes",
                 30,
                 "the run stops here if they do not",
             ),
             Self::DeletePool => (
                 "delete-pool",
-                "delete the broken pool",
+                "delete the wedged pool",
                 64,
-                "from here on only forward: the pool is made again from the journal",
+                "cannot be rolled back; only `resume` from here",
             ),
             Self::RecreatePool => (
                 "recreate-pool",
-                "make the pool again from the snapshot",
+                "recreate the pool from the snapshot",
                 193,
-                "if it fails the temporary pool goes on carrying the load",
+                "if it fails, the temporary pool keeps running the workloads",
             ),
-            Self::AwaitNodes => {
-                ("await-nodes", "wait for the full former number of nodes", 60, "none")
+            Self::WaitForNodes => {
+                ("wait-for-nodes", "wait until as many nodes as before are Ready", 60, "none")
             }
-            Self::VerifyCure => (
-                "verify-cure",
-                "prove the cure: new scale set, successful write, addresses, cluster Succeeded",
+            Self::VerifyPool => (
+                "verify-pool",
+                "verify scale set, writes, IP addresses and cluster state",
                 10,
-                "if it is not cured the temporary pool stays",
+                "if it fails, the temporary pool is kept",
             ),
             Self::CordonTemporary => {
-                ("cordon-temporary", "keep new pods off the temporary nodes", 2, "none")
+                ("cordon-temporary", "cordon the temporary pool's nodes", 2, "none")
             }
-            Self::DrainTemporary => {
-                ("drain-temporary", "evict the temporary pool's pods", 42, "pods restart once more")
-            }
+            Self::DrainTemporary => (
+                "drain-temporary",
+                "evict the temporary pool's pods, honoring PDBs",
+                42,
+                "pods restart again",
+            ),
             Self::DeleteTemporary => ("delete-temporary", "delete the temporary pool", 64, "none"),
-            Self::TouchCluster => (
-                "touch-cluster",
-                "set a tag so that the cluster settles",
+            Self::ReconcileCluster => (
+                "reconcile-cluster",
+                "update a cluster tag to trigger reconciliation",
                 10,
                 "a tag stays on the cluster",
             ),
@@ -149,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_whole_and_in_order() {
+    fn steps_are_complete_and_in_order() {
         let mut step = Some(Step::Snapshot);
         let mut walked = Vec::new();
         while let Some(at) = step {

@@ -1,6 +1,6 @@
 //! What a step may know, and what it may do about it.
 
-use crate::checks::ADDRESSES;
+use crate::checks::IP_ADDRESSES;
 use crate::effects::explain_refusal;
 use crate::settings::{Settings, pointer};
 use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _, Run};
@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
     pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Unknown> {
         let reading = self.view.nics.get(&set.name);
         if matches!(reading, Some(Reading::Denied(_)))
-            && self.settings.overrides.contains_key(ADDRESSES)
+            && self.settings.overrides.contains_key(IP_ADDRESSES)
         {
             return Ok(None);
         }

@@ -25,11 +25,11 @@ impl Workflow for PoolRepair {
     fn step_limit(settings: &Settings, step: Option<Step>) -> Option<SignedDuration> {
         let limits = &settings.limits;
         Some(match step {
-            Some(Step::Settle | Step::Recheck | Step::VerifyCure | Step::TouchCluster) => {
-                limits.settle
-            }
+            Some(
+                Step::ClearOperation | Step::Recheck | Step::VerifyPool | Step::ReconcileCluster,
+            ) => limits.settle,
             Some(Step::DrainPool | Step::DrainTemporary) => limits.drain,
-            Some(Step::ProvePlacement) => limits.placement,
+            Some(Step::VerifyWorkloads) => limits.placement,
             _ => limits.pool,
         })
     }
@@ -79,21 +79,21 @@ fn step(context: &Context<'_>) -> Result<Decision, Halt> {
     };
     let proof = match step {
         Step::Snapshot => clear_operation::snapshot(context),
-        Step::Settle => clear_operation::clear_operation(context),
+        Step::ClearOperation => clear_operation::clear_operation(context),
         Step::Recheck => clear_operation::recheck(context),
         Step::CreateTemporary => pools::create_temporary(context),
-        Step::ProveTemporary => verify::temporary(context),
+        Step::VerifyTemporary => verify::temporary(context),
         Step::CordonPool => drain::cordon(context, run.pool()),
         Step::DrainPool => drain::drain(context, step, run.pool()),
-        Step::ProvePlacement => verify::workloads(context, Step::DrainPool, run.pool()),
+        Step::VerifyWorkloads => verify::workloads(context, Step::DrainPool, run.pool()),
         Step::DeletePool => pools::delete_pool(context),
         Step::RecreatePool => pools::recreate(context),
-        Step::AwaitNodes => checks::enough_nodes(context, run.pool()).map(|text| vec![text]),
-        Step::VerifyCure => verify::pool(context),
+        Step::WaitForNodes => checks::enough_nodes(context, run.pool()).map(|text| vec![text]),
+        Step::VerifyPool => verify::pool(context),
         Step::CordonTemporary => drain::cordon(context, &run.temporary()),
         Step::DrainTemporary => drain::drain(context, step, &run.temporary()),
         Step::DeleteTemporary => pools::delete_temporary(context),
-        Step::TouchCluster => clear_operation::reconcile_cluster(context, true),
+        Step::ReconcileCluster => clear_operation::reconcile_cluster(context, true),
     };
     proof.map(Decision::Done)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::context::{Context, Halt, Progress, Unknown, resumable};
-use crate::checks::{self, BUDGETS};
+use crate::checks::{self, PDB};
 use crate::effects::Effect;
 use crate::observation::{EvictionBlocker, Node, Pod};
 use crate::plan::Step;
@@ -126,7 +126,7 @@ fn budget_blocks(context: &Context<'_>, blocked: &[EvictionBlocker<'_>]) -> Halt
         BudgetPolicy::Wait if !never => context.wait(message),
         BudgetPolicy::Stop | BudgetPolicy::Wait => resumable(
             Reason::BudgetBlocks,
-            format!("{message} (change it, or `resume --override {BUDGETS}=REASON`)"),
+            format!("{message} (change it, or `resume --override {PDB}=REASON`)"),
         ),
         BudgetPolicy::Override(reason) => {
             let hopeless = blocked.iter().find(|hold| !hold.can_clear());

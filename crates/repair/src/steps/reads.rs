@@ -24,7 +24,7 @@ pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
     match run.step() {
         None => vec![Query::Pools],
         Some(Step::Snapshot) => vec![Query::Pools, Query::ScaleSets],
-        Some(Step::Settle) => clear_operation::settling(context),
+        Some(Step::ClearOperation) => clear_operation::settling(context),
         Some(Step::Recheck) => {
             let mut reads = vec![Query::Cluster];
             if clear_operation::ensure_not_canceling(context).is_ok() {
@@ -33,7 +33,7 @@ pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
             reads
         }
         Some(Step::CreateTemporary) => pool_written(context, &temporary),
-        Some(Step::ProveTemporary) => {
+        Some(Step::VerifyTemporary) => {
             let mut reads = nodes(context, &temporary);
             if enough_nodes(context, &temporary).is_ok() {
                 reads.extend(interfaces(context, &temporary));
@@ -42,18 +42,18 @@ pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
         }
         Some(Step::CordonPool | Step::CordonTemporary) => vec![Query::Nodes],
         Some(Step::DrainPool) => drained(context, Step::DrainPool, run.pool()),
-        Some(Step::ProvePlacement) => placed(context, Step::DrainPool, run.pool()),
+        Some(Step::VerifyWorkloads) => placed(context, Step::DrainPool, run.pool()),
         Some(Step::DeletePool) => pool_deleted(context),
         Some(Step::RecreatePool) => {
             let mut reads = pool_written(context, run.pool());
             reads.extend(pool_and_scale_set(context));
             reads
         }
-        Some(Step::AwaitNodes) => nodes(context, run.pool()),
-        Some(Step::VerifyCure) => rebuilt(context),
+        Some(Step::WaitForNodes) => nodes(context, run.pool()),
+        Some(Step::VerifyPool) => rebuilt(context),
         Some(Step::DrainTemporary) => drained(context, Step::DrainTemporary, &temporary),
         Some(Step::DeleteTemporary) => temporary_deleted(context, &temporary),
-        Some(Step::TouchCluster) => vec![Query::Cluster],
+        Some(Step::ReconcileCluster) => vec![Query::Cluster],
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::context::{Context, Halt, Progress, Unknown};
 use super::{clear_operation, drain};
-use crate::checks::{ADDRESSES, PLACEMENT, enough_nodes, gone, wanted};
+use crate::checks::{IP_ADDRESSES, WORKLOADS, enough_nodes, gone, wanted};
 use crate::observation::{Addresses, Nic, Pod, Pool, Query, ScaleSet};
 use crate::plan::Step;
 use crate::pool_body;
@@ -39,7 +39,7 @@ pub(super) fn workloads(context: &Context<'_>, drain: Step, pool: &str) -> Progr
         let former = context.run.facts.workloads.get(&drain).map_or(0, BTreeMap::len);
         return Ok(vec![format!("serving elsewhere: {}", counted(former, "workload"))]);
     }
-    if let Some(reason) = context.settings.overrides.get(PLACEMENT) {
+    if let Some(reason) = context.settings.overrides.get(WORKLOADS) {
         return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
     }
     Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
@@ -122,7 +122,7 @@ pub(super) fn pool(context: &Context<'_>) -> Progress {
 /// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
 pub(super) fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Halt> {
     let Some(nics) = context.nics(set)? else {
-        let reason = &context.settings.overrides[ADDRESSES];
+        let reason = &context.settings.overrides[IP_ADDRESSES];
         return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));
     };
     let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
@@ -130,7 +130,7 @@ pub(super) fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Re
     let with = of(|nic| matches!(nic.addresses, Addresses::Some(_)));
     let missing = with == 0 && wanted(context, pool)? > 0;
     if empty > 0 || missing {
-        if let Some(reason) = context.settings.overrides.get(ADDRESSES) {
+        if let Some(reason) = context.settings.overrides.get(IP_ADDRESSES) {
             return Ok(format!(
                 "of the interfaces of {}, {empty} are without an address and {with} with one; overridden: {reason}",
                 set.name

@@ -35,7 +35,7 @@ pub(crate) fn document(settings: &Settings) -> Document {
         settings: settings.bound(),
         adopts: None,
         findings: BTreeMap::from([("quota".into(), mooring_workflow::Outcome::Unknown)]),
-        steps: Step::ALL.to_vec(),
+        steps: Step::ALL.iter().map(|step| step.name().to_owned()).collect(),
         temporary_body: json!({"properties": {"count": 1}}),
         pool_body: json!({"properties": {"count": 3, "spotMaxPrice": -1.0}}),
         expires: "2026-05-17T07:40:00Z".parse().unwrap(),

@@ -221,7 +221,7 @@ impl Cloud {
         if name == "system" {
             assert!(state.has_done(Step::Snapshot), "deleted without a durable snapshot");
             assert!(
-                state.has_done(Step::ProvePlacement),
+                state.has_done(Step::VerifyWorkloads),
                 "deleted without a proven temporary pool"
             );
             assert!(self.nodes.iter().any(|node| node.pool == "systmp" && node.usable()));

@@ -131,7 +131,7 @@ impl Bench {
         let records = Box::pin(store.load()).await.unwrap();
         let state = Run::replay(&records).unwrap().unwrap();
         assert!(
-            state.has_done(Step::Snapshot) && state.has_done(Step::ProvePlacement),
+            state.has_done(Step::Snapshot) && state.has_done(Step::VerifyWorkloads),
             "{state:?}"
         );
         assert!(self.usable("systmp") > 0, "nothing carries the load");

@@ -157,7 +157,7 @@ async fn the_roles_in_the_cluster_give_what_is_asked_for_and_nothing_more() {
     tokio::time::sleep(std::time::Duration::from_mins(1)).await;
     bench.flags = Arc::new(|settings| {
         settings.add_override("budgets=DNS may be away for a moment").unwrap();
-        settings.add_override("placement=the ledger may be away for a while").unwrap();
+        settings.add_override("workloads=the ledger may be away for a while").unwrap();
     });
     let ending = bench.go().await.unwrap();
     assert!(

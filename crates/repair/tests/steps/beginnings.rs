@@ -32,7 +32,7 @@ fn a_plan_that_cannot_succeed_is_not_begun() {
 
 #[test]
 fn what_is_left_needs_no_quota_to_be_taken_over() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     let end = undo(&cloud.borrow(), None);
     let cloud = end.cloud.borrow();
     let (vcpus, quota_left) = (Reading::Known(4), Reading::Known(0));
@@ -43,7 +43,7 @@ fn what_is_left_needs_no_quota_to_be_taken_over() {
 
 #[test]
 fn what_an_aborted_run_left_is_taken_over_by_the_next() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     let end = undo(&cloud.borrow(), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Aborted));
     assert!(end.cloud.borrow().pools.contains_key("systmp"), "it carries pods");
@@ -56,7 +56,7 @@ fn what_an_aborted_run_left_is_taken_over_by_the_next() {
 
 #[test]
 fn a_temporary_pool_of_a_run_that_this_journal_does_not_know_is_left_alone() {
-    let cloud = until(Step::ProveTemporary, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyTemporary, &settings(), Cloud::wedged);
     let begins = |cloud: &Cloud| begun(&[], cloud, &settings(), &around());
     let Err(BeginError::Hopeless(why)) = begins(&cloud.borrow()) else { panic!() };
     assert!(why.contains("systmp is the temporary one of run run0"), "{why}");

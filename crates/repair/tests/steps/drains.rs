@@ -35,7 +35,7 @@ fn pods_that_serve_nowhere_else_stop_the_deletion() {
         assert_eq!(reason, Reason::StepTimeout, "{message}");
         assert!(message.contains("ReplicaSet/lost (0 of 1 pods serve)"), "{message}");
         assert!(end.cloud.borrow().deletes.is_empty());
-        let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
+        let end = recover(&end.cloud.borrow(), &overriding("workloads"), None);
         assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     }
 }
@@ -148,7 +148,7 @@ fn with_latecomer(cloud: &mut Cloud, app: &str) {
 
 #[test]
 fn a_node_that_comes_back_before_the_deletion_is_emptied_first() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     with_latecomer(&mut cloud.borrow_mut(), "coredns");
     let end = recover(&cloud.borrow(), &settings(), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
@@ -160,7 +160,7 @@ fn a_node_that_comes_back_before_the_deletion_is_emptied_first() {
 
 #[test]
 fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     let rigid = Workload { app: "rigid", replicas: 1, min_available: 1 };
     cloud.borrow_mut().workloads.push(rigid);
     with_latecomer(&mut cloud.borrow_mut(), "rigid");
@@ -168,10 +168,10 @@ fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
     assert_eq!(stopped(&end).0, Reason::BudgetBlocks);
     assert!(end.cloud.borrow().deletes.is_empty());
     // Whoever resumes may go over it, for a reason that stays in the journal.
-    let end = recover(&end.cloud.borrow(), &overriding("budgets"), None);
+    let end = recover(&end.cloud.borrow(), &overriding("pdb"), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
-    assert_eq!(state.session.settings().overrides["budgets"], "ticket 7");
+    assert_eq!(state.session.settings().overrides["pdb"], "ticket 7");
     assert_eq!(summaries(&end.cloud.borrow().journal)[0].overrides, ["budgets: ticket 7"]);
 }
 
@@ -187,7 +187,7 @@ fn a_temporary_pool_is_not_deleted_before_its_pods_serve_elsewhere() {
     assert_eq!(reason, Reason::StepTimeout, "{message}");
     assert!(message.contains("metrics"), "{message}");
     assert!(end.cloud.borrow().pools.contains_key("systmp"));
-    let end = recover(&end.cloud.borrow(), &overriding("placement"), None);
+    let end = recover(&end.cloud.borrow(), &overriding("workloads"), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
 }
 
@@ -271,7 +271,7 @@ fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
 /// An override is for a budget that holds a pod for good; one that may clear has half of the drain's time to do so.
 #[test]
 fn override_waits_for_a_budget_that_may_clear() {
-    let cloud = until(Step::CordonPool, &overriding("budgets"), Cloud::wedged);
+    let cloud = until(Step::CordonPool, &overriding("pdb"), Cloud::wedged);
     let mut cloud = cloud.borrow().clone();
     // Two of three must serve, and the third does not yet.
     cloud.workloads.push(Workload { app: "slow", replicas: 3, min_available: 2 });

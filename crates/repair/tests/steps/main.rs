@@ -18,6 +18,7 @@ mod fake;
 
 mod beginnings;
 mod drains;
+mod former_names;
 mod history;
 mod promises;
 mod rechecks;

@@ -147,7 +147,7 @@ fn a_foreign_pool_of_the_temporary_name_is_never_touched() {
 
 #[test]
 fn an_edit_after_the_snapshot_stops_the_deletion() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     let Ended::Rested(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
@@ -157,7 +157,7 @@ fn an_edit_after_the_snapshot_stops_the_deletion() {
 
 #[test]
 fn a_pool_that_somebody_else_made_again_is_never_deleted() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().set = "aks-system-new".into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     let Ended::Rested(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
@@ -268,7 +268,7 @@ fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
 
 #[test]
 fn abort_keeps_a_temporary_pool_that_carries_pods_and_says_so() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     assert_eq!(abort(&cloud), Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
     let cloud = cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
@@ -310,7 +310,7 @@ fn the_full_former_count_is_awaited_and_not_the_minimum() {
     let end = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     let cloud = end.cloud.borrow();
     let proof = cloud.journal.iter().find_map(|record| match &record.entry {
-        Entry::StepDone { step: Step::AwaitNodes, proof } => Some(proof.join("")),
+        Entry::StepDone { step: Step::WaitForNodes, proof } => Some(proof.join("")),
         _ => None,
     });
     assert_eq!(proof.unwrap(), "pool system has 3 usable nodes");

@@ -58,7 +58,7 @@ fn a_cluster_that_fails_behind_its_tag_is_tagged_again() {
 
 #[test]
 fn a_deletion_that_was_refused_may_have_been_accepted_before() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     let refused = || EffectResult::Refused {
         status: 412,
         code: "c".into(),
@@ -176,7 +176,7 @@ fn what_only_the_log_shows_is_not_taken_for_what_runs_before_the_log_had_time() 
 
 #[test]
 fn what_is_taken_over_gets_its_size_even_if_the_first_request_was_never_sent() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     let mut left = undo(&cloud.borrow(), None).cloud.borrow().clone();
     left.pools.get_mut("systmp").unwrap().edit()["properties"]["count"] = 1.into();
     let runs = left.journal.len();
@@ -218,7 +218,7 @@ fn evidence_outlives_our_own_abort_and_a_jump_of_the_clock() {
 
 #[test]
 fn a_write_that_succeeds_after_our_own_abort_ends_the_run() {
-    let cloud = until(Step::Settle, &settings(), old_operation);
+    let cloud = until(Step::ClearOperation, &settings(), old_operation);
     let cloud = cloud.borrow().clone();
     let state = cloud.state.clone().unwrap();
     let judged = state.judged_before_abort().expect("the guards passed right before the abort");
@@ -256,7 +256,7 @@ fn a_write_that_succeeds_after_our_own_abort_ends_the_run() {
 /// Precondition live state showed the wedge, and an abort leaves nothing of it: the lists of addresses are null for a while.
 #[test]
 fn live_evidence_outlives_our_own_abort_and_a_jump_of_the_clock() {
-    let cloud = until(Step::Settle, &settings(), old_operation);
+    let cloud = until(Step::ClearOperation, &settings(), old_operation);
     let mut cloud = cloud.borrow().clone();
     let state = cloud.state.clone().unwrap();
     let abort = cloud.now;
@@ -274,7 +274,7 @@ fn live_evidence_outlives_our_own_abort_and_a_jump_of_the_clock() {
 
 #[test]
 fn interfaces_that_never_get_an_address_are_gone_over_for_a_recorded_reason() {
-    let cloud = until(Step::AwaitNodes, &settings(), Cloud::wedged);
+    let cloud = until(Step::WaitForNodes, &settings(), Cloud::wedged);
     let cloud = cloud.borrow();
     let mut state = cloud.state.clone().unwrap();
     let empty = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": []}})).unwrap();
@@ -282,7 +282,7 @@ fn interfaces_that_never_get_an_address_are_gone_over_for_a_recorded_reason() {
     let mut seen = ClusterView::default();
     seen.take(Answer::Nics(set, Reading::Known(vec![empty])));
     assert!(matches!(action_of(&state, seen.clone(), &cloud), Decision::Wait { .. }));
-    state.session.overrides.insert("addresses".into(), "ticket 7".into());
+    state.session.overrides.insert("ip-addresses".into(), "ticket 7".into());
     assert!(!matches!(action_of(&state, seen, &cloud), Decision::Wait { .. }));
 }
 
@@ -296,7 +296,7 @@ fn a_user_pool_that_was_at_zero_is_rebuilt_at_zero() {
         cloud.pods.clear();
         cloud
     };
-    let cloud = until(Step::VerifyCure, &overriding("missing-nodes"), at_zero);
+    let cloud = until(Step::VerifyPool, &overriding("missing-nodes"), at_zero);
     let cloud = cloud.borrow();
     let state = cloud.state.clone().unwrap();
     let action = action_of(&state, ClusterView::default(), &cloud);

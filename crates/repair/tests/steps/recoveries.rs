@@ -90,7 +90,7 @@ fn nothing_is_aborted_for_a_pool_that_came_back_or_is_gone() {
 
 #[test]
 fn a_pool_that_comes_back_after_the_guards_is_neither_emptied_nor_deleted() {
-    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool, Step::ProvePlacement] {
+    for step in [Step::Recheck, Step::VerifyTemporary, Step::CordonPool, Step::VerifyWorkloads] {
         let cloud = until(step, &settings(), Cloud::wedged);
         let before = keys(&cloud.borrow());
         cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
@@ -110,9 +110,9 @@ fn a_pool_that_comes_back_after_the_guards_is_neither_emptied_nor_deleted() {
 #[test]
 fn nothing_is_taken_off_a_pool_while_the_other_cannot_carry_it() {
     for (step, carrier) in [
-        (Step::ProveTemporary, "systmp"),
+        (Step::VerifyTemporary, "systmp"),
         (Step::CordonPool, "systmp"),
-        (Step::VerifyCure, "system"),
+        (Step::VerifyPool, "system"),
         (Step::CordonTemporary, "system"),
     ] {
         let cloud = until(step, &settings(), Cloud::wedged);
@@ -122,7 +122,7 @@ fn nothing_is_taken_off_a_pool_while_the_other_cannot_carry_it() {
             node.ready = false;
         }
         cloud.borrow_mut().nodes = nodes;
-        let end = recover(&cloud.borrow(), &overriding("budgets"), None);
+        let end = recover(&cloud.borrow(), &overriding("pdb"), None);
         let (reason, message) = stopped(&end);
         assert_eq!(reason, Reason::StepTimeout, "{step:?}: {message}");
         assert!(message.contains(&format!("usable nodes in pool {carrier}")), "{message}");
@@ -149,7 +149,7 @@ fn a_pool_made_by_hand_after_our_creation_was_refused_is_left_as_it_is() {
 /// A journal may be older than the pool: a copy of it, or one that somebody did not know of.
 #[test]
 fn a_pool_on_another_scale_set_is_neither_emptied_nor_deleted() {
-    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool, Step::ProvePlacement] {
+    for step in [Step::Recheck, Step::VerifyTemporary, Step::CordonPool, Step::VerifyWorkloads] {
         for state in ["Succeeded", "Failed", "Updating"] {
             let cloud = until(step, &settings(), Cloud::wedged);
             let before = keys(&cloud.borrow());
@@ -166,7 +166,7 @@ fn a_pool_on_another_scale_set_is_neither_emptied_nor_deleted() {
 
 #[test]
 fn an_edited_pool_is_noticed_before_anything_is_taken_off_it() {
-    for step in [Step::Recheck, Step::ProveTemporary, Step::CordonPool] {
+    for step in [Step::Recheck, Step::VerifyTemporary, Step::CordonPool] {
         let cloud = until(step, &settings(), Cloud::wedged);
         let before = keys(&cloud.borrow());
         cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] =
@@ -180,7 +180,7 @@ fn an_edited_pool_is_noticed_before_anything_is_taken_off_it() {
 /// The pool's own state may be Failed for hours after the wedge is over.
 #[test]
 fn a_pool_whose_writes_succeed_again_is_neither_emptied_nor_deleted() {
-    for step in [Step::Recheck, Step::ProveTemporary, Step::ProvePlacement] {
+    for step in [Step::Recheck, Step::VerifyTemporary, Step::VerifyWorkloads] {
         let cloud = until(step, &settings(), Cloud::wedged);
         let before = keys(&cloud.borrow());
         cloud.borrow_mut().pools.get_mut("system").unwrap().wedged = false;
@@ -197,9 +197,9 @@ fn a_pool_whose_writes_succeed_again_is_neither_emptied_nor_deleted() {
 #[test]
 fn a_pool_of_this_run_that_somebody_deletes_is_told_with_a_way_out() {
     for (step, name, way) in [
-        (Step::ProveTemporary, "systmp", "`abort`"),
+        (Step::VerifyTemporary, "systmp", "`abort`"),
         (Step::CordonPool, "systmp", "`abort`"),
-        (Step::VerifyCure, "system", "`resume`"),
+        (Step::VerifyPool, "system", "`resume`"),
         (Step::CordonTemporary, "system", "`resume`"),
     ] {
         let cloud = until(step, &settings(), Cloud::wedged);
@@ -225,7 +225,7 @@ fn a_pool_of_this_run_that_somebody_deletes_is_told_with_a_way_out() {
 /// An answer may be old; two minutes later it is not.
 #[test]
 fn a_pool_that_is_not_there_is_waited_for_two_minutes() {
-    for (step, name) in [(Step::CreateTemporary, "systmp"), (Step::ProvePlacement, "system")] {
+    for (step, name) in [(Step::CreateTemporary, "systmp"), (Step::VerifyWorkloads, "system")] {
         let cloud = until(step, &settings(), Cloud::wedged);
         let mut cloud = cloud.borrow().clone();
         cloud.pools.remove(name);
@@ -249,7 +249,7 @@ fn a_pool_that_is_not_there_is_waited_for_two_minutes() {
 
 #[test]
 fn nothing_is_cordoned_or_deleted_while_nobody_can_tell_whether_writes_still_fail() {
-    for step in [Step::ProveTemporary, Step::ProvePlacement] {
+    for step in [Step::VerifyTemporary, Step::VerifyWorkloads] {
         let cloud = until(step, &settings(), Cloud::wedged);
         let before = keys(&cloud.borrow());
         cloud.borrow_mut().mute = true;
@@ -283,7 +283,7 @@ fn a_new_pool_that_a_person_makes_smaller_once_it_was_whole_is_enough() {
 
 #[test]
 fn an_abort_leaves_the_temporary_pool_if_no_other_system_node_is_usable() {
-    let cloud = until(Step::ProveTemporary, &settings(), no_node_left);
+    let cloud = until(Step::VerifyTemporary, &settings(), no_node_left);
     let undone = undo(&cloud.borrow(), None);
     assert_eq!(rest(&undone), RunOutcome::Finished(Finish::Aborted));
     {
@@ -326,7 +326,7 @@ fn a_pool_that_somebody_makes_in_the_meantime_is_never_written_over() {
 
 #[test]
 fn a_deletion_that_fails_is_tried_again_and_says_why() {
-    let cloud = until(Step::ProvePlacement, &settings(), Cloud::wedged);
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     let mut cloud = cloud.borrow().clone();
     cloud.fails_to_delete = 2;
     let end = recover(&cloud, &settings(), None);
@@ -344,7 +344,7 @@ fn a_deletion_that_fails_is_tried_again_and_says_why() {
 
 #[test]
 fn a_pool_that_somebody_else_deletes_is_made_again_only_if_a_person_says_so() {
-    for step in [Step::Recheck, Step::CordonPool, Step::ProvePlacement] {
+    for step in [Step::Recheck, Step::CordonPool, Step::VerifyWorkloads] {
         let cloud = until(step, &settings(), Cloud::wedged);
         {
             let mut cloud = cloud.borrow_mut();

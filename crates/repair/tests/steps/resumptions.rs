@@ -23,7 +23,7 @@ use crate::fake::records::{around, planned, session};
 use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, Ended, go_on, undo, until};
 
-fn pools(cloud: &Cloud) -> Vec<Pool> {
+pub fn pools(cloud: &Cloud) -> Vec<Pool> {
     let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
     pools
 }
@@ -58,7 +58,7 @@ fn footing_follows_live_state() {
         let cloud = killed(step, &settings());
         footing(&state(&cloud), &pools(&cloud))
     };
-    for step in [Step::Snapshot, Step::Settle, Step::Recheck] {
+    for step in [Step::Snapshot, Step::ClearOperation, Step::Recheck] {
         assert_eq!(at(step), Footing::Replannable, "{step:?}");
     }
     for step in [Step::CreateTemporary, Step::DeletePool, Step::RecreatePool, Step::DrainTemporary]
@@ -95,12 +95,12 @@ fn tag_of_another_plan_run_or_pool_vouches_for_nothing() {
 
 #[test]
 fn unattended_needs_the_overrides_and_settings_of_the_run() {
-    let cloud = killed(Step::CreateTemporary, &overriding("placement"));
+    let cloud = killed(Step::CreateTemporary, &overriding("workloads"));
     for consent in &UNATTENDED {
         let why = refusal(&cloud, &settings(), consent);
-        assert_eq!(why, ResumeError::NotRepeated(vec!["--override placement=ticket 7".into()]));
+        assert_eq!(why, ResumeError::NotRepeated(vec!["--override workloads=ticket 7".into()]));
     }
-    let grant = ask(&cloud, &overriding("placement"), &Consent::Unattended).unwrap();
+    let grant = ask(&cloud, &overriding("workloads"), &Consent::Unattended).unwrap();
     assert!(matches!(grant.approval, Approval::Anchored(_)) && grant.overrides.is_empty());
     let cloud = killed(Step::CreateTemporary, &settings());
     let mut other = settings();
@@ -125,9 +125,9 @@ fn unattended_needs_the_overrides_and_settings_of_the_run() {
 #[test]
 fn further_override_needs_an_approval_of_its_own() {
     let cloud = killed(Step::CreateTemporary, &settings());
-    let more = overriding("budgets");
+    let more = overriding("pdb");
     let why = refusal(&cloud, &more, &Consent::Unattended);
-    assert_eq!(why, ResumeError::NotRepeated(vec!["no --override budgets".into()]));
+    assert_eq!(why, ResumeError::NotRepeated(vec!["no --override pdb".into()]));
     let plan = state(&cloud).session.plan;
     let base = Consent::Token(plan.token());
     assert_eq!(refusal(&cloud, &more, &base), ResumeError::OtherPlan);

@@ -65,12 +65,12 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
     pub fn append(&mut self, record: &Record<E>) -> Result<(), FileError> {
         let expected = self.records.last();
         let follows = follow(expected, &record.run, record.at, record.entry.clone());
-        let length = self.unchanged_length()?;
-        let Some(length) = length.filter(|_| follows.hash == record.hash) else {
+        let lines = self.unchanged_lines()?;
+        let Some(lines) = lines.filter(|_| follows.hash == record.hash) else {
             return Err(FileError::Conflict);
         };
         let line = encode(record);
-        let appended = self.disk.append(&self.path, length, line.as_bytes());
+        let appended = self.disk.append(&self.path, lines.len() as u64, line.as_bytes());
         if !appended.map_err(|error| self.disk_error(error))? {
             return Err(FileError::Conflict);
         }
@@ -78,27 +78,28 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         Ok(())
     }
 
-    /// Returns the length of the part that counts, if it is unchanged: the same number of records, and the same last one,
-    /// whose hash covers those before it. Decoding the whole file for every record would be quadratic.
-    fn unchanged_length(&self) -> Result<Option<u64>, FileError> {
+    /// Returns the part that counts if it is unchanged: as many records, and the same last one, whose hash covers those
+    /// before it. Not the whole chain: thousands of records would be read thousands of times.
+    fn unchanged_lines(&self) -> Result<Option<Vec<u8>>, FileError> {
         let bytes = self.whole_lines()?;
-        let lines = bytes.split(|byte| *byte == b'\n').skip(1).count();
-        let last = self.records.last().map(encode).unwrap_or_default();
-        let same = lines == self.records.len() && bytes.ends_with(last.as_bytes());
-        Ok(same.then_some(bytes.len() as u64))
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let count = lines.clone().count();
+        let last = lines.next_back().and_then(|line| std::str::from_utf8(line).ok());
+        let last = last.and_then(|line| decode::<E>(line, Tail::Whole).ok()?.pop());
+        let same = count == self.records.len() && last.as_ref() == self.records.last();
+        Ok(same.then_some(bytes))
     }
 
-    /// Drops all but the last records.
+    /// Deletes all records but the last `retained` ones. Their lines stay as they were written.
     pub fn keep(&mut self, retained: usize) -> Result<(), FileError> {
         let from = self.records.len().saturating_sub(retained);
         if from == 0 {
             return Ok(());
         }
-        if self.unchanged_length()?.is_none() {
-            return Err(FileError::Conflict);
-        }
-        let text: String = self.records[from..].iter().map(encode).collect();
-        self.disk.replace(&self.path, text.as_bytes()).map_err(|error| self.disk_error(error))?;
+        let Some(bytes) = self.unchanged_lines()? else { return Err(FileError::Conflict) };
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n').skip(from);
+        let text: Vec<u8> = lines.flatten().copied().collect();
+        self.disk.replace(&self.path, &text).map_err(|error| self.disk_error(error))?;
         self.records.drain(..from);
         Ok(())
     }
