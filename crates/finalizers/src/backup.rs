@@ -13,54 +13,53 @@ use serde_json::Value;
 use mooring_workflow::secret_fields;
 use mooring_workflow::store::JournalPlace;
 
-/// Larger ones are packed.
-const PLAIN: usize = 8 * 1024;
-/// A record must fit into one `ConfigMap`, which has 1 MiB; half of it leaves room for the rest of the record.
-const MOST_IN_CONFIG_MAP: usize = 512 * 1024;
-/// An API server stores objects of 1.5 MiB.
-const MOST_IN_FILE: usize = 8 * 1024 * 1024;
+/// Larger objects are compressed.
+const MAX_PLAIN: usize = 8 * 1024;
+/// Half of the 1 MiB of a `ConfigMap`, into which a record must fit.
+const MAX_IN_CONFIG_MAP: usize = 512 * 1024;
+/// API servers store objects of up to 1.5 MiB.
+const MAX_IN_FILE: usize = 8 * 1024 * 1024;
 
-/// What is longer is no annotation for people, and may be packed.
-const LONGEST_NOTE: usize = 1024;
+/// Longer annotations are not kept.
+const MAX_ANNOTATION: usize = 1024;
 
-/// An object as it was, without what may hold a secret and without the account of who wrote which field.
+/// An object without secrets and `managedFields`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
-    /// The object, if it is small.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<Value>,
-    /// Base64 of gzip of its JSON, if it is not.
+    /// Base64 of gzip of a larger object's JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packed: Option<String>,
-    /// What was left out since it may hold a secret, as pointers.
+    /// Pointers to omitted members that may be secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stripped: Vec<String>,
 }
 
 impl Backup {
-    /// The backup of an object; else how many bytes it would need, which the journal does not have.
+    /// Returns the required size if the journal cannot store it.
     pub fn of(object: &Value, journal: &JournalPlace) -> Result<Self, usize> {
         let mut object = object.clone();
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
         }
-        // Tools keep the whole object there once more, as a text that nobody looks into.
+        // Tools store the whole object in an annotation.
         let notes = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
         if let Some(notes) = notes {
-            notes.retain(|_, note| note.as_str().is_some_and(is_a_note));
+            notes.retain(|_, note| note.as_str().is_some_and(is_short_text));
         }
         let stripped = secret_fields::strip(&mut object);
         let text = object.to_string();
-        if text.len() <= PLAIN {
+        if text.len() <= MAX_PLAIN {
             return Ok(Self { object: Some(object), packed: None, stripped });
         }
         let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-        // A vector takes everything.
+        // Writing to a vector does not fail.
         let bytes = gzip.write_all(text.as_bytes()).and_then(|()| gzip.finish());
         let packed = BASE64_STANDARD.encode(bytes.unwrap_or_default());
         let most = match journal {
-            JournalPlace::ConfigMap(_) => MOST_IN_CONFIG_MAP,
-            JournalPlace::File(_) => MOST_IN_FILE,
+            JournalPlace::ConfigMap(_) => MAX_IN_CONFIG_MAP,
+            JournalPlace::File(_) => MAX_IN_FILE,
         };
         if packed.len() > most {
             return Err(packed.len());
@@ -68,7 +67,6 @@ impl Backup {
         Ok(Self { object: None, packed: Some(packed), stripped })
     }
 
-    /// The object, to be looked at or made again.
     pub fn restore(&self) -> Option<Value> {
         if let Some(object) = &self.object {
             return Some(object.clone());
@@ -80,9 +78,8 @@ impl Backup {
     }
 }
 
-/// Neither a document nor as long as one.
-fn is_a_note(text: &str) -> bool {
-    text.len() <= LONGEST_NOTE && !text.trim_start().starts_with(['{', '['])
+fn is_short_text(text: &str) -> bool {
+    text.len() <= MAX_ANNOTATION && !text.trim_start().starts_with(['{', '['])
 }
 
 #[cfg(test)]
@@ -92,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backup_gives_the_object_back_without_secrets() {
+    fn backup_restores_the_object_without_secrets() {
         for size in [10, 100_000] {
             let object = json!({
                 "metadata": {"name": "x", "finalizers": ["a.b/c"], "managedFields": [{"manager": "m"}],
@@ -100,7 +97,7 @@ mod tests {
                 "spec": {"text": "y".repeat(size), "password": "hunter2"},
             });
             let backup = Backup::of(&object, &JournalPlace::default()).unwrap();
-            assert_eq!(backup.packed.is_some(), size > PLAIN);
+            assert_eq!(backup.packed.is_some(), size > MAX_PLAIN);
             assert_eq!(backup.stripped, ["/spec/password"]);
             let restored = backup.restore().unwrap();
             assert_eq!(restored["spec"]["text"], object["spec"]["text"]);
@@ -112,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backup_that_does_not_fit_is_refused_and_a_file_has_more_room() {
+    fn backup_is_limited_by_the_size_of_the_journal() {
         // Text that does not pack: a chain of hashes.
         let mut text = String::new();
         let mut link = "seed".to_owned();
@@ -122,7 +119,7 @@ mod tests {
         }
         let object = json!({ "spec": text });
         let bytes = Backup::of(&object, &JournalPlace::default()).unwrap_err();
-        assert!(bytes > MOST_IN_CONFIG_MAP, "{bytes}");
+        assert!(bytes > MAX_IN_CONFIG_MAP, "{bytes}");
         let kept = Backup::of(&object, &JournalPlace::File("j".into())).unwrap();
         assert_eq!(kept.restore().unwrap(), object);
     }

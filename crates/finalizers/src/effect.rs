@@ -1,4 +1,4 @@
-//! Changes as data.
+//! Changes to the cluster, as data.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,32 +6,28 @@ use super::backup::Backup;
 use super::target::Target;
 use mooring_workflow::{Authority, EffectResult};
 
-/// One change of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
-    /// Delete this very object; what it owns follows.
+    /// Deletes an object by uid, with its dependents.
     Delete { target: Target },
-    /// Remove finalizers of an object that is being deleted, if it is still as it was read.
+    /// Removes finalizers of an object that is being deleted, if it is unchanged.
     Strip {
         target: Target,
-        /// The resource version that it was read with.
         version: String,
         removed: Vec<String>,
         kept: Vec<String>,
-        /// The object as it was.
         backup: Box<Backup>,
     },
-    /// Let a workload have no pods.
+    /// Scales a workload to zero.
     ScaleDown {
         target: Target,
-        /// How many it had, for whoever wants it back.
+        /// Former replicas.
         replicas: i64,
     },
 }
 
 impl Effect {
-    /// The object that is changed.
     pub fn target(&self) -> &Target {
         match self {
             Self::Delete { target }
@@ -40,7 +36,7 @@ impl Effect {
         }
     }
 
-    /// What is done, for people.
+    /// Returns the human-readable verb.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Delete { .. } => "delete",
@@ -49,17 +45,17 @@ impl Effect {
         }
     }
 
-    /// What was refused, in a sentence that says what is needed.
+    /// Explains a rejection, with the missing permission if there is one.
     pub fn refused(&self, status: u16, code: &str, message: &str) -> String {
         let target = self.target();
         if let Some(webhook) = webhook(message) {
             return format!(
-                "webhook {webhook} refuses to let mooring {} it: {message}",
+                "webhook {webhook} denied the request to {} it: {message}",
                 self.verb()
             );
         }
         if status == 401 {
-            return "not signed in: the API server does not accept the credentials".to_owned();
+            return "unauthorized: the API server rejected the credentials".to_owned();
         }
         if status == 403 {
             let (verb, part) = match self {
@@ -72,7 +68,7 @@ impl Effect {
                 None => "the cluster".to_owned(),
             };
             return format!(
-                "not permitted: needs the verb {verb} on {}{part} in {place}",
+                "access denied: missing permission {verb} on {}{part} in {place}",
                 target.resource
             );
         }
@@ -90,7 +86,7 @@ impl mooring_workflow::Effect for Effect {
     }
 }
 
-/// The webhook that a message tells of.
+/// Returns the webhook in a message.
 fn webhook(message: &str) -> Option<&str> {
     ["admission webhook \"", "failed calling webhook \""].iter().find_map(|lead| {
         let (_, rest) = message.split_once(lead)?;
@@ -98,13 +94,13 @@ fn webhook(message: &str) -> Option<&str> {
     })
 }
 
-/// Why an effect did not come about; none if it did, or if nobody knows.
+/// Returns the reason why an effect failed; none if it succeeded or is in progress.
 pub fn why_not(effect: &Effect, result: &EffectResult) -> Option<String> {
     match result {
         EffectResult::Refused { status, code, message, .. } => {
             Some(effect.refused(*status, code, message))
         }
-        EffectResult::Unknown { why } => Some(format!("no answer ({why})")),
+        EffectResult::Unknown { why } => Some(format!("no response ({why})")),
         _ => None,
     }
 }
@@ -116,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_says_who_refused_and_what_is_needed() {
+    fn rejection_names_the_webhook_or_missing_permission() {
         let root = "/apis/package-operator.run/v1alpha1";
         let target = Target::new("packages.package-operator.run", root, Some("team"), "p", "u");
         let delete = Effect::Delete { target: target.clone() };
@@ -125,7 +121,7 @@ mod tests {
             delete.refused(403, "Forbidden", "packages \"p\" is forbidden: User \"ann\" cannot");
         assert_eq!(
             told,
-            "not permitted: needs the verb delete on packages.package-operator.run in namespace team"
+            "access denied: missing permission delete on packages.package-operator.run in namespace team"
         );
         let by_webhook = "admission webhook \"guard.example.com\" denied the request: not now";
         for status in [400, 403] {

@@ -1,4 +1,4 @@
-//! Signs that an operator runs, wherever it does: Leases, writes, events, webhooks.
+//! Signs of a running operator: Leases, writes, events, webhooks.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::profile::Profile;
 use mooring_workflow::Reading;
 
-/// Field managers and event sources that are not an operator: tools of people, Kubernetes itself, and Mooring.
+/// Field managers and event sources that are not an operator: user tools, Kubernetes, and Mooring.
 ///
-/// Whole names: `helm-operator` is an operator, `helm` is not. Further `kubectl-…` and `mooring-…`.
-const BYSTANDERS: [&str; 13] = [
+/// Whole names: `helm-operator` is an operator, `helm` is not. `kubectl-…` and `mooring-…` also match.
+const OTHER_MANAGERS: [&str; 13] = [
     "kubectl",
     "helm",
     "k9s",
@@ -25,30 +25,26 @@ const BYSTANDERS: [&str; 13] = [
     "cloud-controller-manager",
 ];
 
-/// Returns true for names that show nothing about an operator.
-fn is_bystander(name: &str) -> bool {
-    BYSTANDERS.contains(&name) || name.starts_with("kubectl-") || name.starts_with("mooring-")
+fn is_other_manager(name: &str) -> bool {
+    OTHER_MANAGERS.contains(&name) || name.starts_with("kubectl-") || name.starts_with("mooring-")
 }
 
-/// A write that an object's `managedFields` name.
+/// A write in `managedFields`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldWrite {
     pub manager: String,
-    /// When it last changed a field.
     pub at: Timestamp,
 }
 
-/// What an object's `managedFields` show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Writes {
-    /// The newest write that is not known to be by people, Kubernetes or Mooring; none if there is none.
+    /// The latest write that is not by a user tool, Kubernetes or Mooring.
     Known(Option<FieldWrite>),
-    /// There are none, or one without a time: nobody knows who wrote when.
+    /// No entries, or one without a time.
     Unknown,
 }
 
 impl Writes {
-    /// Reads an object's metadata.
     pub(crate) fn read(metadata: &Value) -> Self {
         let Some(entries) = metadata["managedFields"].as_array().filter(|all| !all.is_empty())
         else {
@@ -57,7 +53,7 @@ impl Writes {
         let mut newest: Option<FieldWrite> = None;
         for entry in entries {
             let manager = entry["manager"].as_str().unwrap_or_default();
-            if is_bystander(manager) {
+            if is_other_manager(manager) {
                 continue;
             }
             let Some(at) = time(&entry["time"]) else { return Self::Unknown };
@@ -78,13 +74,12 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Reads a Lease; none if it is held by no one, or is not the operator's: neither in its namespace nor called
-    /// after it.
+    /// Returns none if it is not held, or not of the operator: neither in its namespace nor with its name.
     pub(crate) fn read(profile: &Profile, value: &Value) -> Option<Self> {
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or("");
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let holder = text("/spec/holderIdentity");
-        // One per node, with the node's name.
+        // One per node.
         if namespace == "kube-node-lease" || holder.is_empty() {
             return None;
         }
@@ -99,18 +94,14 @@ impl Lease {
     }
 }
 
-/// An event that the operator reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperatorEvent {
-    /// The component that reported it.
     pub component: String,
-    /// When, the last time.
     pub at: Timestamp,
 }
 
 impl OperatorEvent {
-    /// Reads an event; none if it is neither about an object of the operator's groups nor by a component that is called
-    /// after it.
+    /// Returns none if it is neither about an object of the operator's groups nor by a component with its name.
     pub(crate) fn read(profile: &Profile, value: &Value) -> Option<Self> {
         let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
         let mut component = text(&value["reportingComponent"]);
@@ -120,7 +111,7 @@ impl OperatorEvent {
         let about = text(&value["involvedObject"]["apiVersion"]);
         let group = about.split_once('/').map_or("", |(group, _)| group);
         let concerns = profile.has_group(group) || profile.is_named_in(&component);
-        if !concerns || is_bystander(&component) {
+        if !concerns || is_other_manager(&component) {
             return None;
         }
         let times = ["lastTimestamp", "eventTime", "firstTimestamp"].map(|name| &value[name]);
@@ -133,23 +124,21 @@ impl OperatorEvent {
 /// A webhook for the operator's groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
-    /// Its configuration, in words.
+    /// Description of its configuration.
     pub name: String,
     pub backend: Backend,
 }
 
-/// What answers a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backend {
-    /// A Service, as `NAMESPACE` and `NAME`.
+    /// Namespace and name of a Service.
     Service(String, String),
-    /// A URL, which may be anywhere.
     Url,
 }
 
 impl Backend {
     fn read(client: &Value) -> Self {
-        // They become part of a path.
+        // Both become part of a path.
         let name = |text: &&str| {
             let allowed = |byte: u8| {
                 byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.')
@@ -165,8 +154,7 @@ impl Backend {
 }
 
 impl Webhook {
-    /// Reads a webhook configuration: those webhooks whose rules name a group of the profile. One for all groups (`*`) is
-    /// a policy engine's.
+    /// Reads the webhooks whose rules name a group of the profile. Webhooks for all groups (`*`) are those of policy engines.
     pub(crate) fn of_configuration(profile: &Profile, value: &Value) -> Option<Vec<Self>> {
         let name = mooring_redact::identifier(value["metadata"]["name"].as_str()?);
         let concerns = |hook: &&Value| {
@@ -186,8 +174,8 @@ impl Webhook {
         )
     }
 
-    /// Reads the conversion webhook of a definition; none if it has none.
-    pub(crate) fn of_definition(profile: &Profile, value: &Value) -> Option<Self> {
+    /// Reads the conversion webhook of a CRD.
+    pub(crate) fn of_crd(profile: &Profile, value: &Value) -> Option<Self> {
         let conversion = &value["spec"]["conversion"];
         let group = value["spec"]["group"].as_str()?;
         (conversion["strategy"] == "Webhook" && profile.has_group(group)).then_some(())?;
@@ -199,16 +187,15 @@ impl Webhook {
     }
 }
 
-/// A webhook, and whether its backend answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WebhookState {
-    /// Its configuration, in words.
+    /// Description of its configuration.
     pub name: String,
-    /// Whether its Service has a ready endpoint. Of a URL, nobody knows.
+    /// Its Service has a ready endpoint; unknown for a URL.
     pub answers: Reading<bool>,
 }
 
-/// Returns true if an `EndpointSlice` has an endpoint that is ready; a condition that is absent means ready.
+/// Returns true if an `EndpointSlice` has a ready endpoint; an absent condition means ready.
 pub(crate) fn has_ready_endpoint(slice: &Value) -> bool {
     let mut endpoints = slice["endpoints"].as_array().into_iter().flatten();
     endpoints.any(|endpoint| endpoint["conditions"]["ready"] != false)
@@ -229,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_by_people_and_mooring_are_not_the_operators() {
+    fn writes_by_user_tools_and_mooring_do_not_count() {
         let entry = |manager: &str, day: u8| json!({"manager": manager, "time": format!("2026-11-{day:02}T00:00:00Z")});
         let read = |entries: Value| Writes::read(&json!({ "managedFields": entries }));
         let people = ["kubectl", "kubectl-client-side-apply", "helm", "mooring", "kubelet"];
@@ -246,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn leases_are_the_operators_by_namespace_name_or_holder() {
+    fn leases_match_by_namespace_name_or_holder() {
         let lease = |namespace: &str, name: &str, holder: &str| {
             let value = json!({
                 "metadata": {"namespace": namespace, "name": name},
@@ -264,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_the_operators_by_component_or_object() {
+    fn events_match_by_component_or_object() {
         let event = |component: &str, about: &str| {
             let value = json!({
                 "metadata": {"creationTimestamp": "2026-11-15T07:00:00Z"},
@@ -281,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_count_if_they_name_the_group() {
+    fn webhooks_match_by_group() {
         let of = |group: &str| {
             let value = json!({"metadata": {"name": "w"}, "webhooks": [{
                 "rules": [{"apiGroups": [group]}],
@@ -291,12 +278,12 @@ mod tests {
         };
         assert_eq!(of("karpenter.sh")[0].backend, Backend::Service("n".into(), "s".into()));
         assert!(of("*").is_empty() && of("apps").is_empty());
-        let definition = json!({
+        let crd = json!({
             "metadata": {"name": "nodepools.karpenter.sh"},
             "spec": {"group": "karpenter.sh", "conversion": {"strategy": "Webhook",
                 "webhook": {"clientConfig": {"url": "https://x"}}}},
         });
-        let found = Webhook::of_definition(&profile(), &definition).unwrap();
+        let found = Webhook::of_crd(&profile(), &crd).unwrap();
         assert_eq!(found.backend, Backend::Url);
         assert!(has_ready_endpoint(&json!({"endpoints": [{"conditions": {"ready": false}}, {}]})));
         assert!(!has_ready_endpoint(&json!({"endpoints": [{"conditions": {"ready": false}}]})));

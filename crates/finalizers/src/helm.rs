@@ -1,4 +1,4 @@
-//! A Helm release, from the secrets that Helm keeps it in. Nothing of a secret but what is named here goes further.
+//! Helm releases from their secrets. Only the fields below are used.
 
 use std::io::Read as _;
 
@@ -8,70 +8,67 @@ use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::observation::DEFINITIONS;
+use super::observation::CRDS;
 use super::target::Target;
 
-/// The type of Helm's secrets.
 const TYPE: &str = "helm.sh/release.v1";
-/// A release fits into a secret of 1 MiB; what unpacks to much more is not one.
-const MOST: u64 = 16 * 1024 * 1024;
+/// A release fits into a secret of 1 MiB.
+const MAX_SIZE: u64 = 16 * 1024 * 1024;
 
-/// One revision of a release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
-    /// The secret that holds it.
+    /// Secret of the revision.
     pub target: Target,
     pub revision: u64,
     /// `deployed`, `superseded`, `uninstalling` …
     pub status: String,
-    /// Name and version of the chart; none if the payload cannot be read.
+    /// Name and version of the chart, if the payload can be read.
     pub chart: Option<String>,
-    /// What its manifest names; empty if the payload cannot be read.
+    /// Objects of its manifest; empty if the payload cannot be read.
     #[serde(default)]
     pub resources: Vec<Resource>,
 }
 
-/// An object that a manifest names.
+/// An object of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Resource {
     /// `apps/v1`
     pub api_version: String,
     /// `Deployment`
     pub kind: String,
-    /// As the manifest says; none means the release's, if the kind has namespaces.
+    /// None means the namespace of the release, if the kind has namespaces.
     pub namespace: Option<String>,
     pub name: String,
 }
 
-/// An object of a manifest that is there.
+/// An existing object of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReleaseObject {
     pub target: Target,
-    /// Whether it is being deleted.
     pub deleting: bool,
-    /// Whether it says of itself that it belongs to this release, and may go with it.
-    pub ours: bool,
+    /// Its labels and annotations name this release, and do not keep it.
+    pub belongs: bool,
 }
 
 impl ReleaseObject {
-    /// From the API's JSON. Helm marks what it made; what carries no such mark, or another release's, is not ours.
+    /// Helm marks its objects; those without a mark or of another release do not belong to it.
     #[must_use]
     pub fn read(target: Target, value: &Value, release: &str, namespace: &str) -> Self {
         let annotation = |name: &str| value["metadata"]["annotations"][name].as_str();
-        let ours = annotation("meta.helm.sh/release-name") == Some(release)
+        let belongs = annotation("meta.helm.sh/release-name") == Some(release)
             && annotation("meta.helm.sh/release-namespace") == Some(namespace)
             && annotation("helm.sh/resource-policy") != Some("keep");
-        Self { target, deleting: super::observation::is_deleting(value), ours }
+        Self { target, deleting: super::observation::is_deleting(value), belongs }
     }
 
-    /// Whether it goes with the release: namespaces and definitions have steps of their own, which look first.
+    /// Returns true if it is deleted with the release: namespaces and CRDs have separate steps.
     pub fn goes(&self) -> bool {
-        self.ours && !matches!(self.target.resource.as_str(), "namespaces" | DEFINITIONS)
+        self.belongs && !matches!(self.target.resource.as_str(), "namespaces" | CRDS)
     }
 }
 
 impl Revision {
-    /// From a secret; none if it is no secret of Helm's.
+    /// Returns none if it is not a secret of Helm.
     pub fn read(secret: &Value) -> Option<Self> {
         if secret["type"] != TYPE {
             return None;
@@ -96,20 +93,20 @@ impl Revision {
     }
 }
 
-/// Base64 of the API, base64 of Helm, gzip, JSON.
+/// Decodes base64 of the API, base64 of Helm, gzip, JSON.
 fn unpack(data: &str) -> Option<Value> {
     let outer = BASE64_STANDARD.decode(data).ok()?;
     let inner = BASE64_STANDARD.decode(outer).ok()?;
-    // Releases of old are not compressed.
+    // Old releases are not compressed.
     if !inner.starts_with(&[0x1f, 0x8b]) {
         return serde_json::from_slice(&inner).ok();
     }
     let mut text = Vec::new();
-    GzDecoder::new(inner.as_slice()).take(MOST).read_to_end(&mut text).ok()?;
+    GzDecoder::new(inner.as_slice()).take(MAX_SIZE).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// What a manifest names. A document that cannot be read names nothing; hooks are not part of a manifest.
+/// Returns the objects of a manifest, without documents that cannot be read. Hooks are not part of a manifest.
 fn resources(manifest: &str) -> Vec<Resource> {
     manifest
         .split("\n---")
@@ -119,7 +116,7 @@ fn resources(manifest: &str) -> Vec<Resource> {
             let text =
                 |pointer: &str| value.pointer(pointer)?.as_str().filter(|text| !text.is_empty());
             let name = text("/metadata/name")?;
-            // A name that could leave its place in a path is not a name.
+            // Names become part of a path.
             let clean = |text: &str| !text.contains(['/', '?', '#', '%']);
             let (api_version, kind) = (text("/apiVersion")?, text("/kind")?);
             (clean(name) && clean(kind)).then(|| Resource {
@@ -160,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_is_understood_without_helm() {
+    fn release_is_read_without_helm() {
         let manifest = "---\n# Source: x\napiVersion: v1\nkind: Service\nmetadata:\n  name: s\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: c}\n---\nnonsense: [\n---\n\n";
         let payload = json!({
             "name": "r", "version": 4, "info": {"status": "deployed"}, "manifest": manifest,
@@ -178,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_that_cannot_be_read_leaves_the_labels() {
+    fn unreadable_payload_leaves_the_labels() {
         let revision = Revision::read(&secret(b"\x1f\x8bnot gzip")).unwrap();
         assert_eq!((revision.revision, revision.status.as_str()), (3, "failed"));
         assert_eq!((revision.chart, revision.resources), (None, vec![]));
@@ -188,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_says_that_it_belongs_to_the_release_does() {
+    fn objects_belong_to_the_release_by_their_marks() {
         let made = |annotations: Value| {
             let value = json!({"metadata": {"name": "s", "uid": "u", "annotations": annotations}});
             let target = Target::of("services", "/api/v1", &value).unwrap();
-            ReleaseObject::read(target, &value, "r", "n").ours
+            ReleaseObject::read(target, &value, "r", "n").belongs
         };
         let (name, place) = ("meta.helm.sh/release-name", "meta.helm.sh/release-namespace");
         assert!(made(json!({name: "r", place: "n"})));

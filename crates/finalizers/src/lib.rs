@@ -1,18 +1,18 @@
-//! Removes what a retired operator left behind: custom resources whose finalizers no controller processes any more, their
-//! definitions, and what installed it. Journaled, so that a kill at any instant loses nothing.
+//! Removes the resources of an uninstalled operator: custom resources whose finalizers no controller processes, their CRDs,
+//! and the Helm release. Journaled, so that a kill at any instant loses nothing.
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`profile`], [`settings`] | which operator, and how; always from the command line |
-//! | [`target`], [`observation`], [`helm`], [`view`] | what was read; what could not be read is *unknown*, never *none* |
-//! | [`evidence`], `managed` | signs that the operator runs, wherever it does |
-//! | [`checks`] | every check: when it is evaluated, and what overrides it |
-//! | [`plan`] | steps and what goes along, with a hash over what matters |
+//! | [`profile`], [`settings`] | the operator, and options; always from the command line |
+//! | [`target`], [`observation`], [`helm`], [`view`] | cluster state; failed reads are *unknown*, never *none* |
+//! | [`evidence`], `managed` | signs of a running operator |
+//! | [`checks`] | all checks |
+//! | [`plan`] | steps and garbage-collected dependents, with a hash |
 //! | [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
-//! | [`terms`] | what a run may do: settings and an approved plan |
-//! | `steps` | run, what was read and the time in; exactly one decision out |
-//! | [`shell`] | the cluster's API, and what an operator asks for |
-//! | [`report`] | what was done and what is left, for people and programs |
+//! | [`terms`] | settings and approved plan of a run |
+//! | `steps` | one decision from the run, the reads and the time |
+//! | [`runtime`] | the Kubernetes API, and the commands |
+//! | [`report`] | human-readable and JSON reports |
 
 pub mod backup;
 pub mod checks;
@@ -24,8 +24,8 @@ pub mod observation;
 pub mod plan;
 pub mod profile;
 pub mod report;
+pub mod runtime;
 pub mod settings;
-pub mod shell;
 pub mod step;
 mod steps;
 pub mod target;

@@ -1,19 +1,18 @@
-//! Groups whose controllers run outside the cluster, or are run by AKS, so that nothing in the cluster shows them.
+//! API groups whose controllers run outside the cluster or are run by AKS, so that the cluster does not show them.
 
 use super::profile::is_within;
 
-/// Why a group is in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Managed {
-    /// AKS installs it, and brings it back: nothing of it is ever left over by a retired operator.
+    /// AKS installs and reinstalls it.
     AddOn(&'static str),
-    /// Its controllers often run elsewhere, for example in a management cluster: objects that exist are in use.
+    /// Its controllers may run elsewhere, for example in a management cluster: existing objects are in use.
     Elsewhere(&'static str),
 }
 
 use Managed::{AddOn, Elsewhere};
 
-/// Suffixes of API groups. Groups of `k8s.io` (volume snapshots, vertical autoscaling) are refused by every profile.
+/// Suffixes of API groups. Profiles reject groups of `k8s.io` (volume snapshots, vertical autoscaling).
 const TABLE: [(&str, Managed); 24] = [
     ("karpenter.sh", AddOn("node auto-provisioning (Karpenter)")),
     ("karpenter.azure.com", AddOn("node auto-provisioning (Karpenter)")),
@@ -41,7 +40,7 @@ const TABLE: [(&str, Managed); 24] = [
     ("cert-manager.io", Elsewhere("cert-manager")),
 ];
 
-/// Returns why a group is in the table; none if it is not. A group that contains one of the table contains its objects.
+/// Finds a group in the table, also by a parent group.
 pub(crate) fn managed(group: &str) -> Option<Managed> {
     let labelled = group.split('.').any(|label| label == "karpenter");
     let found =

@@ -1,4 +1,4 @@
-//! What was read from the cluster, as types of our own.
+//! Typed state of the cluster.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,30 +7,24 @@ use super::evidence::Writes;
 use super::target::Target;
 
 pub(crate) const EXTENSIONS: &str = "/apis/apiextensions.k8s.io/v1";
-/// What they are called.
-pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+pub(crate) const CRDS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// Workloads with one pod on every node.
 pub(crate) const DAEMON_SETS: &str = "daemonsets.apps";
 
-/// A custom resource definition.
+/// A `CustomResourceDefinition`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Definition {
+pub struct Crd {
     pub target: Target,
     pub group: String,
-    /// The kind of its objects.
     pub kind: String,
-    /// Whether its objects have namespaces.
     pub namespaced: bool,
-    /// The version by which its objects are reached: the stored one if it is served, else the first that is. None is
-    /// served: its objects cannot be reached at all, which is not the same as there being none.
+    /// The stored version if it is served, else the first served one. None if no version is served: its objects cannot be
+    /// listed, which does not mean that there are none.
     pub version: Option<String>,
-    /// Whether it is being deleted.
     pub deleting: bool,
 }
 
-impl Definition {
-    /// From the API's JSON.
+impl Crd {
     pub fn read(value: &Value) -> Option<Self> {
         let spec = &value["spec"];
         let versions = spec["versions"].as_array()?;
@@ -38,7 +32,7 @@ impl Definition {
         let stored = versions.iter().filter(served).find(|version| version["storage"] == true);
         let used = stored.or_else(|| versions.iter().find(served));
         Some(Self {
-            target: Target::of(DEFINITIONS, EXTENSIONS, value)?,
+            target: Target::of(CRDS, EXTENSIONS, value)?,
             group: spec["group"].as_str()?.to_owned(),
             kind: spec["names"]["kind"].as_str()?.to_owned(),
             namespaced: spec["scope"] == "Namespaced",
@@ -47,38 +41,34 @@ impl Definition {
         })
     }
 
-    /// Its name, which is also that of its resource.
+    /// Name of the CRD and of its resource.
     pub fn name(&self) -> &str {
         &self.target.name
     }
 
-    /// The path of its group and version.
     pub fn root(&self) -> Option<String> {
         self.version.as_ref().map(|version| format!("/apis/{}/{version}", self.group))
     }
 
-    /// The path of the list of its objects, over all namespaces.
+    /// Path of its objects in all namespaces.
     pub fn list(&self) -> Option<String> {
         let plural = self.name().split('.').next().unwrap_or_default();
         self.root().map(|root| format!("{root}/{plural}"))
     }
 }
 
-/// A custom resource, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Object {
     pub target: Target,
     pub version: String,
-    /// Whether it is being deleted.
     pub deleting: bool,
     pub finalizers: Vec<String>,
-    /// Who wrote it, and when.
     #[serde(skip)]
     pub writes: Writes,
 }
 
 impl Object {
-    /// From the API's JSON, or its metadata alone.
+    /// Reads the object or its metadata.
     pub fn read(resource: &str, root: &str, value: &Value) -> Option<Self> {
         Some(Self {
             target: Target::of(resource, root, value)?,
@@ -89,7 +79,7 @@ impl Object {
         })
     }
 
-    /// This very object as it is now; none if it is another one by now.
+    /// Returns the current state; none if the uid differs.
     pub fn renewed(&self, value: &Value) -> Option<Self> {
         let metadata = &value["metadata"];
         (metadata["uid"] == self.target.uid.as_str()).then_some(())?;
@@ -103,20 +93,18 @@ impl Object {
     }
 }
 
-/// A workload in the operator's namespace.
+/// A workload of the operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Controller {
     pub target: Target,
-    /// How many pods it shall have.
+    /// Desired replicas.
     pub wanted: i64,
-    /// How many it has.
     pub replicas: i64,
-    /// How many of them are ready.
     pub ready: i64,
 }
 
 impl Controller {
-    /// From a Deployment, `StatefulSet` or `DaemonSet`.
+    /// Reads a Deployment, `StatefulSet` or `DaemonSet`.
     pub fn read(resource: &str, value: &Value) -> Option<Self> {
         let number = |value: &Value| value.as_i64().unwrap_or(0);
         if resource == DAEMON_SETS {
@@ -141,22 +129,20 @@ impl Controller {
         self.target.resource != DAEMON_SETS
     }
 
-    /// Whether it acts, or may at any moment.
+    /// Returns true if it has pods or may start them.
     pub fn runs(&self) -> bool {
         self.wanted > 0 || self.replicas > 0
     }
 }
 
-/// A binding of a cluster role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
     pub target: Target,
-    /// What it grants, and to whom, in words.
+    /// Description of role and subjects.
     pub grants: String,
 }
 
 impl Binding {
-    /// From the API's JSON.
     pub fn read(value: &Value) -> Option<Self> {
         let rbac = "rbac.authorization.k8s.io";
         let root = "/apis/rbac.authorization.k8s.io/v1";
@@ -173,22 +159,21 @@ impl Binding {
             })
             .collect();
         let role = value["roleRef"]["name"].as_str().unwrap_or("nothing");
-        let whom = if subjects.is_empty() { "nobody".to_owned() } else { subjects.join(", ") };
-        Some(Self { target, grants: format!("{role} to {whom}") })
+        let subjects =
+            if subjects.is_empty() { "no subjects".to_owned() } else { subjects.join(", ") };
+        Some(Self { target, grants: format!("{role} to {subjects}") })
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Namespace {
     pub target: Target,
-    /// Whether it is being deleted.
     pub deleting: bool,
-    /// What holds it, as its conditions say.
+    /// Conditions that block its deletion.
     pub held_by: Vec<String>,
 }
 
 impl Namespace {
-    /// From the API's JSON.
     pub fn read(value: &Value) -> Option<Self> {
         let conditions = value["status"]["conditions"].as_array();
         let held_by = conditions.map(Vec::as_slice).unwrap_or_default().iter().filter_map(|one| {
@@ -217,8 +202,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn definition(versions: &Value) -> Definition {
-        Definition::read(&json!({
+    fn crd(versions: &Value) -> Crd {
+        Crd::read(&json!({
             "metadata": {"name": "packages.package-operator.run", "uid": "u"},
             "spec": {
                 "group": "package-operator.run", "scope": "Namespaced", "versions": versions,
@@ -229,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_reached_by_a_version_that_is_served() {
+    fn objects_are_listed_in_a_served_version() {
         let version = |name: &str, served: bool, storage: bool| json!({"name": name, "served": served, "storage": storage});
         for (versions, wanted) in [
             (json!([version("v1", true, false), version("v2", true, true)]), Some("v2")),
@@ -238,15 +223,15 @@ mod tests {
             (json!([version("v1", false, true)]), None),
             (json!([]), None),
         ] {
-            let definition = definition(&versions);
-            assert_eq!(definition.version.as_deref(), wanted, "{versions}");
+            let crd = crd(&versions);
+            assert_eq!(crd.version.as_deref(), wanted, "{versions}");
         }
-        let served = definition(&json!([version("v1", true, true)]));
+        let served = crd(&json!([version("v1", true, true)]));
         assert_eq!(served.list().unwrap(), "/apis/package-operator.run/v1/packages");
     }
 
     #[test]
-    fn a_workload_that_may_start_at_any_moment_runs() {
+    fn workload_that_may_start_counts_as_running() {
         let controller = |wanted: i64, replicas: i64| {
             Controller::read(
                 "deployments.apps",

@@ -1,15 +1,14 @@
-//! Which operator is removed: a profile, from a file or built in.
+//! Profile of the operator to remove, from a file or built in.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::target::Target;
 
-/// The profiles that are compiled in.
 const BUILT_IN: [(&str, &str); 1] =
     [("package-operator", include_str!("../profiles/package-operator.yaml"))];
 
-/// Namespaces that are never deleted: the cluster's own, and the one with the journal.
+/// Namespaces that are never deleted: those of Kubernetes, and that of the journal.
 const PROTECTED: [&str; 5] = [
     "default",
     "kube-system",
@@ -18,27 +17,25 @@ const PROTECTED: [&str; 5] = [
     mooring_workflow::store::NAMESPACE,
 ];
 
-/// What belongs to a retired operator.
+/// Resources of an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Profile {
-    /// Its name; the journal's name ends with it.
+    /// Suffix of the journal's name.
     pub name: String,
     #[serde(default)]
     pub description: String,
-    /// API groups; their subgroups belong to them.
+    /// API groups, with their subgroups.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// Finalizers that may be removed: whole names, or `GROUP/*`. Without any: those of the groups.
+    /// Finalizers that may be removed, as names or `GROUP/*`. Defaults to those of the groups.
     #[serde(default)]
     pub finalizers: Vec<String>,
-    /// The operator's namespace, which goes last.
+    /// Namespace of the operator, deleted last.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// `ClusterRoleBinding`s, by name.
     #[serde(default)]
     pub cluster_role_bindings: Vec<String>,
-    /// The Helm release that installed it.
     #[serde(default)]
     pub release: Option<Release>,
 }
@@ -47,34 +44,28 @@ pub struct Profile {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Release {
     pub name: String,
-    /// Where its secrets are; without it the profile's namespace.
+    /// Namespace of its secrets; defaults to that of the profile.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// What becomes of the objects in its manifest.
     #[serde(default)]
     pub resources: ReleaseResources,
 }
 
-/// What becomes of the objects that a release made.
+/// Policy for the objects of a release.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReleaseResources {
-    /// They stay; what is left of them is told.
+    /// They are kept, and reported.
     #[default]
     Keep,
-    /// Those that say of themselves that they belong to the release are deleted.
+    /// Those marked as part of the release are deleted.
     Delete,
 }
 
-/// A profile that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProfileError {
-    /// No built-in one has this name.
-    #[error(
-        "there is no profile `{0}`\nhint: the built-in one is package-operator; anything else must be a file"
-    )]
+    #[error("unknown profile `{0}`\nhint: use the built-in profile package-operator, or a file")]
     Unknown(String),
-    /// A text that is no profile.
     #[error("{file} is not a profile: {why}")]
     Invalid { file: String, why: String },
 }
@@ -86,7 +77,7 @@ impl Profile {
         Self::parse(name, text)
     }
 
-    /// A profile from a text; `file` is what to call it when it is wrong.
+    /// Parses a profile; `file` is its name in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, ProfileError> {
         let invalid = |why: String| ProfileError::Invalid { file: file.to_owned(), why };
         let profile: Self =
@@ -94,7 +85,7 @@ impl Profile {
         profile.checked().map_err(invalid)
     }
 
-    /// A profile of an API group alone, for whoever has no file.
+    /// Returns a profile of one API group.
     #[must_use]
     pub fn of_group(group: &str) -> Self {
         Self {
@@ -108,7 +99,7 @@ impl Profile {
         }
     }
 
-    /// The same, made whole, or what is wrong with it.
+    /// Validates the profile and adds defaults.
     pub fn checked(mut self) -> Result<Self, String> {
         let label = |name: &str| {
             !name.is_empty()
@@ -118,7 +109,7 @@ impl Profile {
                 })
         };
         if !label(&self.name) {
-            return Err("`name` must be of lower-case letters, digits and dashes".to_owned());
+            return Err("`name` must have lowercase letters, digits and dashes only".to_owned());
         }
         if let Some(bad) = self
             .groups
@@ -130,11 +121,11 @@ impl Profile {
                 mooring_redact::identifier(bad)
             ));
         }
-        let ours = ["k8s.io", "kubernetes.io"];
+        let reserved = ["k8s.io", "kubernetes.io"];
         if let Some(bad) =
-            self.groups.iter().find(|group| ours.iter().any(|own| is_within(group, own)))
+            self.groups.iter().find(|group| reserved.iter().any(|own| is_within(group, own)))
         {
-            return Err(format!("the group {bad} is Kubernetes' own"));
+            return Err(format!("the group {bad} belongs to Kubernetes"));
         }
         let names = self
             .cluster_role_bindings
@@ -142,14 +133,11 @@ impl Profile {
             .chain(&self.namespace)
             .chain(self.release.iter().map(|release| &release.name))
             .chain(self.release.iter().filter_map(|release| release.namespace.as_ref()));
-        // A binding may have a colon in its name. None of them may leave its place in a path.
+        // Names become part of a path; a binding may have a colon.
         if let Some(bad) =
             names.into_iter().find(|name| !label(&name.replace(':', "-")) || name.starts_with('.'))
         {
-            return Err(format!(
-                "`{}` is not the name of an object",
-                mooring_redact::identifier(bad)
-            ));
+            return Err(format!("`{}` is not an object name", mooring_redact::identifier(bad)));
         }
         if let Some(namespace) =
             self.namespace.as_ref().filter(|name| PROTECTED.contains(&name.as_str()))
@@ -163,7 +151,7 @@ impl Profile {
             && self.cluster_role_bindings.is_empty()
             && self.release.is_none()
         {
-            return Err("it names nothing to remove".to_owned());
+            return Err("it has nothing to remove".to_owned());
         }
         if self.finalizers.is_empty() {
             self.finalizers = self.groups.iter().map(|group| format!("{group}/*")).collect();
@@ -173,18 +161,16 @@ impl Profile {
         {
             release.namespace.clone_from(&self.namespace);
             if release.namespace.is_none() {
-                return Err("`release` needs a namespace".to_owned());
+                return Err("`release` requires a namespace".to_owned());
             }
         }
         Ok(self)
     }
 
-    /// True for the groups of the profile and their subgroups.
     pub fn has_group(&self, group: &str) -> bool {
         self.groups.iter().any(|own| is_within(group, own))
     }
 
-    /// True if this finalizer may be removed.
     pub fn lists(&self, finalizer: &str) -> bool {
         self.finalizers.iter().any(|listed| match listed.strip_suffix("/*") {
             Some(group) => {
@@ -194,24 +180,24 @@ impl Profile {
         })
     }
 
-    /// Where the journal is in a cluster.
+    /// Returns the name of the journal's `ConfigMap`.
     pub fn config_map(&self) -> String {
         format!("finalizers-{}", self.name)
     }
 
-    /// Returns where versions before 0.2 kept the journal, in `kube-system`.
+    /// Returns the name of a journal of Mooring 0.1 in `kube-system`.
     pub(crate) fn former_config_map(&self) -> String {
         format!("mooring-finalizers-{}", self.name)
     }
 
-    /// Returns true for workloads of the operator: those of its namespace, and those that are called after it.
+    /// Returns true for workloads in the operator's namespace or with its name.
     pub(crate) fn has_workload(&self, workload: &Target) -> bool {
         let own = self.namespace.is_some() && self.namespace == workload.namespace;
         own || self.is_named_in(&workload.name)
     }
 
-    /// Returns true if a name contains the operator's: the first label of one of its groups, as `cert-manager` of
-    /// `cert-manager.io`. A label of less than four letters must be a whole word of the name.
+    /// Returns true if a name contains the first label of one of the groups, such as `cert-manager` of `cert-manager.io`. Labels
+    /// with fewer than four letters must match a whole part of the name.
     pub fn is_named_in(&self, name: &str) -> bool {
         let whole =
             |word: &str| name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == word);
@@ -221,7 +207,7 @@ impl Profile {
     }
 }
 
-/// True for `group` itself and `x.group`, never for `xgroup`.
+/// Returns true for `group` and `x.group`, never for `xgroup`.
 pub(crate) fn is_within(domain: &str, group: &str) -> bool {
     domain.strip_suffix(group).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }
@@ -231,9 +217,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_alike_group_is_never_touched() {
+    fn group_with_a_similar_name_does_not_match() {
         let profile = Profile::named("package-operator").unwrap();
-        for (group, ours) in [
+        for (group, expected) in [
             ("package-operator.run", true),
             ("foo.package-operator.run", true),
             ("a.b.package-operator.run", true),
@@ -243,12 +229,12 @@ mod tests {
             ("operator.run", false),
             ("", false),
         ] {
-            assert_eq!(profile.has_group(group), ours, "{group}");
+            assert_eq!(profile.has_group(group), expected, "{group}");
         }
     }
 
     #[test]
-    fn operator_is_recognized_by_the_first_label_of_its_groups() {
+    fn operator_is_found_by_the_first_label_of_its_groups() {
         let named = |group: &str, name: &str| Profile::of_group(group).is_named_in(name);
         assert!(named("karpenter.sh", "karpenter-leader-election"));
         assert!(named("cert-manager.io", "my-cert-manager-webhook"));
@@ -258,9 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn only_listed_finalizers_may_be_removed() {
+    fn unlisted_finalizers_are_kept() {
         let mut profile = Profile::named("package-operator").unwrap();
-        for (finalizer, ours) in [
+        for (finalizer, expected) in [
             ("package-operator.run/cached", true),
             ("sub.package-operator.run/x", true),
             ("xpackage-operator.run/cached", false),
@@ -268,7 +254,7 @@ mod tests {
             ("foregroundDeletion", false),
             ("example.com/package-operator.run/x", false),
         ] {
-            assert_eq!(profile.lists(finalizer), ours, "{finalizer}");
+            assert_eq!(profile.lists(finalizer), expected, "{finalizer}");
         }
         profile.finalizers = vec!["foregroundDeletion".into()];
         assert!(
@@ -277,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_that_could_hurt_is_refused() {
+    fn dangerous_profile_is_rejected() {
         let parse = |text: &str| Profile::parse("p.yaml", text).map_err(|error| error.to_string());
         assert!(Profile::named("nosuch").unwrap_err().to_string().contains("package-operator"));
         for (text, wanted) in [

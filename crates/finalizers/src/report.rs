@@ -1,4 +1,4 @@
-//! The report of a run, made from its journal alone: `status` on any machine says the same.
+//! The report of a run, from its journal alone: `status` prints the same on any host.
 
 use jiff::Timestamp;
 use mooring_redact::Lines;
@@ -14,55 +14,49 @@ use mooring_workflow::{EffectResult, Phase, Step as _};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// There was nothing to do.
     Clean,
     Acted,
     Leftovers,
-    /// Nothing was begun, for a reason that `stopped` says.
+    /// No run was started; `stopped` has the reason.
     Refused,
-    /// The run is not over; `resume` continues it.
+    /// `resume` continues the run.
     Interrupted,
 }
 
-/// What was done, and what is left.
+/// Status and history of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunReport {
     /// `mooring.finalizers/v1`
     pub schema: &'static str,
     pub result: Verdict,
     pub profile: String,
-    /// The run; empty if none was begun.
+    /// Empty if no run was started.
     pub run: String,
     pub plan_hash: String,
-    /// When it began, and its last record.
     pub started: Option<Timestamp>,
-    /// See `started`.
+    /// Time of the last record.
     pub last: Option<Timestamp>,
-    /// Steps that came to their end.
     pub steps: Vec<StepReport<Step>>,
-    /// Changes that were made or tried, in order.
+    /// Changes in order, including failed ones.
     pub effects: Vec<EffectReport>,
-    /// What is left, and why.
+    /// Remaining objects, with reasons.
     pub left: Vec<Leftover>,
-    /// Why it stopped, or was not begun.
     pub stopped: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EffectReport {
     pub at: Timestamp,
-    /// What, to which object.
     pub what: String,
-    /// Finalizers that it removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
-    /// Why it did not come about.
+    /// Reason of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl RunReport {
-    /// The report of a command that began no run.
+    /// Reports a command that started no run.
     #[must_use]
     pub fn without_run(
         profile: &str,
@@ -85,7 +79,7 @@ impl RunReport {
         }
     }
 
-    /// The report of the journal's last run; none if there is none.
+    /// Reports the last run of a journal.
     pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
         let Some(history) = History::read(records)? else { return Ok(None) };
         let run = &history.run;
@@ -117,17 +111,16 @@ impl RunReport {
         }))
     }
 
-    /// Lines for a terminal.
     pub fn table(&self) -> String {
-        let word = match self.result {
-            Verdict::Clean => "clean, nothing to do",
-            Verdict::Acted => "removed",
-            Verdict::Leftovers => "not everything could be removed",
-            Verdict::Refused => "refused, nothing was changed",
-            Verdict::Interrupted => "not over",
+        let result = match self.result {
+            Verdict::Clean => "NOTHING TO DO",
+            Verdict::Acted => "REMOVED",
+            Verdict::Leftovers => "PARTIALLY REMOVED",
+            Verdict::Refused => "BLOCKED; nothing was changed",
+            Verdict::Interrupted => "UNFINISHED; continue with `mooring finalizers resume`",
         };
         let mut text = Lines::default();
-        text.line(format_args!("{}: {word}", self.profile));
+        text.line(format_args!("{}: {result}", self.profile));
         for done in &self.steps {
             let started = self.started.unwrap_or(done.at);
             text.line(done.line(started, done.step.name()).trim_end());
@@ -135,7 +128,7 @@ impl RunReport {
         for left in &self.left {
             let place = left.namespace.as_ref().map(|one| format!("{one}/")).unwrap_or_default();
             let (resource, name, why) = (&left.resource, &left.name, &left.why);
-            text.line(format_args!("left     {resource} {place}{name}: {why}"));
+            text.line(format_args!("remains  {resource} {place}{name}: {why}"));
         }
         if let Some(stopped) = &self.stopped {
             text.line(format_args!("stopped  {stopped}"));
@@ -150,7 +143,7 @@ mod tests {
 
     #[test]
     fn foreign_text_adds_no_line_to_the_table() {
-        let why = Some("webhook \u{1b}[2Jsaid\nleft     forged \u{202e}x".to_owned());
+        let why = Some("webhook \u{1b}[2Jdenied\nremains  forged \u{202e}x".to_owned());
         let report = RunReport::without_run("p\nforged", "h", Verdict::Refused, why);
         let text = report.table();
         assert_eq!(text.lines().count(), 2, "{text:?}");

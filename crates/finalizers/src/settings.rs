@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Settings of a removal.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,25 @@ use serde::{Deserialize, Serialize};
 use super::profile::Profile;
 use mooring_workflow::store::JournalPlace;
 
-/// What is removed, and how. It comes from the command line at every command, never from a journal.
+/// Settings from the command line, never from a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub profile: Profile,
-    /// An operator that still runs is given time for its own teardown, and is then scaled to zero.
+    /// A running operator gets time for its teardown, and is then scaled to zero.
     pub scale_down: bool,
-    /// What cannot be read is left alone and told, instead of being a reason not to begin.
+    /// Failed reads are skipped and reported, and do not block.
     pub best_effort: bool,
-    /// Checks that are overridden, each with the reason.
+    /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
-    /// Where the journal is kept.
     pub journal: JournalPlace,
-    /// How long things may take.
     pub limits: Limits,
 }
 
-/// How long things may take, all inside of `overall`.
+/// Timeouts, all within `overall`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// A run, or its resumption, comes to rest within this.
+    /// Deadline of a session.
     pub overall: SignedDuration,
-    /// Between two looks at something that is under way.
     pub poll: SignedDuration,
 }
 
@@ -40,19 +37,19 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How long an operator that runs may take for its own teardown: three of ten minutes.
+    /// Returns the timeout for the operator's teardown: three of ten minutes.
     pub fn teardown(&self) -> SignedDuration {
         (self.overall / 10) * 3
     }
 
-    /// How long one step waits for what does not depend on us, so that none eats the time of all: two of ten minutes.
+    /// Returns the timeout of a step: two of ten minutes, so that no step takes the time of all.
     pub fn step(&self) -> SignedDuration {
         self.overall / 5
     }
 }
 
 impl Settings {
-    /// The settings of a profile, with everything else as usual.
+    /// Returns the defaults for a profile.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         Self {

@@ -1,26 +1,26 @@
-//! One object of the cluster, by all that names it.
+//! An object of the cluster.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where an object is, and which one it is: another of the same name has another uid.
+/// Path and uid of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Target {
-    /// The resource, as `clusterpackages.package-operator.run`.
+    /// Resource, such as `clusterpackages.package-operator.run`.
     pub resource: String,
-    /// The namespace; none for the cluster's own.
+    /// None for cluster-scoped objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     pub name: String,
     pub uid: String,
-    /// Where the API has it.
+    /// Path in the API.
     pub path: String,
 }
 
 impl Target {
-    /// The object `name` of a resource; `root` is the resource's path without a namespace (`/apis/apps/v1`).
+    /// `root` is the path of the API version (`/apis/apps/v1`).
     #[must_use]
     pub fn new(resource: &str, root: &str, namespace: Option<&str>, name: &str, uid: &str) -> Self {
         let plural = resource.split('.').next().unwrap_or(resource);
@@ -37,14 +37,13 @@ impl Target {
         }
     }
 
-    /// The same from an object's metadata.
+    /// Reads an object's metadata.
     pub fn of(resource: &str, root: &str, object: &Value) -> Option<Self> {
         let text = |name: &str| object["metadata"][name].as_str().filter(|text| !text.is_empty());
         Some(Self::new(resource, root, text("namespace"), text("name")?, text("uid")?))
     }
 }
 
-/// `clusterpackages.package-operator.run/name`, with the namespace before the name if there is one.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.namespace {

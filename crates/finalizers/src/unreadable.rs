@@ -1,30 +1,29 @@
-//! Why something could not be read, with the permission that is missing.
+//! Explains failed reads, with the missing permission.
 
 use mooring_workflow::Reading;
 
 use crate::view::Query;
 
-/// Why the objects of a definition cannot be reached.
-pub(crate) const NOT_SERVED: &str = "no version of its definition is served, so that nobody can tell whether there are any; serve one \
-     (`kubectl edit crd`: served: true) and try again";
+pub(crate) const NOT_SERVED: &str =
+    "its CRD serves no version, so objects cannot be listed; set `served: true` and retry";
 
-/// A reading that is missing, with the right that would mend it.
+/// Describes a failed read, with the missing permission.
 pub(crate) fn unreadable<T>(query: &Query, reading: &Reading<T>) -> String {
     match reading {
         Reading::Denied(_) => {
-            let (verb, resource) = right(query);
-            format!("not permitted: needs the verb {verb} on {resource}")
+            let (verb, resource) = permission(query);
+            format!("access denied: missing permission {verb} on {resource}")
         }
         other => format!("{} {}", about(query), other.missing().unwrap_or_default()),
     }
 }
 
-/// The right that a question needs: verb and resource.
-fn right(query: &Query) -> (&'static str, String) {
+/// Returns verb and resource of a query.
+fn permission(query: &Query) -> (&'static str, String) {
     let of = |text: &str| text.to_owned();
     match query {
-        Query::Definitions => ("list", of("customresourcedefinitions.apiextensions.k8s.io")),
-        Query::Objects(definition) => ("list", of(definition.name())),
+        Query::Crds => ("list", of("customresourcedefinitions.apiextensions.k8s.io")),
+        Query::Objects(crd) => ("list", of(crd.name())),
         Query::Whole(path) => ("get", path.clone()),
         Query::Controllers => {
             ("list", of("deployments.apps, statefulsets.apps and daemonsets.apps"))
@@ -41,12 +40,12 @@ fn right(query: &Query) -> (&'static str, String) {
             ("get", format!("clusterrolebindings.rbac.authorization.k8s.io {name}"))
         }
         Query::Release => ("list", of("secrets")),
-        Query::ReleaseObject => ("get", of("what the release's manifest names")),
+        Query::ReleaseObject => ("get", of("the objects of the release's manifest")),
         Query::Namespace => ("get", of("namespaces")),
     }
 }
 
 pub(crate) fn about(query: &Query) -> String {
-    let (verb, resource) = right(query);
+    let (verb, resource) = permission(query);
     format!("{verb} {resource}")
 }

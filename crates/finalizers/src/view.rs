@@ -1,4 +1,4 @@
-//! Questions to the cluster, and what was answered.
+//! Queries, and their results.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,32 @@ use serde_json::Value;
 
 use super::evidence::{Lease, OperatorEvent, WebhookState};
 use super::helm::{ReleaseObject, Revision};
-use super::observation::{Binding, Controller, Definition, Namespace, Object};
+use super::observation::{Binding, Controller, Crd, Namespace, Object};
 use mooring_workflow::Reading;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
-    /// All definitions of the cluster.
-    Definitions,
-    Objects(Box<Definition>),
-    /// One object, whole, by its path.
+    /// All CRDs of the cluster.
+    Crds,
+    Objects(Box<Crd>),
+    /// One whole object, by its path.
     Whole(String),
-    /// The workloads that may process finalizers.
+    /// Workloads that may process finalizers.
     Controllers,
     /// Leases that the operator may hold.
     Leases,
-    /// Events that the operator reported.
     Events,
-    /// Webhooks for the operator's groups.
     Webhooks,
-    /// A cluster role binding.
     Binding(String),
     Release,
-    /// What of the newest revision's manifest is there.
+    /// Existing objects of the latest revision's manifest.
     ReleaseObject,
     Namespace,
 }
 
 #[derive(Debug)]
-#[expect(missing_docs, reason = "each answers the question of its name")]
 pub enum Answer {
-    Definitions(Reading<Vec<Definition>>),
+    Crds(Reading<Vec<Crd>>),
     Objects(String, Reading<Vec<Object>>),
     Whole(String, Reading<Value>),
     Controllers(Reading<Vec<Controller>>),
@@ -49,11 +45,10 @@ pub enum Answer {
     Namespace(Reading<Namespace>),
 }
 
-/// The results of the reads since the last change that matters.
+/// Results since the last relevant change.
 #[derive(Debug, Default, Clone)]
-#[expect(missing_docs, reason = "each is the answer to the question of its name")]
 pub struct OperatorView {
-    pub definitions: Option<Reading<Vec<Definition>>>,
+    pub crds: Option<Reading<Vec<Crd>>>,
     pub objects: BTreeMap<String, Reading<Vec<Object>>>,
     pub whole: BTreeMap<String, Reading<Value>>,
     pub controllers: Option<Reading<Vec<Controller>>>,
@@ -69,8 +64,8 @@ pub struct OperatorView {
 impl View<Query, Answer> for OperatorView {
     fn has(&self, query: &Query) -> bool {
         match query {
-            Query::Definitions => self.definitions.is_some(),
-            Query::Objects(definition) => self.objects.contains_key(definition.name()),
+            Query::Crds => self.crds.is_some(),
+            Query::Objects(crd) => self.objects.contains_key(crd.name()),
             Query::Whole(path) => self.whole.contains_key(path),
             Query::Controllers => self.controllers.is_some(),
             Query::Leases => self.leases.is_some(),
@@ -85,7 +80,7 @@ impl View<Query, Answer> for OperatorView {
 
     fn take(&mut self, answer: Answer) {
         match answer {
-            Answer::Definitions(reading) => self.definitions = Some(reading),
+            Answer::Crds(reading) => self.crds = Some(reading),
             Answer::Objects(name, reading) => {
                 self.objects.insert(name, reading);
             }
@@ -105,15 +100,14 @@ impl View<Query, Answer> for OperatorView {
         }
     }
 
-    /// A list is of perhaps a thousand objects: what was acted upon since it was read counts as handled until the next
-    /// one. Whole objects are large, and each is needed once.
+    /// Keeps lists, which may have thousands of objects: objects that were changed since count as handled until the next list.
+    /// Whole objects are large, and each is needed once.
     fn keep(&mut self) -> bool {
         self.whole.clear();
         true
     }
 }
 
-/// The entries of a list that could be read.
 pub(crate) fn known<T>(reading: Option<&Reading<Vec<T>>>) -> &[T] {
     reading.and_then(Reading::known).map(Vec::as_slice).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The removal of what an operator left as a workflow: its types, and what its journal says beyond steps and effects.
+//! Removal of an operator's resources as a workflow: its types, and the facts of its journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,21 +14,15 @@ use crate::profile::Profile;
 use crate::step::Step;
 use crate::view::Query;
 
-/// The content of a record.
 pub type Entry = mooring_workflow::Entry<FinalizerRemoval>;
-/// A record of the journal.
 pub type Record = mooring_workflow::Record<Entry>;
-/// A run as its records describe it. It contributes back-off, skipped objects and the current step to a session, nothing
-/// that widens what it does.
+/// A run of the journal. It contributes backoff, skipped objects and the current step, never more targets.
 pub type Run = mooring_workflow::Run<FinalizerRemoval>;
-/// What was tried for an effect.
 pub type Attempt = mooring_workflow::Attempt<Effect>;
-/// How a run stopped.
 pub type RunOutcome = mooring_workflow::RunOutcome<FinalizerRemoval>;
-/// What to do next.
 pub type Decision = mooring_workflow::Decision<FinalizerRemoval>;
 
-/// Removes what a retired operator left.
+/// Removes the resources of an uninstalled operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FinalizerRemoval;
 
@@ -58,16 +52,14 @@ impl Replay for FinalizerRemoval {
     }
 }
 
-/// What a process starts with that begins or continues a run.
+/// Input of a process that starts or continues a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// The plan that was made and approved for it.
     pub plan_hash: PlanHash,
-    /// How it was approved.
     pub approval: Approval,
-    /// The uid of the cluster's `kube-system`.
+    /// Uid of the namespace kube-system.
     pub cluster: String,
-    /// What is removed. A resumed run compares it, and acts on the profile of its own command line.
+    /// Compared with the profile of the command line, which a resumed run uses.
     pub profile: Box<Profile>,
     pub owner: Owner,
 }
@@ -77,32 +69,31 @@ impl mooring_workflow::Session for Session {
         &self.approval
     }
 
-    /// Every step runs again from live state: that a record calls one done shows nothing.
+    /// Every step runs again from live state, regardless of the journal.
     fn continues(&self, _: &Self) -> bool {
         false
     }
 }
 
-/// What is recorded besides steps and effects.
+/// Facts in addition to steps and effects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Fact {
-    /// An object is left as it is.
+    /// An object is skipped.
     Spared {
-        /// Its path and identity.
+        /// Path and uid.
         key: String,
         why: String,
     },
 }
 
-/// What the records say that only a removal understands.
+/// State from the facts of a removal.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
-    /// Objects that are left as they are, by path and identity, and why.
+    /// Skipped objects by path and uid, with reasons.
     pub spared: BTreeMap<String, String>,
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
@@ -110,24 +101,20 @@ pub enum Finish {
     Leftovers,
 }
 
-/// Something that is still there at the end, or of which nothing is known.
+/// An object that remains, or that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
     pub resource: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The name; `*` if it is not known which there are.
+    /// `*` if the names are unknown.
     pub name: String,
-    /// Why it is still there.
     pub why: String,
-    /// Finalizers that hold it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<String>,
 }
 
-/// Why a run stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "a fixed vocabulary; the message beside it is the explanation")]
 pub enum Reason {
     Deadline,
     Interrupted,
@@ -144,11 +131,10 @@ impl mooring_workflow::types::Reason for Reason {
     const NOT_APPROVED: Self = Self::NotApproved;
 }
 
-/// Questions that only a removal asks of its run.
+/// Accessors of a removal run.
 pub trait RemovalRun {
-    /// What was deleted: for each path the objects that were there, one after the other.
+    /// Returns the uids of deleted objects, by path.
     fn deleted(&self) -> BTreeMap<&str, BTreeSet<&str>>;
-    /// Returns true if anything was changed.
     fn acted(&self) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! Changes to the outside world, as data.
+//! Changes to Azure and Kubernetes, as data.
 
 use jiff::Timestamp;
 use mooring_redact::printable;
@@ -10,78 +10,78 @@ use crate::names::RUN_TAG;
 use crate::operation::Scope;
 use mooring_workflow::{Authority, EffectResult, Refusal};
 
-/// The code of a refusal by a lock.
+/// Error code of a resource lock.
 const SCOPE_LOCKED: &str = "ScopeLocked";
 
-/// One change. A decision makes at most one, and reading shows whether it happened.
+/// A change. A decision makes at most one, and reads show whether it was applied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum Effect {
-    /// Abort the latest operation of a cluster or pool; `operation` is the one that it was seen to be.
+    /// Aborts the latest operation of a cluster or pool; `operation` is its observed id.
     AbortOperation {
         scope: Scope,
         operation: String,
-        /// When the guards were judged right before. Older journals do not say.
+        /// Time of the checks right before; absent in older journals.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         judged: Option<Timestamp>,
     },
     PutPool {
         pool: String,
         body: Value,
-        /// Precondition if there is none of its name, or the very one that was looked at. Older journals do not say.
+        /// Absent in older journals.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Precondition>,
     },
     DeletePool {
         pool: String,
-        /// Precondition if the resource still has this version.
         if_match: Option<String>,
     },
-    /// Keep new pods off a node.
-    Cordon { node: String, uid: String },
-    /// Let pods on a node again.
-    Uncordon { node: String, uid: String },
-    /// Ask for a pod to leave, as far as budgets allow.
+    Cordon {
+        node: String,
+        uid: String,
+    },
+    Uncordon {
+        node: String,
+        uid: String,
+    },
+    /// Evicts a pod, honoring PDBs.
     Evict {
         namespace: String,
         pod: String,
-        /// Identity: a pod of the same name may be another one.
         uid: String,
     },
-    /// Delete a pod in spite of its budgets, for the recorded reason.
+    /// Deletes a pod regardless of PDBs.
     DeletePod {
         namespace: String,
         pod: String,
         uid: String,
-        /// Why this was allowed.
+        /// Reason of the override.
         reason: String,
     },
-    /// Merge a tag into the cluster's, which makes the service reconcile it.
-    TagCluster { name: String, value: String },
+    /// Updates a tag of the cluster, which triggers reconciliation.
+    TagCluster {
+        name: String,
+        value: String,
+    },
 }
 
-/// Under which condition a pool is written.
+/// Condition of a write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precondition {
-    /// There is no such pool.
     IfAbsent,
-    /// It still has this version.
     IfMatch(String),
 }
 
 impl Effect {
-    /// The key of the effect that aborts an operation.
     pub(crate) fn key_of_abort(scope: Scope) -> String {
         Self::AbortOperation { scope, operation: String::new(), judged: None }.key()
     }
 
-    /// The key of the effect that makes a pool.
     pub(crate) fn key_of_put(pool: &str) -> String {
         format!("put pool {pool}")
     }
 
-    /// The key of the effect that deletes a pool.
     pub(crate) fn key_of_deletion(pool: &str) -> String {
         format!("delete pool {pool}")
     }
@@ -104,8 +104,7 @@ impl mooring_workflow::Effect for Effect {
         }
     }
 
-    /// What is allowed without an approval takes nothing away: pods may run on a node again, and the run's own tag goes
-    /// onto the cluster. A rollback checks the pool's tags right before.
+    /// Uncordoning and the run's tag need no approval: they remove nothing. A rollback checks the pool's tags right before.
     fn authority(&self) -> Authority {
         match self {
             Self::Uncordon { .. } => Authority::Harmless,
@@ -115,7 +114,7 @@ impl mooring_workflow::Effect for Effect {
         }
     }
 
-    /// A lock of the resource stays until an operator removes it.
+    /// A resource lock stays until an operator removes it.
     fn refusal(&self, result: &EffectResult) -> Option<Refusal> {
         match result {
             EffectResult::Refused { code, .. } if code == SCOPE_LOCKED => Some(Refusal::Final),
@@ -124,7 +123,7 @@ impl mooring_workflow::Effect for Effect {
     }
 }
 
-/// Returns why a service refused; with the next step if only an operator can end the refusal. None for other results.
+/// Returns why a request was rejected, with the next step if an operator must act. None for other results.
 pub(crate) fn explain_refusal(result: &EffectResult) -> Option<String> {
     let EffectResult::Refused { status, code, message, .. } = result else { return None };
     let refusal = mooring_arm::Refusal {
@@ -159,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lock_of_a_resource_is_a_final_refusal() {
+    fn resource_lock_is_a_final_rejection() {
         let effect = Effect::DeletePool { pool: "p".into(), if_match: None };
         let of = |status, code: &str| {
             let (code, message) = (code.to_owned(), String::new());
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn refusal_of_a_linked_right_names_it_and_the_next_step() {
+    fn missing_linked_permission_is_named_with_the_next_step() {
         let of = |status, code: &str, message: &str| {
             let (code, message) = (code.to_owned(), message.to_owned());
             explain_refusal(&EffectResult::Refused { status, code, message, retry_after: None })

@@ -1,4 +1,4 @@
-//! Earlier runs: what was done, and whether it was done too often.
+//! Earlier runs, and the limit of recreations.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +12,26 @@ use crate::workflow::{Entry, Finish, Record};
 use mooring_workflow::Effect as _;
 use mooring_workflow::EffectResult;
 
-/// One run in short.
+/// Summary of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSummary {
     pub run: String,
     pub pool: String,
     pub started: Timestamp,
     pub last: Timestamp,
-    /// The last step that was reached.
     pub step: Option<Step>,
-    /// When it last asked for the pool to be deleted and was not refused, if it did.
+    /// Last deletion of the pool that was not rejected.
     pub deleted: Option<Timestamp>,
-    /// How it ended; none if it can be resumed.
+    /// None if it can be resumed.
     pub finish: Option<Finish>,
-    /// Guards and proofs that were overridden, with reasons.
+    /// Overridden checks with reasons.
     pub overrides: Vec<String>,
 }
 
-/// The runs of a journal, oldest first.
+/// Returns the runs of a journal, oldest first.
 pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
     let mut runs: Vec<RunSummary> = Vec::new();
-    // The deletion before the last one that was tried, which counts again if that one was refused.
+    // The deletion before the last attempt, which counts again if that was rejected.
     let mut before = None;
     for record in records {
         if let Entry::RunStarted(session) = &record.entry {
@@ -78,21 +77,20 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
     runs
 }
 
-/// Runs that a journal keeps, over those of the last day that deleted a pool.
-const KEPT: usize = 8;
+/// Runs that a journal keeps, in addition to those of the last day that deleted a pool.
+const MAX_RUNS: usize = 8;
 
-/// How many of the last records a journal must keep when a new run begins: the last runs, and all that the breaker
-/// counts.
+/// Returns the number of records that a journal keeps when a run starts: the last runs, and all that [`breaker`] counts.
 pub fn retained(records: &[Record], now: Timestamp) -> usize {
     let runs = summaries(records);
     let counts = |id: &str| {
         let deleted = runs.iter().find(|run| run.run == id).and_then(|run| run.deleted);
         deleted.is_some_and(|deleted| now.duration_since(deleted) < BREAKER_PERIOD)
     };
-    mooring_workflow::journal::retained(records, KEPT, counts)
+    mooring_workflow::journal::retained(records, MAX_RUNS, counts)
 }
 
-/// Why a pool may not be recreated once more now: a fault that comes back is not cured by a third time.
+/// Returns the reason why a pool must not be recreated again: a recurring fault is not fixed by a third rebuild.
 pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String> {
     let recent = runs
         .iter()
@@ -101,8 +99,6 @@ pub fn breaker(runs: &[RunSummary], pool: &str, now: Timestamp) -> Option<String
         .filter(|deleted| now.duration_since(*deleted) < BREAKER_PERIOD)
         .count();
     (recent >= MAX_RECREATIONS).then(|| {
-        format!(
-            "pool {pool} was recreated {recent} times within a day; another time will not cure it"
-        )
+        format!("pool {pool} was already recreated {recent} times in 24h; not trying again")
     })
 }

@@ -1,39 +1,38 @@
-//! Proves that a node pool is wedged, plans its rebuilding, and carries the plan out from a journal so that
-//! a kill at any instant loses nothing.
+//! Detects wedged node pools, and rebuilds them from a journal that survives a kill at any instant.
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`observation`] | what was read at one instant; what could not be read is *unknown* |
-//! | [`signatures`] | what a wedge is, as data |
-//! | [`checks`] | every check in one table: when it is evaluated, what blocks, what can be overridden |
-//! | [`operation`], [`verdict`] | which operation is running; the verdict that holds regardless of what is unknown |
-//! | [`temporary_pool`] | a temporary pool that is there, and whose it is |
+//! | [`observation`] | typed state of Azure and Kubernetes; failed reads are *unknown* |
+//! | [`signatures`] | errors and checks that define a wedge, as data |
+//! | [`checks`] | all checks in one table |
+//! | [`operation`], [`verdict`] | the running operation; the verdict of `detect` |
+//! | [`temporary_pool`] | an existing temporary pool, and its run |
 //! | [`plan`] | steps as data, with a hash over what matters |
 //! | [`workflow`], [`effects`] | the repair as a workflow, its journal, and changes as data |
-//! | `steps` | what was read and the time in; exactly one decision out |
-//! | [`begin`], [`resume`] | whether a run may begin, and on what authority it is continued |
-//! | [`history`] | earlier runs: what was done, and whether it was done too often |
-//! | [`shell`] | Azure, Kubernetes, and what an operator asks for |
-//! | [`report`] | what was done, for people and programs |
+//! | `steps` | one decision from the run, the reads and the time |
+//! | [`start_checks`], [`resume`] | conditions to start a run, and the authority to continue one |
+//! | [`history`] | earlier runs, and the limit of recreations |
+//! | [`runtime`] | Azure, Kubernetes, and the commands |
+//! | [`report`] | human-readable and JSON reports |
 //!
-//! Decisions are pure; only [`shell`] touches anything. The engine, the journal and its stores are in
+//! Decisions are pure functions; only [`runtime`] does I/O. The engine, the journal and its stores are in
 //! `mooring-workflow`.
 
-pub mod begin;
 pub mod checks;
 pub mod effects;
+pub mod errors;
 pub mod history;
 pub mod names;
 pub mod observation;
 pub mod operation;
 pub mod plan;
 pub mod pool_body;
-pub mod refusal;
 pub mod report;
 pub mod resume;
+pub mod runtime;
 pub mod settings;
-pub mod shell;
 pub mod signatures;
+pub mod start_checks;
 mod steps;
 pub mod temporary_pool;
 pub mod verdict;

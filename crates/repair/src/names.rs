@@ -1,48 +1,46 @@
-//! The names of things that a repair makes.
+//! Names of pools, tags and journals.
 
 use mooring_workflow::approval::PlanHash;
 
-/// The tag by which a temporary pool says what it is for.
+/// Tag with the purpose of a temporary pool.
 pub const PURPOSE_TAG: &str = "mooring-purpose";
-/// The value of [`PURPOSE_TAG`].
 pub const PURPOSE: &str = "repair-temporary-pool";
-/// The tag with the resource id of the pool that the temporary one stands in for.
+/// Tag with the resource id of the pool that the temporary pool replaces.
 pub const SOURCE_TAG: &str = "mooring-source";
-/// The tag that points at the journal.
+/// Tag with the location of the journal.
 pub const JOURNAL_TAG: &str = "mooring-journal";
-/// The tag with the run that made the pool, or that touched the cluster last.
+/// Tag with the run that created the pool, or that last updated the cluster.
 pub const RUN_TAG: &str = "mooring-run";
-/// The tag with the plan that was approved for the run, see [`approval_tag`].
+/// Tag with the approved plan, see [`approval_tag`].
 pub const APPROVAL_TAG: &str = "mooring-approval";
 
-/// The form of [`APPROVAL_TAG`].
 const APPROVAL_VERSION: &str = "v2:";
 
-/// The value of [`APPROVAL_TAG`]. Precondition the permission to write the agent pool or the managed cluster sets it, so that it
-/// vouches for a plan that anyone with access to the journal could have changed.
+/// Returns the value of [`APPROVAL_TAG`]. It takes permission to write the agent pool, so it approves a plan that anyone with
+/// access to the journal could have changed.
 pub fn approval_tag(plan: &PlanHash) -> String {
     format!("{APPROVAL_VERSION}{plan}")
 }
 
-/// The plan that a value of [`APPROVAL_TAG`] names.
+/// Returns the plan of a value of [`APPROVAL_TAG`].
 pub fn approved_plan(tag: &str) -> Option<PlanHash> {
     tag.strip_prefix(APPROVAL_VERSION)?.parse().ok()
 }
 
-/// The name of the `ConfigMap` with a pool's journal.
+/// Returns the name of the `ConfigMap` with a pool's journal.
 pub fn config_map(pool: &str) -> String {
     format!("repair-{pool}")
 }
 
-/// Where Mooring 0.1 kept a pool's journal: namespace and name. It is reported, and never continued.
+/// Returns namespace and name of a journal of Mooring 0.1, which is reported and never continued.
 pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
     ("kube-system", format!("mooring-repair-{pool}"))
 }
 
-/// The name of the temporary pool for `pool`.
+/// Returns the name of the temporary pool for `pool`.
 ///
-/// `system` has the name that operators know. For others a hash keeps within the lower-case characters that AKS allows:
-/// twelve (`tmp` and at most seven digits), or six for Windows (`t` and five digits).
+/// `systmp` for `system`. For others a hash keeps the name within twelve characters (`tmp` and at most seven digits), or six
+/// for Windows (`t` and five digits).
 pub fn temporary_pool(pool: &str, windows: bool) -> String {
     if pool == "system" {
         return "systmp".to_owned();
@@ -74,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn temporary_names_are_the_recorded_ones() {
+    fn temporary_names_are_stable() {
         for (pool, name) in [
             ("system", "systmp"),
             ("a", "tmp1r9wi7g"),
@@ -99,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_temporary_name_is_one_that_the_service_allows() {
+    fn temporary_names_are_valid_in_aks() {
         for pool in ["a", "user", "system", "userswft3a", "userswft3xyz", "abcdefghijkl"] {
             for (windows, most) in [(false, 12), (true, 6)] {
                 let name = temporary_pool(pool, windows);

@@ -1,4 +1,4 @@
-//! Which operation is running, and since when.
+//! The running operation of a cluster or pool.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use mooring_workflow::Reading;
 
 const DELETE_POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools/delete";
 
-/// What an operation belongs to, and so where it can be aborted.
+/// Resource that an operation changes, and where it can be aborted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -19,31 +19,28 @@ pub enum Scope {
     Pool(String),
 }
 
-/// The operation that is under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Running {
     Nothing,
-    /// This one, and no other.
     One {
-        /// Its id, as the operations endpoint or the activity log has it.
+        /// Id in the operations endpoint or the activity log.
         id: String,
         started: Timestamp,
-        /// What it belongs to.
         scope: Scope,
     },
-    /// There is one, but it cannot be identified; the text says why.
+    /// An operation is running but cannot be identified, with the reason.
     Unidentified(String),
 }
 
-/// Identifies the running operation: the operations endpoint if it answers, else the activity log's requests
-/// that started and did not end, over the cluster and all its pools.
+/// Identifies the running operation by the operations endpoint, else by unfinished requests of the cluster and its pools in
+/// the activity log.
 ///
-/// Taking the newest *cluster write* instead, as has been done, ages the wrong operation when a pool
-/// operation is what runs, and a young healthy one is aborted.
+/// The newest *cluster write* would have the wrong age if a pool operation is running, and a recent healthy operation would
+/// be aborted.
 pub fn running(view: &ClusterView) -> Running {
     let busy = match busy(view) {
         Ok(false) => return Running::Nothing,
-        Ok(true) => "something is under way",
+        Ok(true) => "an operation is in progress",
         Err(why) => return Running::Unidentified(why),
     };
     if let Some(Reading::Known(Some(operation))) = &view.latest_operation
@@ -55,13 +52,12 @@ pub fn running(view: &ClusterView) -> Running {
                 started,
                 scope: operation.pool.clone().map_or(Scope::Cluster, Scope::Pool),
             },
-            None => Running::Unidentified(format!("{busy}, but its start is not said")),
+            None => Running::Unidentified(format!("{busy}, start time unknown")),
         };
     }
     from_events(view).unwrap_or_else(|why| Running::Unidentified(format!("{busy}; {why}")))
 }
 
-/// True if this very operation is the one that runs.
 pub fn is_running(view: &ClusterView, scope: &Scope, operation: &str) -> bool {
     matches!(running(view), Running::One { id, scope: found, .. } if id == operation && found == *scope)
 }
@@ -81,8 +77,7 @@ fn busy(view: &ClusterView) -> Result<bool, String> {
 }
 
 fn from_events(view: &ClusterView) -> Result<Running, String> {
-    let cluster =
-        view.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is not known")?;
+    let cluster = view.cluster.as_ref().and_then(Reading::known).ok_or("the cluster is unknown")?;
     let events = match &view.events {
         Some(Reading::Known(events)) => events,
         Some(other) => {
@@ -90,9 +85,9 @@ fn from_events(view: &ClusterView) -> Result<Running, String> {
         }
         None => return Err("the activity log was not read".to_owned()),
     };
-    // The service runs one operation at a time and the newest replaced what was before it.
+    // The service runs one operation at a time: the newest replaced earlier ones.
     let newest = open(cluster, events).pop();
-    let (event, scope) = newest.ok_or("no request in the activity log is unfinished")?;
+    let (event, scope) = newest.ok_or("the activity log shows no unfinished request")?;
     Ok(Running::One { id: id_of(event).to_owned(), started: event.at, scope })
 }
 
@@ -100,7 +95,7 @@ fn id_of(event: &ActivityEvent) -> &str {
     event.operation_id.as_deref().unwrap_or(&event.correlation)
 }
 
-/// True if the cluster is busy and these events do not tell with what.
+/// Returns true if the cluster is busy with an operation that is not in these events.
 pub fn has_unknown_operation(cluster: &Cluster, events: &[ActivityEvent]) -> bool {
     !is_settled(cluster) && open(cluster, events).is_empty()
 }
@@ -109,7 +104,7 @@ fn is_settled(cluster: &Cluster) -> bool {
     matches!(cluster.state.as_str(), "Succeeded" | "Failed" | "Canceled")
 }
 
-/// Requests that started and did not end, the newest last.
+/// Returns unfinished requests, newest last.
 fn open<'e>(cluster: &Cluster, events: &'e [ActivityEvent]) -> Vec<(&'e ActivityEvent, Scope)> {
     let mut open: Vec<(&ActivityEvent, Scope)> = events
         .iter()
@@ -126,7 +121,7 @@ fn open<'e>(cluster: &Cluster, events: &'e [ActivityEvent]) -> Vec<(&'e Activity
     open
 }
 
-/// How often a pool was deleted within a day, as the activity log has it: whoever did it, and whatever journal they kept.
+/// Returns the deletions of a pool within a day in the activity log, by any client.
 pub fn deletions(view: &ClusterView, pool: &str, now: Timestamp) -> Reading<usize> {
     let unread = || Reading::Failed("was not read".to_owned());
     let Some(cluster) = view.cluster.as_ref().and_then(Reading::known) else { return unread() };
@@ -147,11 +142,11 @@ pub fn deletions(view: &ClusterView, pool: &str, now: Timestamp) -> Reading<usiz
     view.events.as_ref().map_or_else(unread, |reading| reading.map(count))
 }
 
-/// What an event's operation belongs to, if it is one of this cluster that changes something.
+/// Returns the scope of an event that changes this cluster.
 fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
     let resource = event.resource.to_ascii_lowercase();
     let rest = resource.strip_prefix(&cluster.to_ascii_lowercase())?;
-    // Reading credentials is an action as well, but it is no operation.
+    // Listing credentials is an action, but not an operation.
     let operation = event.operation.trim().to_ascii_lowercase();
     if operation.contains("/list") || operation.ends_with("/abort/action") {
         return None;
@@ -161,7 +156,7 @@ fn scope(event: &ActivityEvent, cluster: &str) -> Option<Scope> {
         None => rest.is_empty().then_some(Scope::Cluster),
     }
 }
-/// When the activity log shows that an operation of the cluster or the pool was aborted, at `since` or after it.
+/// Returns the time of an abort of the cluster's or pool's operation at or after `since` in the activity log.
 pub fn aborted(view: &ClusterView, pool: &str, since: Timestamp) -> Option<Timestamp> {
     let cluster = view.cluster.as_ref()?.known()?;
     let events = view.events.as_ref()?.known()?;
@@ -170,10 +165,9 @@ pub fn aborted(view: &ClusterView, pool: &str, since: Timestamp) -> Option<Times
         event.operation.to_ascii_lowercase().ends_with("/abort/action")
             && [&cluster.id, &of_pool].iter().any(|id| id.eq_ignore_ascii_case(&event.resource))
     };
-    // The clocks of the log and of the process that wrote the journal may differ.
     let earliest = since.checked_sub(CLOCK_SKEW).unwrap_or(Timestamp::MIN);
     events.iter().filter(is_abort).map(|event| event.at).filter(|at| *at >= earliest).min()
 }
 
-/// How far two clocks may be apart, or one clock from itself after it was set.
+/// Maximum difference of the clocks of the log and of the process that wrote the journal.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(15);

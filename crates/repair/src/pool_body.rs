@@ -1,7 +1,7 @@
-//! From a pool as Azure describes it to a body that Azure accepts.
+//! Request bodies that recreate a pool.
 //!
-//! Works on raw JSON, so that a property which this version does not know survives. The input is never
-//! changed: it is the snapshot, and the only copy of what will be deleted.
+//! Raw JSON in and out: properties that this version does not know survive. The input is the snapshot, the only copy of a
+//! deleted pool.
 
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -9,38 +9,30 @@ use thiserror::Error;
 use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
 use crate::settings::VersionPolicy;
 
-/// Members of a pool that the service writes and refuses or ignores in a request.
+/// Members that the service writes, and rejects or ignores in a request.
 const READ_ONLY_TOP: [&str; 5] = ["id", "name", "type", "eTag", "systemData"];
-/// The same among its properties.
+/// The same in `properties`.
 const READ_ONLY: [&str; 4] = ["provisioningState", "currentOrchestratorVersion", "eTag", "status"];
-/// Properties that the service would act upon: an image can only be set back to one that a pool has used, and a new pool has
-/// used none; a pool that is rebuilt is one that runs.
+/// Properties that the service would act on: a new pool has no earlier image to roll back to, and must run.
 const NOT_SENT: [&str; 2] = ["nodeImageVersion", "powerState"];
-/// The taint of temporary pools for System pools: only what tolerates it is placed there.
+/// Taint of temporary pools for System pools.
 pub const CRITICAL_TAINT: &str = "CriticalAddonsOnly=true:NoSchedule";
-/// The prefix of tags that belong to the service.
 const MANAGED_TAGS: &str = "aks-managed-";
-/// Fields of the autoscaler.
 const AUTOSCALER: [&str; 3] = ["minCount", "maxCount", "enableAutoScaling"];
 
-/// A pool from which no request can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PoolBodyError {
-    /// There is no pool.
     #[error("the pool has no properties")]
     NoProperties,
-    /// The control plane's version is wanted and not known.
-    #[error("the Kubernetes version for the new pool is not known")]
+    #[error("the Kubernetes version for the new pool is unknown")]
     NoVersion,
-    /// The size of the machines is not known.
     #[error("the pool has no vmSize")]
     NoVmSize,
-    /// The pool's id is not known.
     #[error("the pool has no resource id")]
     NoId,
 }
 
-/// The body that makes the pool again.
+/// Returns the body that recreates the pool.
 ///
 /// `control_plane` is the cluster's current version, used by [`VersionPolicy::ControlPlane`] only.
 pub fn pool_body(
@@ -82,13 +74,13 @@ pub fn pool_body(
     Ok(Value::Object(body))
 }
 
-/// A wedge may leave a count outside of the autoscaler's limits, which the service would refuse after the
-/// pool was deleted. A System pool has one node at least.
+/// A wedge may leave a count outside the autoscaler's limits, which the service would reject after the pool was deleted. A
+/// System pool has at least one node.
 fn clamp_count(properties: &mut Map<String, Value>) {
     let number = |name: &str| properties.get(name).and_then(Value::as_i64);
     let Some(mut count) = number("count") else { return };
     if properties.get("enableAutoScaling") == Some(&Value::Bool(true)) {
-        // The maximum last: with a minimum above it the service's own limit is the safer one.
+        // The maximum last: it is the safer limit if the minimum exceeds it.
         count = count.max(number("minCount").unwrap_or(count));
         count = count.min(number("maxCount").unwrap_or(count));
     }
@@ -98,7 +90,7 @@ fn clamp_count(properties: &mut Map<String, Value>) {
     properties.insert("count".into(), count.into());
 }
 
-/// The body of the temporary pool, without the tags that name the run, its journal and its plan.
+/// Returns the body of the temporary pool, without the tags that name run, journal and plan.
 pub fn temporary(
     pool: &Value,
     policy: VersionPolicy,
@@ -134,13 +126,13 @@ pub fn temporary(
     Ok(body)
 }
 
-/// As many nodes as the pool has, else as it must have, else one: what it carried must fit.
+/// Returns the pool's count, else its minimum, else one: its workloads must fit.
 pub fn temporary_count(count: Option<i64>, min_count: Option<i64>) -> i64 {
     [count, min_count].into_iter().flatten().find(|number| *number > 0).unwrap_or(1)
 }
 
-/// What an operator could have changed: the body for the same pool, without the count where the autoscaler
-/// changes it. Two such values differ only if somebody edited the pool.
+/// Returns the configuration of a pool, without the count where the autoscaler changes it. It differs only if the pool was
+/// edited.
 pub fn intent_of(pool: &Value) -> Result<Value, PoolBodyError> {
     let mut body = pool_body(pool, VersionPolicy::Keep, None)?;
     if pool["properties"]["enableAutoScaling"] == Value::Bool(true)
@@ -151,9 +143,9 @@ pub fn intent_of(pool: &Value) -> Result<Value, PoolBodyError> {
     Ok(body)
 }
 
-/// Members of `wanted` that the re-read pool does not have as they were asked for, as pointers.
+/// Returns pointers to the members of `wanted` that the pool does not have as requested.
 ///
-/// Members that the service added are no difference: it fills in defaults.
+/// Members that the service added as defaults do not count.
 pub fn differences(wanted: &Value, found: &Value) -> Vec<String> {
     let mut paths = Vec::new();
     compare(wanted, found, &mut String::new(), &mut paths);

@@ -1,8 +1,8 @@
-//! On what authority a run is continued.
+//! Authority to continue a run.
 //!
-//! The journal is evidence: whoever may write it may have written any of it. What a process may do that continues a
-//! run follows from its own command line, from live state, and from the tag on the temporary pool, which takes the
-//! permission to write agent pools in Azure.
+//! The journal is evidence, not authority: any client with access may have changed it. A process that continues a run relies
+//! on its command line, on live state, and on the tag of the temporary pool, which only callers with permission to write
+//! agent pools can set.
 
 use crate::workflow::RepairRun as _;
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::begin::check_new_plan;
+pub use crate::errors::ResumeError;
+use crate::errors::{StartError, VERSION};
 use crate::observation::Pool;
 use crate::plan::{Document, Plan, Step};
-pub use crate::refusal::ResumeError;
-use crate::refusal::{BeginError, VERSION};
 use crate::settings::Settings;
+use crate::start_checks::check_new_plan;
 use crate::temporary_pool::TemporaryPool;
 use crate::workflow::Record;
 use crate::workflow::Run;
@@ -23,36 +23,35 @@ use mooring_workflow::CheckResult;
 use mooring_workflow::Phase;
 use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
 
-/// What a run can rely on besides its journal.
+/// Evidence for a run in addition to its journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Footing {
-    /// The temporary pool vouches for the journal's plan.
+    /// The tag of the temporary pool approves the plan of the journal.
     Anchored,
-    /// Nothing vouches for it, and the pool still exists: a new plan replaces it.
+    /// Nothing approves the plan, and the pool exists: a new plan replaces it.
     Replannable,
-    /// Nothing vouches for it, and the pool is gone.
+    /// Nothing approves the plan, and the pool was deleted.
     Unverified,
-    /// Precondition effects that harm nothing are left, or a rollback, which checks the tags itself.
+    /// Only harmless effects remain, or a rollback, which checks the tags itself.
     Harmless,
-    /// The temporary pool vouches for another plan.
+    /// The tag of the temporary pool approves another plan.
     Contradicted(TemporaryPool),
 }
 
-/// What the run of a journal can rely on, given the live pools.
 pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
     if state.phase == Phase::Aborting {
         return Footing::Harmless;
     }
     let anchor = TemporaryPool::of(pools, state.pool());
-    // What a finished run left vouches for nothing before this run has adopted it.
+    // The pool of a finished run approves nothing until this run adopts it.
     if let Some(anchor) =
         anchor.filter(|anchor| anchor.run.is_none() || anchor.run != state.session.plan.adopts)
     {
         let source = anchor.source.as_deref().unwrap_or_default();
-        let vouches = anchor.run.as_deref() == Some(&state.id)
+        let approves = anchor.run.as_deref() == Some(&state.id)
             && anchor.approval.as_ref() == Some(&state.facts.plan_hash)
             && source.eq_ignore_ascii_case(state.session.plan.source_id());
-        return if vouches { Footing::Anchored } else { Footing::Contradicted(anchor) };
+        return if approves { Footing::Anchored } else { Footing::Contradicted(anchor) };
     }
     if state.step().is_none_or(|step| step >= Step::ReconcileCluster) {
         return Footing::Harmless;
@@ -64,37 +63,34 @@ pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
     }
 }
 
-/// What the operator or the pipeline brings.
+/// Consent of the operator or the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consent {
-    /// `--yes`, and nothing else.
+    /// `--yes` alone.
     Unattended,
-    /// `--plan-hash`.
     Token(ApprovalToken),
-    /// The name, typed to a review of this plan.
+    /// The name, typed after a review of this plan.
     Typed(PlanHash),
-    /// `--pipeline`.
     Pipeline,
 }
 
-/// A plan that was made from live state just now, with the guards of the same reading.
+/// A new plan from live state, with the checks of the same reads.
 #[derive(Clone, Copy)]
 pub struct Fresh<'a> {
     pub plan: &'a Plan,
     pub guards: &'a [CheckResult],
 }
 
-/// What a process may do that continues a run.
+/// Permission to continue a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grant {
-    /// The plan to execute.
     pub plan: Arc<Document>,
     /// Overrides of this process alone.
     pub overrides: BTreeMap<String, String>,
     pub approval: Approval,
 }
 
-/// The overrides of a command line that the plan does not have.
+/// Returns the overrides of the command line that the plan does not have.
 pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<String, String> {
     let known = plan.settings.with_current_names().overrides;
     let further =
@@ -102,10 +98,9 @@ pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<Strin
     further.map(|(name, reason)| (name.clone(), reason.clone())).collect()
 }
 
-/// Decides what this process may do with the journal's unfinished run.
+/// Decides whether this process may continue the unfinished run.
 ///
-/// `settings` are those of this command line; `records` are the journal's, and `fresh` is a plan of now where
-/// [`footing`] says that one is needed.
+/// `settings` are those of this command line, and `fresh` is a new plan where [`footing`] requires one.
 pub fn authorize(
     state: &Run,
     footing: &Footing,
@@ -114,7 +109,7 @@ pub fn authorize(
     consent: &Consent,
     fresh: Option<Fresh<'_>>,
     now: Timestamp,
-) -> Result<Grant, BeginError> {
+) -> Result<Grant, StartError> {
     let journal = |approval, overrides| {
         Ok(Grant { plan: Arc::clone(&state.session.plan), overrides, approval })
     };
@@ -146,7 +141,7 @@ pub fn authorize(
             journal(Approval::Typed(hash.clone()), further)
         }
         (Consent::Typed(hash), _) => {
-            Err(BeginError::PlanChanged { approved: hash.clone(), current: reviewed })
+            Err(StartError::PlanChanged { approved: hash.clone(), current: reviewed })
         }
         (Consent::Pipeline, Footing::Replannable) => {
             let hash = fresh.ok_or(ResumeError::NoPlan)?.plan.document.hash();
@@ -176,7 +171,7 @@ fn in_time(state: &Run, now: Timestamp) -> Result<(), ResumeError> {
     if now < end { Ok(()) } else { Err(ResumeError::TooLate(end)) }
 }
 
-/// The flags that a command line would have to repeat or leave out.
+/// Returns the flags that the command line must repeat or omit.
 fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
     let mut flags = Vec::new();
     for (name, reason) in &plan.overrides {
@@ -204,9 +199,9 @@ fn differences(plan: &Settings, asked: &Settings) -> Vec<String> {
     if plan.version != asked.version {
         flags.push(format!("--kubernetes-version {}", plan.version.flag()));
     }
-    // Whatever else differs has no flag, and is no less a difference.
+    // Other differences have no flag.
     if flags.is_empty() && plan != asked {
-        flags.push("its limits, budgets or target".to_owned());
+        flags.push("its limits, PDB policy or target".to_owned());
     }
     flags
 }

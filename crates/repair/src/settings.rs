@@ -1,4 +1,4 @@
-//! What an operator asked for: the target, thresholds, policies and limits.
+//! Target, thresholds, policies and limits of a repair.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,26 @@ use crate::names::config_map;
 use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
 
-/// Which pool of which cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     pub subscription: String,
-    /// The cluster's resource group.
     pub resource_group: String,
     pub cluster: String,
     pub pool: String,
 }
 
-/// What happens to the pool's Kubernetes version.
+/// Kubernetes version of the recreated pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VersionPolicy {
-    /// The version that the nodes run now: a repair is not an upgrade.
+    /// Version of the current nodes: a repair is not an upgrade.
     #[default]
     Keep,
-    /// The control plane's version.
     ControlPlane,
 }
 
 impl VersionPolicy {
-    /// The value of `--kubernetes-version`.
+    /// Returns the value of `--kubernetes-version`.
     pub fn flag(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -42,35 +39,34 @@ impl VersionPolicy {
     }
 }
 
-/// What happens when a disruption budget does not let a pod go within the drain's time.
+/// Policy for PDBs that block the eviction of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetPolicy {
-    /// Wait for it until the drain's limit, then stop; the run can be resumed.
+    /// Wait until the drain timeout, then stop; the run can be resumed.
     #[default]
     Wait,
-    /// Stop as soon as a budget blocks.
+    /// Stop as soon as a PDB blocks.
     Stop,
-    /// Wait, then delete the pod in spite of the budget, for the recorded reason.
+    /// Wait, then delete the pod, for the recorded reason.
     Override(String),
 }
 
-/// How long things may take. All of them end in a state that can be resumed.
+/// Timeouts. A run that exceeds one can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub overall: SignedDuration,
-    /// A running operation younger than this is never fought.
+    /// Minimum age of an operation that is aborted.
     pub operation_age: SignedDuration,
-    /// How long an instance may have no node before it counts.
+    /// Time for an instance to register as a node.
     pub registration: SignedDuration,
-    /// Waiting for a cluster to settle.
+    /// Wait for a final state of the cluster.
     pub settle: SignedDuration,
-    /// Waiting for a pool operation and its nodes.
+    /// Wait for a pool operation and its nodes.
     pub pool: SignedDuration,
     pub drain: SignedDuration,
-    /// Waiting for evicted pods to run elsewhere.
+    /// Wait for evicted pods to run on other nodes.
     pub placement: SignedDuration,
-    /// Between two looks at something that is under way. The original tool looked every 30 s.
     pub poll: SignedDuration,
 }
 
@@ -89,36 +85,31 @@ impl Default for Limits {
     }
 }
 
-/// Everything that a run needs to know and that is recorded at its start.
+/// Settings of a run, recorded at its start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     pub target: Target,
-    /// How many operations must have failed.
+    /// Failed writes required to report a wedge.
     pub fail_threshold: u32,
     pub fail_window: SignedDuration,
-    /// With which errors, and what else shows a wedge.
     #[serde(default)]
     pub signatures: Signatures,
     /// Pool states that count as wedged.
     pub wedge_states: Vec<String>,
-    /// See [`VersionPolicy`].
     pub version: VersionPolicy,
-    /// See [`BudgetPolicy`].
     pub budgets: BudgetPolicy,
-    /// Guards and proofs that an operator overrode, each with a reason.
+    /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
-    /// See [`Limits`].
     pub limits: Limits,
-    /// Where the journal is kept.
     #[serde(default)]
     pub journal: JournalPlace,
 }
 
-/// The place as the temporary pool's tag names it, so that an operator who finds the pool finds the journal.
+/// Returns the location of the journal for the temporary pool's tag.
 pub fn pointer(place: &JournalPlace, pool: &str) -> String {
     match place {
         JournalPlace::ConfigMap(namespace) => format!("configmap/{namespace}/{}", config_map(pool)),
-        // A tag's value has 256 characters; the end of a path tells more than its beginning.
+        // Tag values have 256 characters; the end of a path is more specific.
         JournalPlace::File(path) => {
             let cut = path.char_indices().rev().nth(239).map_or(0, |(at, _)| at);
             format!("file/{}", &path[cut..])
@@ -126,17 +117,14 @@ pub fn pointer(place: &JournalPlace, pool: &str) -> String {
     }
 }
 
-/// A setting that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SettingsError {
-    /// A required variable is missing or empty.
     #[error("{0} is not set")]
     Missing(&'static str),
-    /// A number is not a number above zero.
     #[error("{name} ({flag}) must be a whole number from 1 to 4294967295, not '{value}'", flag = flag(name))]
     Number {
         name: &'static str,
-        /// What it holds, made safe to print.
+        /// Sanitized for printing.
         value: String,
     },
     #[error("unknown check '{0}'; valid checks: {list}", list = checks::overridable().collect::<Vec<_>>().join(", "))]
@@ -149,16 +137,16 @@ pub enum SettingsError {
     WedgeState(String),
 }
 
-/// AKS tries about every three minutes, and the activity log is late: five take a quarter of an hour at least.
+/// AKS retries about every three minutes: five failures take at least 15 minutes.
 const FAIL_THRESHOLD: u32 = 5;
 const FAIL_WINDOW: SignedDuration = SignedDuration::from_mins(360);
 
-/// Recreations of a pool within [`BREAKER_PERIOD`] after which another one is refused.
+/// Maximum recreations of a pool within [`BREAKER_PERIOD`].
 pub(crate) const MAX_RECREATIONS: usize = 2;
 pub(crate) const BREAKER_PERIOD: SignedDuration = SignedDuration::from_hours(24);
 
 impl Settings {
-    /// The defaults for a target.
+    /// Returns the defaults for a target.
     #[must_use]
     pub fn new(target: Target) -> Self {
         Self {
@@ -175,8 +163,8 @@ impl Settings {
         }
     }
 
-    /// Returns the settings for a pool whose operation was aborted at `first`: it is Canceled instead of Failed, and the
-    /// service has not tried again since, so that failures would grow too old.
+    /// Returns the settings for a pool whose operation was aborted at `first`: it is Canceled instead of Failed, and earlier
+    /// failures must stay in the window because the service does not retry.
     #[must_use]
     pub(crate) fn after_abort(mut self, first: Timestamp, now: Timestamp) -> Self {
         if !self.wedge_states.iter().any(|state| state == "Canceled") {
@@ -187,8 +175,8 @@ impl Settings {
         self
     }
 
-    /// Returns what of them a plan binds: all but where the journal is, how long a session may take and how often it
-    /// polls. Azure compares names without regard to case, and so does a plan.
+    /// Returns the settings that a plan hash covers: all except the journal, the deadline and the polling interval. Names are in
+    /// lower case, since Azure ignores case.
     #[must_use]
     pub fn bound(&self) -> Self {
         let mut bound = self.clone();
@@ -202,7 +190,7 @@ impl Settings {
         bound
     }
 
-    /// The settings of a pipeline step, from environment variables.
+    /// Reads the settings of a pipeline step from environment variables.
     pub fn from_env(env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name: &'static str| {
             env(name)
@@ -210,7 +198,7 @@ impl Settings {
                 .filter(|value| !value.is_empty())
                 .ok_or(SettingsError::Missing(name))
         };
-        // In this order, so that the first missing one is reported as it always was.
+        // The order determines which missing variable is reported.
         let cluster = required("CLUSTER_NAME")?;
         let resource_group = required("RESOURCE_GROUP")?;
         let subscription = required("SUBSCRIPTION_ID")?;
@@ -261,7 +249,7 @@ impl Settings {
         settings
     }
 
-    /// Takes in a state for `--wedge-states`.
+    /// Adds a state of `--wedge-states`.
     pub fn add_wedge_state(&mut self, state: &str) -> Result<(), SettingsError> {
         if !matches!(state, "Canceled" | "Failed" | "Updating" | "Upgrading") {
             return Err(SettingsError::WedgeState(mooring_redact::identifier(state)));
@@ -273,7 +261,7 @@ impl Settings {
     }
 }
 
-/// The flag that sets the same.
+/// Returns the flag for an environment variable.
 fn flag(variable: &str) -> &'static str {
     if variable == "NRP_FAIL_THRESHOLD" { "--fail-threshold" } else { "--fail-window" }
 }
@@ -306,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn required_variables_alone_give_the_defaults() {
+    fn other_settings_have_defaults() {
         let settings = from(&[]).unwrap();
         assert_eq!(settings.fail_threshold, 5);
         assert_eq!(settings.fail_window, SignedDuration::from_mins(360));
@@ -324,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_variable_is_named() {
+    fn missing_variable_is_named() {
         for name in ["CLUSTER_NAME", "RESOURCE_GROUP", "SUBSCRIPTION_ID"] {
             let error = from(&[(name, " ")]).unwrap_err();
             assert_eq!(error, SettingsError::Missing(name));
@@ -354,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_names_a_guard_and_a_reason() {
+    fn override_requires_a_known_check_and_a_reason() {
         let mut settings = from(&[]).unwrap();
         settings.add_override("missing-nodes= ticket 7 ").unwrap();
         assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
@@ -370,12 +358,12 @@ mod tests {
     }
 
     #[test]
-    fn budgets_are_overridden_like_a_guard() {
+    fn pdb_override_sets_the_policy() {
         let mut settings = from(&[]).unwrap();
         settings.add_override("pdb=ticket 7").unwrap();
         assert_eq!(settings.budgets, BudgetPolicy::Override("ticket 7".into()));
         assert_eq!(settings.overrides["pdb"], "ticket 7");
-        assert!(settings.add_override("operation=x").is_err(), "an operation is never fought");
+        assert!(settings.add_override("operation=x").is_err(), "operations cannot be overridden");
     }
 
     #[test]
@@ -397,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_to_the_journal_fits_into_a_tag() {
+    fn journal_location_fits_into_a_tag() {
         assert_eq!(
             pointer(&JournalPlace::default(), "system"),
             "configmap/mooring-system/repair-system"
@@ -410,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn wedge_states_are_added_once_and_checked() {
+    fn wedge_states_are_unique_and_validated() {
         let mut settings = from(&[]).unwrap();
         for state in ["Canceled", "Failed", "Updating", "Upgrading", "Updating"] {
             settings.add_wedge_state(state).unwrap();

@@ -1,30 +1,27 @@
-//! What a wedge is, as data: errors of failed writes and direct checks, from a file or compiled in.
+//! Errors of failed writes and direct checks that define a wedge, from a file or built in.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The schema of the files that this version reads.
 const SCHEMA: &str = "mooring.signatures/v1";
-/// The list that is compiled in.
 const BUILT_IN: &str = include_str!("../signatures/default.yaml");
-/// Bounds of a file: a plan holds all of it.
-const MOST: usize = 16;
-const LONGEST: usize = 512;
-/// A shorter part of a message occurs in messages about anything.
-const SHORTEST_MESSAGE: usize = 12;
-/// Codes that say only that something failed; what did is inside of them.
+/// Limits of a file, which is part of every plan.
+const MAX_ENTRIES: usize = 16;
+const MAX_TEXT: usize = 512;
+/// Shorter parts occur in unrelated messages.
+const MIN_MESSAGE: usize = 12;
+/// Generic codes that wrap the actual error.
 const WRAPPERS: [&str; 4] =
     ["ResourceOperationFailure", "ResourceDeploymentFailure", "DeploymentFailed", "Conflict"];
 
-/// A list of signatures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Signatures {
     /// `mooring.signatures/v1`
     pub schema: String,
-    /// The signatures. Each alone can show a wedge.
+    /// Each can show a wedge.
     pub signatures: Vec<Signature>,
 }
 
@@ -34,22 +31,22 @@ pub struct Signature {
     pub name: String,
     #[serde(default)]
     pub description: String,
-    /// Errors of failed writes; each alone suffices.
+    /// Errors of failed writes; one is enough.
     #[serde(default)]
     pub errors: Vec<ErrorPattern>,
-    /// What shows the defect without counting; each alone suffices.
+    /// Direct checks without counting; one is enough.
     #[serde(default)]
     pub checks: Vec<Check>,
 }
 
-/// An error of the service: all that is given must match.
+/// An error of the service; all given fields must match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ErrorPattern {
-    /// The whole error code, at any depth.
+    /// Error code at any depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// A part of a message, at any depth and in any case.
+    /// Part of a message at any depth, ignoring case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -58,18 +55,17 @@ pub struct ErrorPattern {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Check {
-    /// A network interface of a settled instance has an empty list of addresses.
+    /// A network interface of an older instance has an empty list of IP addresses.
     EmptyAddresses,
-    /// A settled instance failed with one of the errors.
+    /// An older instance failed with one of the errors.
     FailedInstances,
-    /// The scale set has accelerated networking turned off although the pool needs it.
+    /// Accelerated networking is off although the pool requires it.
     AcceleratedNetworkingOff {
-        /// The tag with the value `true` by which a pool says that it needs it.
+        /// Tag with the value `true` on pools that require it.
         pool_tag: String,
     },
 }
 
-/// A file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("read signatures from {file}: {why}")]
 pub struct SignaturesError {
@@ -78,7 +74,7 @@ pub struct SignaturesError {
 }
 
 impl Default for Signatures {
-    /// Returns the list that is compiled in, which a test reads.
+    /// Returns the built-in list, which a test parses.
     fn default() -> Self {
         let none = || Self { schema: SCHEMA.to_owned(), signatures: Vec::new() };
         Self::parse("the built-in list", BUILT_IN).unwrap_or_else(|_| none())
@@ -86,7 +82,7 @@ impl Default for Signatures {
 }
 
 impl Signatures {
-    /// Reads a list from a text; `file` names it in errors.
+    /// Parses a list; `file` is its name in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, SignaturesError> {
         let invalid = |why: String| SignaturesError { file: mooring_redact::identifier(file), why };
         let list: Self =
@@ -100,14 +96,14 @@ impl Signatures {
             let schema = mooring_redact::identifier(&self.schema);
             return Err(format!("schema must be {SCHEMA}, not '{schema}'"));
         }
-        if self.signatures.is_empty() || self.signatures.len() > MOST {
-            return Err(format!("signatures must have 1 to {MOST} entries"));
+        if self.signatures.is_empty() || self.signatures.len() > MAX_ENTRIES {
+            return Err(format!("signatures must have 1 to {MAX_ENTRIES} entries"));
         }
         let mut names = BTreeSet::new();
         for signature in &self.signatures {
             signature.check()?;
             if !names.insert(&signature.name) {
-                return Err(format!("signature '{}' is there twice", signature.name));
+                return Err(format!("signature '{}' occurs twice", signature.name));
             }
         }
         Ok(())
@@ -115,12 +111,11 @@ impl Signatures {
 }
 
 impl Signature {
-    /// Returns true if one of the errors matches.
     pub fn matches(&self, codes: &[String], messages: &[String]) -> bool {
         self.errors.iter().any(|error| error.matches(codes, messages))
     }
 
-    /// Returns the words for the errors: their codes, or the name where a code is not given.
+    /// Returns the error codes, or the name if one has no code.
     pub fn label(&self) -> String {
         let codes: Vec<&str> =
             self.errors.iter().filter_map(|error| error.code.as_deref()).collect();
@@ -143,7 +138,7 @@ impl Signature {
         if self.errors.is_empty() && self.checks.is_empty() {
             return wrong("needs errors, checks or both");
         }
-        if self.errors.len() > MOST || self.checks.len() > MOST {
+        if self.errors.len() > MAX_ENTRIES || self.checks.len() > MAX_ENTRIES {
             return wrong("has too many errors or checks");
         }
         for error in &self.errors {
@@ -157,7 +152,7 @@ impl Signature {
                     return wrong("the check failedInstances needs errors");
                 }
                 Check::AcceleratedNetworkingOff { pool_tag }
-                    if pool_tag.trim().is_empty() || pool_tag.len() > LONGEST =>
+                    if pool_tag.trim().is_empty() || pool_tag.len() > MAX_TEXT =>
                 {
                     return wrong("the check acceleratedNetworkingOff needs a poolTag");
                 }
@@ -183,21 +178,21 @@ impl ErrorPattern {
         match (&self.code, &self.message) {
             (None, None) => return Err("an error needs a code or a message".to_owned()),
             (Some(code), _)
-                if code.is_empty() || code.len() > LONGEST || !code.bytes().all(is_code) =>
+                if code.is_empty() || code.len() > MAX_TEXT || !code.bytes().all(is_code) =>
             {
                 let code = mooring_redact::identifier(code);
                 return Err(format!("'{code}' is not an error code"));
             }
             (Some(code), None) if WRAPPERS.contains(&code.as_str()) => {
                 return Err(format!(
-                    "code {code} wraps any failure; give the code inside of it, or a message as well"
+                    "code {code} wraps other errors; use the inner code, or add a message"
                 ));
             }
             _ => {}
         }
-        let fits = |part: &String| (SHORTEST_MESSAGE..=LONGEST).contains(&part.trim().len());
+        let fits = |part: &String| (MIN_MESSAGE..=MAX_TEXT).contains(&part.trim().len());
         if self.message.as_ref().is_some_and(|part| !fits(part)) {
-            return Err(format!("a message must have {SHORTEST_MESSAGE} to {LONGEST} characters"));
+            return Err(format!("a message must have {MIN_MESSAGE} to {MAX_TEXT} characters"));
         }
         Ok(())
     }
@@ -213,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_list_is_valid_and_knows_the_one_defect() {
+    fn built_in_list_is_valid_and_matches_the_known_defect() {
         let list = Signatures::parse("default.yaml", BUILT_IN).unwrap();
         assert_eq!(list, Signatures::default());
         let [one] = &list.signatures[..] else { panic!("{list:?}") };
@@ -222,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_matches_by_code_and_message() {
+    fn signature_matches_by_code_and_message() {
         let list = list(
             "- name: a\n  errors:\n  - {code: X, message: Part Of A Text}\n  - {code: Y}\n  - {message: another text}\n",
         );
@@ -240,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_file_is_refused_with_what_is_wrong() {
+    fn invalid_file_is_rejected_with_the_reason() {
         for (text, why) in [
             ("- name: a\n  errors: [{code: X}]\n  chekcs: []\n", "chekcs"),
             ("- name: A b\n  errors: [{code: X}]\n", "lowercase"),

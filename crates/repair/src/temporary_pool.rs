@@ -1,4 +1,4 @@
-//! A temporary pool that is there, and what its tags tell of the run that made it.
+//! An existing temporary pool, and the run in its tags.
 
 use std::fmt;
 
@@ -12,30 +12,29 @@ use crate::names::{
 use crate::observation::Pool;
 use mooring_workflow::approval::PlanHash;
 
-/// Where it stands, a run is not over, whoever knows of it, or it ended without its pool's work being done.
+/// Shows that a run is unfinished, or ended without removing it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TemporaryPool {
     pub pool: String,
-    /// The run that made it.
     pub run: Option<String>,
-    /// Where that run's journal is: `configmap/NAMESPACE/NAME` or `file/PATH`.
+    /// Journal of the run: `configmap/NAMESPACE/NAME` or `file/PATH`.
     pub journal: Option<String>,
-    /// The plan that was approved for that run.
+    /// Plan that was approved for the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<PlanHash>,
-    /// The resource id of the pool that it is for.
+    /// Resource id of the pool that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
 
 impl TemporaryPool {
-    /// The one that stands in for the pool of this name.
+    /// Returns the temporary pool for the pool of this name.
     pub fn of(pools: &[Pool], source: &str) -> Option<Self> {
-        // The source may be gone, and with it whether it ran Windows.
+        // The source may be deleted, so its OS is unknown.
         let names = [false, true].map(|windows| temporary_pool(source, windows));
         let mut candidates = pools.iter().filter(|pool| names.contains(&pool.name));
         let pool = candidates.find(|pool| pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE))?;
-        // Whoever may write tags may write anything there.
+        // Tags are untrusted text.
         let tag = |name| pool.tag(name).map(|text| identifier(&text));
         Some(Self {
             run: tag(RUN_TAG),
@@ -48,25 +47,24 @@ impl TemporaryPool {
 }
 
 impl TemporaryPool {
-    /// What it is, and what to do about it.
     pub fn remediation(&self) -> String {
         format!(
-            "{self}; look at that run first (`status --all` with its journal): if it is not over, `resume` with that journal \
-             continues it, else the next `apply` with it takes the pool over"
+            "{self}; check that run first (`status --all` with its journal): if it is unfinished, continue it with `resume` and \
+             that journal; otherwise the next `apply` with that journal adopts the pool"
         )
     }
 }
 
 impl fmt::Display for TemporaryPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "pool {} is the temporary one of ", self.pool)?;
+        write!(f, "pool {} is the temporary pool of ", self.pool)?;
         match &self.run {
             Some(run) => write!(f, "run {run}")?,
             None => f.write_str("an unknown run")?,
         }
         match &self.journal {
-            Some(journal) => write!(f, ", whose journal is {journal}"),
-            None => f.write_str(", whose journal is not known"),
+            Some(journal) => write!(f, ", journal {journal}"),
+            None => f.write_str(", journal unknown"),
         }
     }
 }
@@ -83,26 +81,26 @@ mod tests {
     }
 
     #[test]
-    fn a_temporary_pool_tells_its_run_and_journal() {
+    fn temporary_pool_has_its_run_and_journal() {
         let tags = json!({PURPOSE_TAG: PURPOSE, RUN_TAG: "r1", JOURNAL_TAG: "file//tmp/j"});
         assert_eq!(
             found("systmp", &tags).unwrap().to_string(),
-            "pool systmp is the temporary one of run r1, whose journal is file//tmp/j"
+            "pool systmp is the temporary pool of run r1, journal file//tmp/j"
         );
         assert_eq!(
             found("systmp", &json!({PURPOSE_TAG: PURPOSE})).unwrap().to_string(),
-            "pool systmp is the temporary one of an unknown run, whose journal is not known"
+            "pool systmp is the temporary pool of an unknown run, journal unknown"
         );
     }
 
     #[test]
-    fn a_pool_of_somebody_else_is_none() {
+    fn foreign_pool_is_not_a_temporary_pool() {
         assert_eq!(found("systmp", &json!({RUN_TAG: "r1"})), None);
         assert_eq!(found("system", &json!({PURPOSE_TAG: PURPOSE})), None);
     }
 
     #[test]
-    fn a_tag_cannot_write_to_the_terminal() {
+    fn tag_cannot_write_to_the_terminal() {
         let tags = json!({PURPOSE_TAG: PURPOSE, JOURNAL_TAG: "file/\u{1b}[2J\n"});
         let text = found("systmp", &tags).unwrap().to_string();
         assert!(!text.contains('\u{1b}') && !text.contains('\n'), "{text:?}");

@@ -1,25 +1,22 @@
-//! What the guards say together.
+//! The verdict of `detect`.
 
 use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, POOL_STATE};
 use serde::{Deserialize, Serialize};
 
 use mooring_workflow::{CheckResult, Outcome};
 
-/// The state of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// No sign of a wedge.
     Healthy,
-    /// Some signs, not all.
     Suspect,
-    /// All five guards pass.
+    /// All five checks pass.
     Confirmed,
-    /// It depends on what could not be read.
+    /// Depends on unknown checks.
     Unknown,
 }
 
-/// What `detect` found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detection {
     pub verdict: Verdict,
@@ -27,7 +24,7 @@ pub struct Detection {
 }
 
 impl Detection {
-    /// False if the cluster is known to be in a state in which nothing is repaired.
+    /// Returns false if the state of the cluster does not allow a repair.
     pub fn cluster_allows(&self) -> bool {
         !self
             .guards
@@ -36,11 +33,10 @@ impl Detection {
     }
 }
 
-/// The guards that are signs of the wedge itself.
-const SIGNS: [&str; 3] = [MISSING_NODES, FAILING_WRITES, POOL_STATE];
+/// Checks that are signs of a wedge.
+pub(crate) const SIGNS: [&str; 3] = [MISSING_NODES, FAILING_WRITES, POOL_STATE];
 
-/// The verdict that holds whatever the unknown guards would turn out to be; *unknown* if it depends on them.
-/// Overrides do not count here: they change what is done, not what is.
+/// Returns the verdict that holds regardless of unknown checks; *unknown* if it depends on them. Overrides do not count.
 pub fn verdict(guards: &[CheckResult]) -> Verdict {
     let is_sign = |guard: &&CheckResult| SIGNS.contains(&guard.name.as_str());
     let is = |outcome| move |guard: &CheckResult| guard.outcome == outcome;
@@ -75,7 +71,7 @@ mod tests {
         verdict(&guards)
     }
 
-    /// The definition, by trying what every unknown guard could be.
+    /// Tries all values of unknown checks.
     fn by_enumeration(outcomes: [Outcome; 5]) -> Verdict {
         let unknown: Vec<usize> = (0..5).filter(|i| outcomes[*i] == Unknown).collect();
         let mut found = Vec::new();
@@ -97,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_holds_whatever_the_unknown_guards_are() {
+    fn verdict_holds_for_all_values_of_unknown_checks() {
         let all = [Pass, Fail, Unknown];
         for index in 0..243_usize {
             let outcomes = [0, 1, 2, 3, 4].map(|place| all[index / 3_usize.pow(place) % 3]);
@@ -107,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_forbids_only_by_its_own_state() {
+    fn cluster_forbids_a_repair_only_by_its_state() {
         let of = |name: &str, outcome| Detection {
             verdict: Verdict::Unknown,
             guards: vec![
@@ -122,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_changes_what_is_done_and_not_what_is() {
+    fn override_allows_a_run_and_keeps_the_verdict() {
         let mut guard = CheckResult::new("pool-state", Fail, "");
         assert!(!guard.allows_run());
         guard.overridden = Some("ticket".into());

@@ -1,4 +1,4 @@
-//! The repair of a node pool as a workflow: its types, and what its journal says beyond steps and effects.
+//! Repair of a node pool as a workflow: its types, and the facts of its journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,17 +18,11 @@ use crate::operation::Scope;
 use crate::plan::{Document, Step};
 use crate::settings::Settings;
 
-/// The content of a record.
 pub type Entry = mooring_workflow::Entry<PoolRepair>;
-/// A record of the journal.
 pub type Record = mooring_workflow::Record<Entry>;
-/// A run as its records describe it.
 pub type Run = mooring_workflow::Run<PoolRepair>;
-/// What was tried for an effect.
 pub type Attempt = mooring_workflow::Attempt<Effect>;
-/// How a run stopped.
 pub type RunOutcome = mooring_workflow::RunOutcome<PoolRepair>;
-/// What to do next.
 pub type Decision = mooring_workflow::Decision<PoolRepair>;
 
 /// Rebuilds a wedged node pool.
@@ -56,7 +50,7 @@ impl Replay for PoolRepair {
             cordoned: BTreeSet::new(),
             workloads: BTreeMap::new(),
             losses: lost_secrets(&session.plan).collect(),
-            judged: None,
+            checked: None,
         }
     }
 
@@ -69,8 +63,8 @@ impl Replay for PoolRepair {
                 }
                 run.facts.plan_hash = hash;
                 run.facts.workloads.clear();
-                // No run begins under a new plan whose guards do not pass now.
-                run.facts.judged = run.first_abort().map(|_| at);
+                // All checks pass when a run starts with a new plan.
+                run.facts.checked = run.first_abort().map(|_| at);
                 for lost in lost_secrets(&session.plan) {
                     if !run.facts.losses.contains(&lost) {
                         run.facts.losses.push(lost);
@@ -80,7 +74,7 @@ impl Replay for PoolRepair {
             Entry::Intent { effect, .. } => match &**effect {
                 Effect::Cordon { node, .. } => drop(run.facts.cordoned.insert(node.clone())),
                 Effect::AbortOperation { judged, .. } => {
-                    run.facts.judged = run.facts.judged.or(*judged);
+                    run.facts.checked = run.facts.checked.or(*judged);
                 }
                 _ => {}
             },
@@ -93,32 +87,29 @@ impl Replay for PoolRepair {
     }
 }
 
-/// What the plan does not keep.
+/// Returns the fields that the plan omits.
 fn lost_secrets(plan: &Document) -> impl Iterator<Item = String> {
-    let lost = |path: &String| format!("{path} may hold a secret and is not kept; set it again");
+    let lost = |path: &String| format!("{path} may be a secret and is not saved; set it again");
     plan.stripped.iter().map(lost)
 }
 
-/// What a process starts with that begins, continues or undoes a run.
+/// Input of a process that starts, continues or rolls back a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// The plan that is executed.
     pub plan: Arc<Document>,
-    /// Overrides of this process alone, beside those of the plan.
+    /// Overrides of this process, in addition to those of the plan.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overrides: BTreeMap<String, String>,
-    /// On what authority it acts.
     pub approval: Approval,
     pub owner: Owner,
     pub journal: JournalPlace,
-    /// How long the process may take.
+    /// Deadline of the process.
     pub overall: SignedDuration,
-    /// How long it pauses between two polls.
     pub poll: SignedDuration,
 }
 
 impl Session {
-    /// Returns the settings that hold for this process.
+    /// Returns the settings of this process.
     pub fn settings(&self) -> Settings {
         let mut settings = self.plan.settings.with_current_names();
         for (name, reason) in &self.overrides {
@@ -136,27 +127,26 @@ impl mooring_workflow::Session for Session {
         &self.approval
     }
 
-    /// Under another plan every step runs again from live state; what was tried for an effect is remembered.
+    /// Under another plan, every step runs again from live state; attempts of effects are kept.
     fn continues(&self, earlier: &Self) -> bool {
         self.plan == earlier.plan
     }
 }
 
-/// What is recorded besides steps and effects.
+/// Facts in addition to steps and effects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Fact {
-    /// How many pods of each controller served before a drain.
+    /// Ready pods of each controller before a drain.
     Workloads {
         step: Step,
-        /// By the controller's identity.
+        /// Keys are uids of controllers.
         workloads: BTreeMap<String, Workload>,
-        /// Pods that nothing makes again, and pods with local data.
+        /// Pods without a controller, and pods with local data.
         losses: Vec<String>,
     },
 }
 
-/// Pods of one controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workload {
     /// `namespace/kind/name`.
@@ -164,37 +154,32 @@ pub struct Workload {
     pub serving: usize,
 }
 
-/// What the records say that only a repair understands.
+/// State from the facts of a repair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    /// The hash of the session's plan.
     pub plan_hash: PlanHash,
-    /// Nodes that this run cordoned, by name.
+    /// Nodes that this run cordoned.
     pub cordoned: BTreeSet<String>,
-    /// What served before each drain.
+    /// Ready pods before each drain.
     pub workloads: BTreeMap<Step, BTreeMap<String, Workload>>,
-    /// What was lost, or stays behind.
+    /// Lost or remaining items.
     pub losses: Vec<String>,
-    /// When the plan's evidence was judged last before an operation was aborted.
-    judged: Option<Timestamp>,
+    /// Last evaluation of the checks before an operation was aborted.
+    checked: Option<Timestamp>,
 }
 
-/// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
-    /// The pool was rebuilt and the cure verified.
+    /// The pool was rebuilt and verified.
     Repaired,
-    /// There was nothing to do, or no longer.
     NothingToDo,
     Refused,
-    /// What could be undone was undone.
+    /// Rolled back as far as possible.
     Aborted,
 }
 
-/// Why a run stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "a fixed vocabulary; the message beside it is the explanation")]
 pub enum Reason {
     Deadline,
     Interrupted,
@@ -219,32 +204,31 @@ impl mooring_workflow::types::Reason for Reason {
     const STEP_TIMEOUT: Self = Self::StepTimeout;
     const NOT_APPROVED: Self = Self::NotApproved;
 
-    /// A rollback that can undo nothing is over.
     fn ends_rollback(self) -> bool {
         self == Self::NotUndoable
     }
 }
 
-/// Questions that only a repair asks of its run.
+/// Accessors of a repair run.
 pub trait RepairRun {
     fn pool(&self) -> &str;
-    /// The temporary pool's name.
+    /// Name of the temporary pool.
     fn temporary(&self) -> String;
-    /// Returns true once the pool is verified, and the temporary one is emptied.
+    /// Returns true once the pool is verified.
     fn is_rebuilt(&self) -> bool;
-    /// The pool that takes the pods: the temporary one until the pool is rebuilt.
+    /// Returns the pool that receives the pods: the temporary one until the pool is rebuilt.
     fn replacement(&self) -> String;
-    /// The last try to delete the pool that the service may have accepted.
+    /// Returns the last deletion of the pool that the service may have accepted.
     fn deletion(&self) -> Option<&Attempt>;
-    /// Aborts of operations that may have happened.
+    /// Returns the aborts that may have been applied.
     fn aborts(&self) -> impl Iterator<Item = (&Scope, &Attempt)>;
-    /// When this run first aborted an operation of its cluster or pool, as its journal has it.
+    /// Returns the time of the first abort of its cluster's or pool's operation.
     fn first_abort(&self) -> Option<Timestamp>;
-    /// When this plan's guards passed right before this run aborted an operation; none if it aborted none.
-    fn judged_before_abort(&self) -> Option<Timestamp>;
-    /// What a person must know at the end.
+    /// Returns the time of the checks right before this run aborted an operation.
+    fn checked_before_abort(&self) -> Option<Timestamp>;
+    /// Returns the losses to report at the end.
     fn losses(&self) -> Vec<String>;
-    /// The same at the end of a run that is not repaired: what was aborted stays so.
+    /// Returns the losses of a run that does not end as repaired, including an aborted operation.
     fn losses_with_abort(&self) -> Vec<String>;
 }
 
@@ -287,8 +271,8 @@ impl RepairRun for Run {
         self.aborts().filter(|(scope, _)| own(scope)).map(|(_, abort)| abort.first).min()
     }
 
-    fn judged_before_abort(&self) -> Option<Timestamp> {
-        self.facts.judged.filter(|_| self.aborts().next().is_some())
+    fn checked_before_abort(&self) -> Option<Timestamp> {
+        self.facts.checked.filter(|_| self.aborts().next().is_some())
     }
 
     fn losses(&self) -> Vec<String> {
@@ -298,7 +282,7 @@ impl RepairRun for Run {
     fn losses_with_abort(&self) -> Vec<String> {
         let mut losses = self.losses();
         if self.aborts().next().is_some() {
-            losses.push("the operation that was aborted cannot be taken up again".to_owned());
+            losses.push("the aborted operation cannot be resumed".to_owned());
         }
         losses
     }

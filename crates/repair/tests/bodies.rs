@@ -13,7 +13,6 @@ use mooring_workflow::workflow::View as _;
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
-use mooring_repair::begin::{BeginError, Start, begin};
 use mooring_repair::checks::Capacity;
 use mooring_repair::observation::{Answer, Cluster, ClusterView, Pool};
 use mooring_repair::plan;
@@ -23,6 +22,7 @@ use mooring_repair::pool_body::{
 use mooring_repair::settings::VersionPolicy;
 use mooring_repair::settings::VersionPolicy::{ControlPlane, Keep};
 use mooring_repair::settings::{BudgetPolicy, Settings, Target};
+use mooring_repair::start_checks::{Start, StartError, begin};
 use mooring_repair::workflow::{Entry, Finish};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::Approval;
@@ -54,7 +54,7 @@ fn temp(pool: &Value) -> Result<Value, PoolBodyError> {
 }
 
 #[test]
-fn read_only_members_go_and_everything_else_stays() {
+fn read_only_members_are_removed_and_others_kept() {
     let before = live();
     let body = pool_body(&before, ControlPlane, Some("1.36.2")).unwrap();
     assert_eq!(before, live(), "the input is never changed");
@@ -91,7 +91,7 @@ fn read_only_members_go_and_everything_else_stays() {
 }
 
 #[test]
-fn a_pool_without_properties_or_version_is_refused() {
+fn pool_without_properties_or_version_is_rejected() {
     for pool in [json!(null), json!({}), json!({"properties": null}), json!([])] {
         assert_eq!(pool_body(&pool, Keep, None), Err(PoolBodyError::NoProperties));
         assert_eq!(temp(&pool), Err(PoolBodyError::NoProperties));
@@ -102,7 +102,7 @@ fn a_pool_without_properties_or_version_is_refused() {
 }
 
 #[test]
-fn a_repair_is_no_upgrade_unless_asked_for() {
+fn repair_upgrades_only_if_requested() {
     let version = |pool: &Value, policy: VersionPolicy| {
         pool_body(pool, policy, Some("1.36.2")).unwrap()["properties"]["orchestratorVersion"]
             .clone()
@@ -129,7 +129,7 @@ fn absent_tags_stay_absent() {
 }
 
 #[test]
-fn a_count_outside_of_the_limits_is_clamped() {
+fn count_outside_the_limits_is_clamped() {
     for (count, min, max, auto, mode, expected) in [
         (0, 2, 4, true, "System", 2),
         (9, 2, 4, true, "System", 4),
@@ -157,7 +157,7 @@ fn a_count_outside_of_the_limits_is_clamped() {
 }
 
 #[test]
-fn a_temporary_pool_inherits_what_carries_the_load() {
+fn temporary_pool_inherits_the_configuration() {
     let before = live();
     let body = temp(&before).unwrap();
     assert_eq!(before, live());
@@ -205,7 +205,7 @@ fn a_temporary_pool_inherits_what_carries_the_load() {
 }
 
 #[test]
-fn a_temporary_pool_needs_a_size_and_a_source() {
+fn temporary_pool_requires_a_vm_size_and_a_source() {
     let gone = |name: &'static str| {
         with(move |pool| drop(pool["properties"].as_object_mut().unwrap().remove(name)))
     };
@@ -229,7 +229,7 @@ fn a_temporary_pool_needs_a_size_and_a_source() {
 }
 
 #[test]
-fn a_temporary_pool_is_as_large_as_what_it_stands_in_for() {
+fn temporary_pool_is_as_large_as_the_pool() {
     for (count, min, expected) in [
         (Some(3), Some(5), 3),
         (None, Some(4), 4),
@@ -243,7 +243,7 @@ fn a_temporary_pool_is_as_large_as_what_it_stands_in_for() {
 }
 
 #[test]
-fn an_edit_shows_and_the_services_own_changes_do_not() {
+fn edits_count_and_changes_by_the_service_do_not() {
     let then = intent_of(&live()).unwrap();
     let same = with(|pool| {
         pool["properties"]["provisioningState"] = "Canceled".into();
@@ -264,7 +264,7 @@ fn an_edit_shows_and_the_services_own_changes_do_not() {
 }
 
 #[test]
-fn differences_are_what_was_asked_for_and_not_given() {
+fn differences_are_requested_members_that_are_missing() {
     let wanted = json!({"properties": {"a": 1, "b": {"c": [1]}, "d": null, "e": [], "f": {}}});
     assert_eq!(
         differences(
@@ -285,19 +285,19 @@ fn plan_of(pool: &Value) -> plan::Plan {
     plan_with(pool, &Capacity { deletions: never_deleted, ..Capacity::unread() })
 }
 
-fn plan_with(pool: &Value, around: &Capacity) -> plan::Plan {
-    planned(pool, around, |_| {})
+fn plan_with(pool: &Value, capacity: &Capacity) -> plan::Plan {
+    planned(pool, capacity, |_| {})
 }
 
-fn planned(pool: &Value, around: &Capacity, set: impl FnOnce(&mut Settings)) -> plan::Plan {
-    planned_with(pool, around, &[], EXPIRES, set)
+fn planned(pool: &Value, capacity: &Capacity, set: impl FnOnce(&mut Settings)) -> plan::Plan {
+    planned_with(pool, capacity, &[], EXPIRES, set)
 }
 
 const EXPIRES: &str = "2026-05-26T21:40:00Z";
 
 fn planned_with(
     pool: &Value,
-    around: &Capacity,
+    capacity: &Capacity,
     guards: &[CheckResult],
     expires: &str,
     set: impl FnOnce(&mut Settings),
@@ -319,31 +319,31 @@ fn planned_with(
     };
     let mut settings = Settings::new(target);
     set(&mut settings);
-    plan::build(&seen, &settings, around, guards, expires.parse().unwrap()).unwrap()
+    plan::build(&seen, &settings, capacity, guards, expires.parse().unwrap()).unwrap()
 }
 
 /// Approved without `--journal`, applied with it.
 #[test]
-fn an_approved_plan_applies_wherever_the_journal_is_kept() {
+fn approved_plan_applies_with_any_journal_location() {
     let behind = |pool: &mut Value| {
         pool["properties"]["currentOrchestratorVersion"] = "1.30.0".into();
     };
-    let (pool, around) = (with(behind), Capacity::unread());
-    let plan = plan_with(&pool, &around);
-    let elsewhere = planned(&pool, &around, |settings| {
+    let (pool, capacity) = (with(behind), Capacity::unread());
+    let plan = plan_with(&pool, &capacity);
+    let elsewhere = planned(&pool, &capacity, |settings| {
         settings.journal = JournalPlace::File("/tmp/journal".into());
         settings.limits.overall = SignedDuration::from_mins(5);
         settings.target.cluster = "C".into();
     });
     assert_eq!(elsewhere.hash, plan.hash);
-    let upgraded = planned(&pool, &around, |settings| {
+    let upgraded = planned(&pool, &capacity, |settings| {
         settings.version = VersionPolicy::ControlPlane;
     });
     assert_ne!(upgraded.hash, plan.hash, "another version is another plan");
 }
 
 #[test]
-fn a_plan_made_a_minute_ago_still_applies_and_an_edit_breaks_it() {
+fn plan_applies_a_minute_later_unless_the_pool_is_edited() {
     let plan = plan_of(&live());
     let later = with(|pool| {
         pool["properties"]["provisioningState"] = "Failed".into();
@@ -362,7 +362,7 @@ fn a_plan_made_a_minute_ago_still_applies_and_an_edit_breaks_it() {
 }
 
 #[test]
-fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
+fn subnet_needs_free_addresses_for_the_temporary_pool() {
     let cluster = |pods_in_subnet: bool| {
         let raw = json!({"id": "/c"});
         Cluster { pods_in_subnet, ..Cluster::read(&raw).unwrap() }
@@ -390,10 +390,10 @@ fn a_subnet_must_have_room_for_what_the_temporary_pool_takes_of_it() {
     let named = |name: &str| live["properties"][name].as_str().unwrap().to_owned();
     let (nodes, pods) = (named("vnetSubnetID"), named("podSubnetID"));
     let check = |free: &[(&str, Reading<i64>)]| {
-        let mut around = Capacity::unread();
-        around.free_addresses =
+        let mut capacity = Capacity::unread();
+        capacity.free_addresses =
             free.iter().map(|(id, free)| ((*id).to_owned(), free.clone())).collect();
-        let plan = plan_with(&live, &around);
+        let plan = plan_with(&live, &capacity);
         let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
         (found.outcome, found.detail())
     };
@@ -437,7 +437,7 @@ fn hostile_text_changes_no_form_of_a_plan() {
 }
 
 #[test]
-fn all_forms_of_a_plan_come_from_one_list() {
+fn all_formats_of_a_plan_have_the_same_steps() {
     let plan = plan_of(&with(|pool| {
         pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});
     }));
@@ -457,7 +457,7 @@ fn all_forms_of_a_plan_come_from_one_list() {
 }
 
 #[test]
-fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
+fn run_starts_only_with_the_approved_plan_and_all_checks() {
     let plan = plan_of(&live());
     let target = Target {
         subscription: "s".into(),
@@ -493,32 +493,31 @@ fn a_run_begins_only_with_the_approved_plan_and_all_guards() {
         Approval::Pipeline(other.hash()),
     ] {
         let changed = by(&[], approval, pass(), now);
-        assert!(matches!(changed, Err(BeginError::PlanChanged { .. })), "{changed:?}");
+        assert!(matches!(changed, Err(StartError::PlanChanged { .. })), "{changed:?}");
     }
-    // What an earlier process was allowed to do approves no new plan.
+    // The approval of an earlier process does not apply to a new plan.
     for approval in [Approval::Anchored(plan.document.hash()), Approval::Rollback, Approval::None] {
         assert!(by(&[], approval, pass(), now).is_err());
     }
     for when in ["2026-05-26T20:39:59Z", EXPIRES] {
         let late = by(&[], typed(), pass(), when.parse().unwrap());
-        assert!(matches!(late, Err(BeginError::Expired(_))), "{when}: {late:?}");
+        assert!(matches!(late, Err(StartError::Expired(_))), "{when}: {late:?}");
     }
-    let refused = Err(BeginError::Refused(vec!["pool-state".into()]));
+    let refused = Err(StartError::Refused(vec!["pool-state".into()]));
     assert_eq!(ask(&[], None, guard(Outcome::Fail, None, false)), refused);
     assert_eq!(ask(&[], None, guard(Outcome::Unknown, None, false)), refused);
     assert!(ask(&[], None, guard(Outcome::Unknown, None, true)).is_ok());
     assert!(ask(&[], None, guard(Outcome::Fail, Some("ticket 7"), false)).is_ok());
     let records = [first.clone()];
-    assert_eq!(ask(&records, None, pass()), Err(BeginError::Unfinished("r".into())));
+    assert_eq!(ask(&records, None, pass()), Err(StartError::Unfinished("r".into())));
     let end = Entry::Finished { finish: Finish::Refused, left: vec![] };
     let records = [first.clone(), follow(Some(&first), "r", now, end)];
     assert_eq!(ask(&records, None, pass()).unwrap().seq, 2);
 }
 
-/// A hash approves the plan that it was made of and no other.
 #[test]
 fn plan_hash_covers_checks_settings_overrides_and_expiry() {
-    let around = Capacity::unread();
+    let capacity = Capacity::unread();
     let guard = |outcome| CheckResult {
         name: "pool-state".into(),
         outcome,
@@ -526,15 +525,15 @@ fn plan_hash_covers_checks_settings_overrides_and_expiry() {
         overridden: None,
         transient: false,
     };
-    let with_guard = |outcome| planned_with(&live(), &around, &[guard(outcome)], EXPIRES, |_| {});
-    let with_flag = |set: fn(&mut Settings)| planned(&live(), &around, set);
+    let with_guard = |outcome| planned_with(&live(), &capacity, &[guard(outcome)], EXPIRES, |_| {});
+    let with_flag = |set: fn(&mut Settings)| planned(&live(), &capacity, set);
     let known = Capacity { deletions: Reading::Known(0), ..Capacity::unread() };
     let plans = [
         with_guard(Outcome::Pass),
         with_guard(Outcome::Fail),
         with_guard(Outcome::Unknown),
         plan_with(&live(), &known),
-        planned_with(&live(), &around, &[guard(Outcome::Pass)], "2026-05-26T21:40:01Z", |_| {}),
+        planned_with(&live(), &capacity, &[guard(Outcome::Pass)], "2026-05-26T21:40:01Z", |_| {}),
         with_flag(|settings| settings.add_override("pool-state=a").unwrap()),
         with_flag(|settings| settings.add_override("pool-state=b").unwrap()),
         with_flag(|settings| settings.add_override("quota=a").unwrap()),
@@ -550,7 +549,7 @@ fn plan_hash_covers_checks_settings_overrides_and_expiry() {
     assert_eq!(hashes.len(), plans.len());
     let mut evidence = guard(Outcome::Fail);
     evidence.evidence = vec!["a minute later".into()];
-    let later = planned_with(&live(), &around, &[evidence], EXPIRES, |_| {});
+    let later = planned_with(&live(), &capacity, &[evidence], EXPIRES, |_| {});
     assert_eq!(later.hash, plans[1].hash);
 }
 
@@ -589,7 +588,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_pool_makes_the_sanitiser_panic_or_keep_what_it_must_drop(pool in any_json()) {
+    fn pool_body_never_panics_or_keeps_read_only_members(pool in any_json()) {
         let before = pool.clone();
         let _ = temporary(&pool, ControlPlane, Some("1.2.3"));
         if let Ok(body) = pool_body(&pool, ControlPlane, Some("1.2.3")) {
@@ -597,14 +596,14 @@ proptest! {
             prop_assert_eq!(&body["properties"]["orchestratorVersion"], "1.2.3");
             let tags = body["properties"]["tags"].as_object();
             prop_assert!(tags.into_iter().flatten().all(|(name, _)| !name.starts_with("aks-managed-")));
-            // What was sanitised once stays as it is.
+            // The conversion is idempotent.
             prop_assert_eq!(pool_body(&body, ControlPlane, Some("1.2.3")).unwrap(), body);
         }
         prop_assert_eq!(pool, before);
     }
 
     #[test]
-    fn what_is_stripped_is_gone(pool in any_json()) {
+    fn stripped_members_are_removed(pool in any_json()) {
         let mut copy = pool.clone();
         mooring_workflow::secret_fields::strip(&mut copy);
         prop_assert_eq!(mooring_workflow::secret_fields::strip(&mut copy), Vec::<String>::new());

@@ -1,8 +1,8 @@
-//! A kill at any instant loses nothing, and faults in any order end as the clean run does.
+//! A kill at any instant loses nothing, and faults in any order end like a clean run.
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `MOORING_SCHEDULES` | fault schedules to run, 20,000 unless told |
+//! | `MOORING_SCHEDULES` | fault schedules to run, 20,000 unless set |
 //! | `MOORING_SEED` | the first one's seed; a failure prints both, to replay it alone |
 //! | `MOORING_TEST_QUICK` | if set, two kills and killed aborts are tried in the first world only |
 #![allow(
@@ -37,7 +37,6 @@ use mooring_repair::workflow::RunOutcome;
 use mooring_testbed::on_all_cores;
 use serde_json::Value;
 
-/// How a run ended, and what it left.
 fn outcome(end: &End) -> (String, Value) {
     let how = match &end.ended {
         Ended::Rested(RunOutcome::Finished(finish)) => format!("{finish:?}"),
@@ -47,12 +46,12 @@ fn outcome(end: &End) -> (String, Value) {
     (how, end.cloud.borrow().end_state())
 }
 
-/// What a run comes to that nobody kills.
+/// Result of a run without a kill.
 fn clean(make: fn() -> Cloud) -> (String, Value) {
     outcome(&whole(make(), &hasty(), None))
 }
 
-/// Who waits for nodes that never come waits less long: every look is work for the test.
+/// Shorter timeouts for missing nodes, since every poll takes test time.
 fn hasty() -> Settings {
     let mut settings = settings();
     settings.limits.pool = SignedDuration::from_mins(2);
@@ -67,12 +66,12 @@ fn is_quick() -> bool {
     std::env::var_os("MOORING_TEST_QUICK").is_some()
 }
 
-/// The worlds in which every pair of points is tried.
+/// States in which every pair of points is tried.
 fn worlds_for_pairs() -> impl Iterator<Item = Scenario> {
     all().take(if is_quick() { 1 } else { usize::MAX })
 }
 
-/// The worlds that a clean run leaves behind if it is killed at its points, in their order.
+/// States after a kill at each point of a clean run.
 fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
     let forks = RefCell::default();
     whole(make(), &hasty(), Some(&forks));
@@ -86,7 +85,7 @@ fn assert_repaired(end: &End, what: &str) {
     assert_eq!(end.ended, repaired, "{what}; backwards from the end: {last:#?}");
 }
 
-/// Nothing was deleted, made or cordoned: at most the stuck operation was aborted.
+/// Nothing was deleted, created or cordoned: at most the stuck operation was aborted.
 fn assert_untouched(end: &End, what: &str) {
     let state = end.cloud.borrow().end_state();
     assert_eq!(state["deletes"], serde_json::json!([]), "{what}");
@@ -95,7 +94,7 @@ fn assert_untouched(end: &End, what: &str) {
 }
 
 #[test]
-fn a_wedged_pool_is_rebuilt() {
+fn wedged_pool_is_rebuilt() {
     let end = run_to_rest(Cloud::wedged(), &hasty(), &[], None, 0);
     assert_repaired(&end, "clean");
     let cloud = end.cloud.borrow();
@@ -110,7 +109,7 @@ fn a_wedged_pool_is_rebuilt() {
 }
 
 #[test]
-fn a_clean_run_repairs_what_is_curable_and_stops_where_it_must() {
+fn clean_run_repairs_or_stops_as_expected() {
     for (name, make) in CURABLE {
         assert_eq!(clean(make).0, "Repaired", "{name}");
     }
@@ -119,7 +118,7 @@ fn a_clean_run_repairs_what_is_curable_and_stops_where_it_must() {
 }
 
 #[test]
-fn a_kill_at_any_point_ends_as_the_clean_run_does() {
+fn kill_at_any_point_ends_like_a_clean_run() {
     for (name, make) in all() {
         let wanted = clean(make);
         let killed = killed(make);
@@ -131,9 +130,8 @@ fn a_kill_at_any_point_ends_as_the_clean_run_does() {
     }
 }
 
-/// The worlds that the tests of kills begin with are those that a process leaves behind when it dies.
 #[test]
-fn a_fork_is_what_a_kill_leaves_behind() {
+fn fork_equals_the_state_after_a_kill() {
     for (name, make) in all() {
         for (point, fork) in (0..).zip(killed(make)) {
             let cloud = Rc::new(RefCell::new(make()));
@@ -148,7 +146,7 @@ fn a_fork_is_what_a_kill_leaves_behind() {
 }
 
 #[test]
-fn two_kills_at_any_points_end_as_the_clean_run_does() {
+fn two_kills_at_any_points_end_like_a_clean_run() {
     let schedules = AtomicU64::new(0);
     for (name, make) in worlds_for_pairs() {
         let wanted = clean(make);
@@ -168,7 +166,7 @@ fn two_kills_at_any_points_end_as_the_clean_run_does() {
     assert!(schedules >= if is_quick() { 1_000 } else { 10_000 }, "{schedules}");
 }
 
-/// What is left when an abort came to its end: nothing that it could have undone.
+/// Verifies that a finished abort rolled back everything that it could.
 fn assert_undone(end: &End, wanted: &str, what: &str) {
     let cloud = end.cloud.borrow();
     match &end.ended {
@@ -195,7 +193,7 @@ fn assert_undone(end: &End, wanted: &str, what: &str) {
 }
 
 #[test]
-fn an_abort_at_any_point_and_killed_at_any_point_undoes_or_leads_on() {
+fn abort_killed_at_any_point_rolls_back_or_requires_resume() {
     for (name, make) in worlds_for_pairs() {
         let (wanted, _) = clean(make);
         let killed = killed(make);
@@ -218,7 +216,7 @@ fn an_abort_at_any_point_and_killed_at_any_point_undoes_or_leads_on() {
 }
 
 #[test]
-fn faults_from_any_seed_end_as_the_clean_run_does_or_where_a_person_must_decide() {
+fn faults_end_like_a_clean_run_or_need_an_operator() {
     let number = |name: &str, default| std::env::var(name).map_or(default, |n| n.parse().unwrap());
     let (first, schedules) = (number("MOORING_SEED", 1), number("MOORING_SCHEDULES", 20_000));
     let kinds: [fn(&Faults<'_>); 4] = [cured, budget_kept, edit_kept, nodes_awaited];
@@ -229,7 +227,7 @@ fn faults_from_any_seed_end_as_the_clean_run_does_or_where_a_person_must_decide(
         if begun > 0 && begun.is_multiple_of(50_000) {
             println!("{begun} of {schedules} schedules");
         }
-        // Five of eight are to be cured.
+        // Five of eight are repaired.
         let kind = kinds[usize::try_from((seed % 8).saturating_sub(4)).unwrap()];
         let chaos = RefCell::new(Chaos::new(seed, 25));
         kind(&Faults { seed, chaos, wanted: &wanted, alone: &alone, edited: &edited });
@@ -244,9 +242,8 @@ fn faults_from_any_seed_end_as_the_clean_run_does_or_where_a_person_must_decide(
 struct Faults<'a> {
     seed: u64,
     chaos: RefCell<Chaos>,
-    /// What the clean runs leave.
     wanted: &'a [Value],
-    /// How many schedules were left alone, and in how many somebody edited the pool.
+    /// Schedules without a change, and with an edit of the pool.
     alone: &'a AtomicU64,
     edited: &'a AtomicU64,
 }
@@ -264,8 +261,7 @@ impl Faults<'_> {
         run_to_rest(cloud, &settings(), kills, Some(&self.chaos), most)
     }
 
-    /// True if the guards refused before anything was touched. An answer that was old when the clock jumped shows evidence
-    /// that is too old to act on, and a clock that was set back an operation that is too young.
+    /// Returns true if checks blocked before any change: after a clock jump, evidence may be too old or an operation too recent.
     fn left_alone(&self, end: &End, what: &str) -> bool {
         let left_alone = [Finish::Refused, Finish::NothingToDo]
             .iter()
@@ -278,7 +274,6 @@ impl Faults<'_> {
     }
 }
 
-/// Whatever fails, the end is that of the clean run.
 fn cured(faults: &Faults<'_>) {
     let at = usize::try_from(faults.below(CURABLE.len() as u64)).unwrap();
     let (name, make) = CURABLE[at];
@@ -291,7 +286,7 @@ fn cured(faults: &Faults<'_>) {
     }
 }
 
-/// A budget that never clears keeps its pod, and with it the pool.
+/// A PDB that never allows a disruption keeps its pod, and with it the pool.
 fn budget_kept(faults: &Faults<'_>) {
     let what = faults.what("budget that never clears");
     let end = faults.run(budget_that_never_clears(), &[], 10);
@@ -308,7 +303,6 @@ fn budget_kept(faults: &Faults<'_>) {
     assert_eq!(*reason, Reason::BudgetBlocks, "{what}");
 }
 
-/// An operator edits the pool in between: it is never deleted with an edit that the snapshot lacks.
 fn edit_kept(faults: &Faults<'_>) {
     let what = faults.what("edit");
     let cloud = Rc::new(RefCell::new(Cloud::wedged()));
@@ -321,7 +315,7 @@ fn edit_kept(faults: &Faults<'_>) {
     let mut left = cloud.borrow().clone();
     let pool = left.pools.get_mut("system").unwrap();
     pool.edit()["properties"]["maxPods"] = 50.into();
-    // Every write gives a new tag, which an old answer does not have.
+    // Every write sets a new eTag, which stale responses do not have.
     let state = pool.state().to_owned();
     pool.set_state(&state);
     let end = faults.run(left, &[], 10);
@@ -330,8 +324,7 @@ fn edit_kept(faults: &Faults<'_>) {
     assert!(cloud.pools["system"].wedged, "{what}");
 }
 
-/// Nodes that do not come are waited for, with everything that carries the load left as it is; once they come, the end is
-/// that of the clean run.
+/// Missing nodes are waited for without other changes; once they join, the run ends like a clean one.
 fn nodes_awaited(faults: &Faults<'_>) {
     let late = if faults.below(2) == 0 { "systmp" } else { "system" };
     let what = faults.what(&format!("nodes of {late} that do not come"));
@@ -350,9 +343,9 @@ fn nodes_awaited(faults: &Faults<'_>) {
     assert_eq!(end.cloud.borrow().end_state(), faults.wanted[0], "{what}");
 }
 
-/// An operator edits the pool at any time: it is never deleted with an edit that the snapshot lacks.
+/// A pool is never deleted with an edit that the snapshot lacks.
 #[test]
-fn an_edit_at_any_time_is_never_lost() {
+fn edit_at_any_time_is_never_lost() {
     let killed = killed(Cloud::wedged);
     on_all_cores(0..killed.len() as u64, |point| {
         let mut cloud = killed[usize::try_from(point).unwrap()].clone();

@@ -1,7 +1,7 @@
-//! Whatever is written into a journal, nothing is done that no approval covers.
+//! A changed journal never has an effect that no approval covers.
 //!
-//! Journals of killed runs are changed in one place after the other, as somebody could who may write `ConfigMap`s: the
-//! chain of hashes is computed again, and the run is resumed as `--yes` and as `--pipeline` do.
+//! Journals of killed runs are changed one value at a time, as any client with access to `ConfigMap`s could: the chain of
+//! hashes is recomputed, and the run is resumed as with `--yes` and `--pipeline`.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -29,9 +29,9 @@ use mooring_workflow::workflow::View as _;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fake::records::{around, owner};
+use fake::records::{capacity, owner};
 use fake::scenarios::{Scenario, old_operation, settings};
-use fake::{CLUSTER, Cloud, Ended, go_on, whole};
+use fake::{CLUSTER, Cloud, Ended, continue_run, whole};
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
@@ -52,7 +52,7 @@ use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::journal::follow;
 use serde_json::{Value, json};
 
-/// A journal as its lines hold it: run and entry. The chain is made of them.
+/// Lines of a journal: run and entry.
 type Lines = Vec<(String, Value)>;
 
 fn lines(journal: &[Record]) -> Lines {
@@ -60,7 +60,7 @@ fn lines(journal: &[Record]) -> Lines {
     journal.iter().map(|record| (record.run.clone(), entry(record))).collect()
 }
 
-/// The journal with its chain made again; none if a line is no record.
+/// Rebuilds the chain; none if a line is not a record.
 fn forged(cloud: &Cloud, lines: &Lines) -> Option<Vec<Record>> {
     let mut records: Vec<Record> = Vec::new();
     for (at, (run, entry)) in lines.iter().enumerate() {
@@ -110,7 +110,7 @@ fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
     }
 }
 
-/// What an attacker would want to be in the plan.
+/// Changes that an attacker would make to the plan.
 fn wishes() -> Vec<(&'static str, Value)> {
     let overrides = json!({"missing-nodes": "x", "failing-writes": "x", "pool-state": "x",
         "cluster-state": "x", "other-pools": "x", "workloads": "x", "addresses": "x",
@@ -134,8 +134,7 @@ fn wishes() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// One forged journal after the other. Of the changes of single values one of `every` is tried at each kill, other ones
-/// at the next.
+/// Forged journals. One of `every` changes of single values is tried at each kill, others at the next.
 fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
     let every = std::env::var("MOORING_FORGERIES").map_or(24, |every| every.parse().unwrap());
     let mut turn = point;
@@ -163,10 +162,10 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
         forged[session].1.pointer_mut(parent).unwrap()[name] = value.clone();
         all.push((format!("record {session} {place} = {value}"), forged));
     }
-    // Another run, or one whose first part never was.
+    // Another run, or one without its start.
     let renamed = real.iter().map(|(_, entry)| ("another".to_owned(), entry.clone())).collect();
     all.push(("another run".to_owned(), renamed));
-    // An older copy, and one whose last records were left out.
+    // An older copy, and one without the last records.
     for length in (1..real.len()).filter(|length| (turn + *length as u64).is_multiple_of(4)) {
         all.push((format!("the first {length} records"), real[..length].to_vec()));
     }
@@ -180,7 +179,7 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
         longer.push((run.clone(), serde_json::to_value(&entry).unwrap()));
         all.push((format!("{} is done", step.name()), longer.clone()));
     }
-    // Effects that never were, and an end that was asked for by nobody.
+    // Effects that never happened, and an abort that was not requested.
     let mut deleted = real.clone();
     let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
     let key = effect.key();
@@ -199,7 +198,7 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
     all
 }
 
-/// A plan of now with its guards, as `--pipeline` makes it.
+/// A new plan with its checks, as with `--pipeline`.
 fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
     let settings = settings();
     let mut seen = ClusterView::default();
@@ -214,10 +213,10 @@ fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
         return None;
     }
     let expires = ApprovalToken::expiry(cloud.now);
-    plan::build(&seen, &settings, &around(), &guards, expires).ok().map(|plan| (plan, guards))
+    plan::build(&seen, &settings, &capacity(), &guards, expires).ok().map(|plan| (plan, guards))
 }
 
-/// One process over a journal, as the operator's code does it; what it was granted, and the effects that it made.
+/// Runs one process on a journal; returns its grant and its effects.
 fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Cloud)> {
     let state = Run::replay(&cloud.journal).ok().flatten()?;
     if state.is_finished() || !state.session.plan.cluster.eq_ignore_ascii_case(CLUSTER) {
@@ -246,7 +245,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
         poll: settings.limits.poll,
     };
     let before = cloud.journal.len();
-    let end = go_on(cloud.clone(), Box::new(session));
+    let end = continue_run(cloud.clone(), Box::new(session));
     assert!(!matches!(end.ended, Ended::Killed));
     let end = end.cloud.borrow().clone();
     let effects = end.journal[before..].iter().filter_map(|record| match &record.entry {
@@ -256,7 +255,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
     Some((grant, effects.collect(), end))
 }
 
-/// Fails unless the effect is one of the plan's.
+/// Fails unless the effect is part of the plan.
 fn assert_covered(effect: &Effect, plan: &Document, cloud: &Cloud, what: &str) {
     match effect {
         Effect::PutPool { pool, body, .. } if pool == "systmp" => {
@@ -296,25 +295,23 @@ fn assert_covered(effect: &Effect, plan: &Document, cloud: &Cloud, what: &str) {
     }
 }
 
-/// How many journals were resumed, and how many of those processes made an effect.
+/// Number of resumed journals, and of processes with an effect.
 #[derive(Default)]
 struct Count {
     tried: AtomicU64,
     acted: AtomicU64,
 }
 
-/// What one process did with a forged journal.
+/// Result of one process with a forged journal.
 struct Resumed<'a> {
     what: &'a str,
-    /// The world before it.
     cloud: &'a Cloud,
     grant: Grant,
     effects: Vec<Effect>,
-    /// The world after it.
     end: Cloud,
 }
 
-/// Resumes every forgery of the journal that one killed run left.
+/// Resumes every forged journal of a killed run.
 fn forge(name: &str, cloud: &Cloud, point: u64, count: &Count, check: impl Fn(&Resumed<'_>)) {
     for (forgery, lines) in forgeries(cloud, point) {
         let Some(journal) = forged(cloud, &lines) else { continue };
@@ -331,7 +328,7 @@ fn forge(name: &str, cloud: &Cloud, point: u64, count: &Count, check: impl Fn(&R
     }
 }
 
-/// Fails unless an approval of this process or the unchanged plan covers what was done.
+/// Fails unless an approval of this process or the unchanged plan covers the effects.
 fn assert_approved(original: &Document, resumed: &Resumed<'_>) {
     let Resumed { what, cloud, grant, effects, .. } = resumed;
     match &grant.approval {
@@ -368,7 +365,7 @@ fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
 const WORLDS: [Scenario; 2] = [("wedged", Cloud::wedged), ("old operation", old_operation)];
 
 #[test]
-fn no_forged_journal_has_an_effect_that_no_approval_covers() {
+fn forged_journal_has_no_unapproved_effect() {
     let count = Count::default();
     for (name, make) in WORLDS {
         let killed = killed(make);
@@ -384,9 +381,9 @@ fn no_forged_journal_has_an_effect_that_no_approval_covers() {
     assert!(acted > 1_000, "{acted}: what is not forged must go on");
 }
 
-/// The pool came back by itself after the run was killed: no journal makes anyone rebuild it.
+/// The pool recovered after the run was killed.
 #[test]
-fn no_forged_journal_rebuilds_a_healthy_pool() {
+fn forged_journal_never_rebuilds_a_healthy_pool() {
     let count = Count::default();
     let mut killed = killed(Cloud::wedged);
     killed.retain(|cloud| cloud.pools.get("system").is_some_and(|pool| pool.wedged));

@@ -1,4 +1,4 @@
-//! The acceptance tables of the guards, on recorded and written answers.
+//! Tables of checks, on recorded and written responses.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -104,7 +104,7 @@ fn with_pools(pools: Vec<Pool>) -> ClusterView {
 }
 
 #[test]
-fn the_recorded_wedge_is_confirmed() {
+fn recorded_wedge_is_confirmed() {
     let guards = evaluate(&recorded(), &settings(), now());
     assert_eq!(verdict(&guards), Verdict::Confirmed, "{guards:#?}");
     let names: Vec<_> = guards.iter().map(|guard| guard.name.as_str()).collect();
@@ -115,10 +115,10 @@ fn the_recorded_wedge_is_confirmed() {
 }
 
 #[test]
-fn only_usable_nodes_count_against_the_minimum() {
+fn unready_or_cordoned_nodes_do_not_count_toward_the_minimum() {
     // Of the five recorded nodes one is cordoned, one NotReady, one without a condition, one being deleted.
     let text = guard(&recorded(), &settings(), "missing-nodes").evidence.join("");
-    assert!(text.starts_with("1 usable node, minimum 2"), "{text}");
+    assert!(text.starts_with("1 Ready, schedulable node (minimum 2)"), "{text}");
     let node = |ready: bool| {
         json!({"metadata": {"name": "n", "labels": {"agentpool": "system"}},
         "status": {"conditions": [{"type": "MemoryPressure", "status": "True"}, {"type": "Ready", "status": if ready { "True" } else { "Unknown" }}]}})
@@ -144,7 +144,7 @@ fn only_usable_nodes_count_against_the_minimum() {
 }
 
 #[test]
-fn an_instance_without_a_node_counts_after_ten_minutes() {
+fn instance_without_a_node_counts_after_ten_minutes() {
     let instance = |id: &str, minutes: Option<i64>| Instance {
         id: format!("{SET}/virtualMachines/{id}"),
         created: minutes.map(|minutes| now() - SignedDuration::from_mins(minutes)),
@@ -168,7 +168,7 @@ fn an_instance_without_a_node_counts_after_ten_minutes() {
 }
 
 #[test]
-fn what_may_not_be_read_is_unknown_and_never_healthy() {
+fn denied_reads_are_unknown_and_never_healthy() {
     let denied = || "AuthorizationFailed".to_owned();
     let cases: Vec<(Answer, &[&str])> = vec![
         (Answer::Events(Reading::Denied(denied())), &["failing-writes"]),
@@ -197,7 +197,7 @@ fn what_may_not_be_read_is_unknown_and_never_healthy() {
 }
 
 #[test]
-fn writes_are_counted_once_per_request_with_nested_codes_on_the_current_scale_set() {
+fn failed_writes_count_once_per_request_by_nested_codes() {
     let text = guard(&recorded(), &settings(), "failing-writes").evidence.join("");
     // Ten of the first page; of the second only q8 (other case) and q9 (nested code), which are too close for two.
     assert!(text.starts_with("11 writes of aks-system-20157742-vmss"), "{text}");
@@ -225,7 +225,7 @@ fn writes(events: Vec<ActivityEvent>, settings: &Settings) -> Outcome {
 }
 
 #[test]
-fn the_threshold_is_met_or_not() {
+fn failing_writes_requires_the_threshold() {
     for (count, threshold, expected) in [
         (10, 10, Outcome::Pass),
         (50, 10, Outcome::Pass),
@@ -239,7 +239,7 @@ fn the_threshold_is_met_or_not() {
     }
 }
 
-/// How many of these events count, as the guard tells it.
+/// Counted events in the evidence of the check.
 fn counted(events: &[Value]) -> usize {
     let mut seen = recorded();
     let mut events: Vec<_> = events.iter().filter_map(ActivityEvent::read).collect();
@@ -252,7 +252,7 @@ fn counted(events: &[Value]) -> usize {
 }
 
 #[test]
-fn of_the_activity_log_only_failed_writes_of_this_scale_set_count() {
+fn writes_to_other_resources_do_not_count() {
     let raw = |correlation: &str, operation: &str, resource: &str, status: &str, minutes: i64| {
         let at = now() - SignedDuration::from_mins(minutes);
         json!({
@@ -303,7 +303,7 @@ fn of_the_activity_log_only_failed_writes_of_this_scale_set_count() {
 }
 
 #[test]
-fn a_scale_set_is_found_by_its_tag_and_never_by_its_name() {
+fn scale_set_is_found_by_tag_and_never_by_name() {
     let set = |tags: Value| {
         ScaleSet::read(&json!({"id": SET, "name": "aks-system-20157742-vmss", "tags": tags}))
             .unwrap()
@@ -323,7 +323,7 @@ fn a_scale_set_is_found_by_its_tag_and_never_by_its_name() {
 }
 
 #[test]
-fn a_node_is_ready_only_if_it_says_so() {
+fn node_is_ready_only_by_its_condition() {
     let node = |conditions: Value, more: Value| {
         let mut raw =
             json!({"metadata": {"name": "n"}, "spec": {}, "status": {"conditions": conditions}});
@@ -351,7 +351,7 @@ fn a_node_is_ready_only_if_it_says_so() {
 }
 
 #[test]
-fn a_new_node_that_does_not_say_its_instance_is_not_missing() {
+fn new_node_without_provider_id_is_not_missing() {
     let instance = |number: usize| Instance {
         id: format!("{SET}/virtualMachines/{number}"),
         created: Some(now() - SignedDuration::from_mins(60)),
@@ -376,13 +376,13 @@ fn a_new_node_that_does_not_say_its_instance_is_not_missing() {
 }
 
 #[test]
-fn one_request_with_many_records_counts_once() {
+fn request_with_many_records_counts_once() {
     let events: Vec<_> = (0..20).map(|n| event("same", "Failed", 30 + n, SIGNATURE)).collect();
     assert_eq!(writes(events, &settings()), Outcome::Fail);
 }
 
 #[test]
-fn a_success_since_clears_the_failures_before_it() {
+fn success_clears_earlier_failures() {
     let at = |minutes| {
         let mut events = storm(10);
         events.push(event("ok", "Succeeded", minutes, ""));
@@ -397,7 +397,7 @@ fn a_success_since_clears_the_failures_before_it() {
 }
 
 #[test]
-fn the_window_ends_where_it_says() {
+fn failures_outside_the_window_do_not_count() {
     let mut settings = settings();
     settings.fail_threshold = 1;
     settings.fail_window = SignedDuration::from_mins(15);
@@ -413,7 +413,7 @@ fn the_window_ends_where_it_says() {
 }
 
 #[test]
-fn only_the_signature_counts() {
+fn other_error_codes_do_not_count() {
     for code in ["OperationNotAllowed", "AllocationFailed", "RequestDisallowedByPolicy", ""] {
         let events = (0..10).map(|n| event(&format!("c{n}"), "Failed", 5, code)).collect();
         assert_eq!(writes(events, &settings()), Outcome::Fail, "{code}");
@@ -421,7 +421,7 @@ fn only_the_signature_counts() {
 }
 
 #[test]
-fn a_cluster_state_is_recoverable_or_not() {
+fn cluster_state_allows_or_blocks_a_repair() {
     for (state, expected) in [
         ("Succeeded", Outcome::Pass),
         ("Canceled", Outcome::Pass),
@@ -443,12 +443,12 @@ fn a_cluster_state_is_recoverable_or_not() {
         assert_eq!(guard.outcome, expected, "{state}");
         assert!(guard.evidence[0].contains(state));
         assert_eq!(guard.transient, state == "Canceling", "only what will end is waited for");
-        assert_eq!(guard.evidence[0].contains("does not say"), state.is_empty());
+        assert_eq!(guard.evidence[0].contains("has no provisioningState"), state.is_empty());
     }
 }
 
 #[test]
-fn a_pool_state_is_wedged_or_not() {
+fn pool_state_is_wedged_only_in_configured_states() {
     let mut all = settings();
     for state in ["Canceled", "Updating", "Upgrading"] {
         all.add_wedge_state(state).unwrap();
@@ -474,7 +474,7 @@ fn a_pool_state_is_wedged_or_not() {
 }
 
 #[test]
-fn other_pools_have_nodes_or_are_meant_to_have_none() {
+fn other_pools_have_nodes_or_are_empty_on_purpose() {
     let system = || pool("system", &json!({"count": 0}));
     let temp = json!({"count": 0, "tags": {"mooring-purpose": "repair-temporary-pool"}});
     for (pools, expected, text) in [
@@ -506,12 +506,12 @@ fn other_pools_have_nodes_or_are_meant_to_have_none() {
                 pool("user", &json!({"count": 1})),
             ],
             Outcome::Pass,
-            "1 other pool with the nodes that there should be; not counted: v (type VirtualMachines)",
+            "1 other pool, none unexpectedly empty; not counted: v (type VirtualMachines)",
         ),
         (
             vec![system(), pool("g", &json!({"mode": "Gateway", "count": 0}))],
             Outcome::Pass,
-            "0 other pools with the nodes that there should be; not counted: g (mode Gateway)",
+            "0 other pools, none unexpectedly empty; not counted: g (mode Gateway)",
         ),
         (
             vec![
@@ -538,12 +538,12 @@ fn other_pools_have_nodes_or_are_meant_to_have_none() {
         (
             vec![pool("user", &json!({"mode": "User", "count": 3}))],
             Outcome::Fail,
-            "no system pool to repair",
+            "the cluster lists no system pool",
         ),
         (
             vec![pool("sys2", &json!({"mode": "System", "count": 3}))],
             Outcome::Fail,
-            "there is no pool system",
+            "pool system was not found",
         ),
         (
             vec![
@@ -578,7 +578,7 @@ fn other_pools_have_nodes_or_are_meant_to_have_none() {
 }
 
 #[test]
-fn a_missing_pool_is_not_a_wedge() {
+fn missing_pool_is_not_a_wedge() {
     let seen = with_pools(vec![pool("user", &json!({"count": 4}))]);
     for name in ["missing-nodes", "pool-state"] {
         assert_eq!(outcome(&seen, name), Outcome::Fail, "{name}");
@@ -586,7 +586,7 @@ fn a_missing_pool_is_not_a_wedge() {
 }
 
 #[test]
-fn an_override_lets_a_guard_through_and_says_why() {
+fn override_allows_a_failed_check_with_its_reason() {
     let mut settings = settings();
     settings.add_override("pool-state=ticket 7").unwrap();
     let seen = with_pools(vec![pool("system", &json!({"provisioningState": "Succeeded"}))]);
@@ -613,7 +613,7 @@ fn missing_cluster_is_never_healthy() {
 }
 
 #[test]
-fn detect_asks_for_what_it_needs_and_exits_as_documented() {
+fn detect_reads_what_it_needs_and_exits_as_documented() {
     assert!(queries(&ClusterView::default(), &settings()).contains(&Query::Cluster));
     let mut seen = recorded();
     seen.nics.clear();
@@ -633,7 +633,7 @@ fn detect_asks_for_what_it_needs_and_exits_as_documented() {
     assert_eq!(detect(&seen, &settings(), now()).exit_code(), 3);
 }
 
-/// What a recorded response means: its status decides, not the shape of its body.
+/// Reads a recorded response by its status.
 fn response<T>(status: u16, body: &Value, read: impl FnOnce(&Value) -> Option<T>) -> Reading<T> {
     let code = || codes(body).into_iter().next().unwrap_or_else(|| format!("HTTP {status}"));
     match status {

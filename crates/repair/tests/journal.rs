@@ -61,7 +61,7 @@ fn delete(pool: &str) -> Effect {
     Effect::DeletePool { pool: pool.into(), if_match: Some("e".into()) }
 }
 
-/// One of every kind, in an order that makes sense.
+/// One record of every kind, in a valid order.
 fn entries() -> Vec<Entry> {
     let refused = EffectResult::Refused {
         status: 429,
@@ -141,7 +141,7 @@ fn chain(entries: Vec<Entry>) -> Vec<Record> {
 }
 
 #[test]
-fn every_record_is_read_back_as_it_was_written() {
+fn records_are_read_back_as_written() {
     let records = chain(entries());
     assert_eq!(decode::<Entry>(&records.iter().map(encode).collect::<String>()).unwrap(), records);
     let state = Run::replay(&records).unwrap().unwrap();
@@ -153,7 +153,7 @@ fn every_record_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn every_prefix_of_a_journal_is_a_journal() {
+fn prefixes_of_a_journal_are_valid() {
     let records = chain(entries());
     assert_eq!(Run::replay(&[]).unwrap(), None);
     for length in 1..=records.len() {
@@ -170,7 +170,7 @@ fn every_prefix_of_a_journal_is_a_journal() {
 }
 
 #[test]
-fn the_third_recreation_within_a_day_is_refused() {
+fn third_recreation_within_a_day_is_rejected() {
     let mut records: Vec<Record> = Vec::new();
     for (index, (pool, hour)) in
         [("system", 0), ("system", 1), ("user", 2), ("system", 10)].into_iter().enumerate()
@@ -201,7 +201,7 @@ fn the_third_recreation_within_a_day_is_refused() {
 }
 
 #[test]
-fn a_journal_keeps_the_last_runs_and_all_that_the_breaker_counts() {
+fn journal_keeps_recent_runs_and_counted_recreations() {
     // Ten runs, one an hour; only the first one deleted its pool.
     let mut records: Vec<Record> = Vec::new();
     for hour in 0..10 {

@@ -1,4 +1,4 @@
-//! Which operation is running: the one that did not end, and never a guess.
+//! Identification of the running operation.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,7 +28,7 @@ fn pool(name: &str, properties: &Value) -> Pool {
     Pool::read(&json!({"name": name, "properties": properties})).unwrap()
 }
 
-/// A cluster at rest, with a pool that failed.
+/// An idle cluster with a Failed pool.
 fn recorded() -> ClusterView {
     let mut seen = ClusterView::default();
     let cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
@@ -51,12 +51,12 @@ fn busy(pool_state: &str) -> ClusterView {
 }
 
 #[test]
-fn the_running_operation_is_the_one_that_did_not_end() {
+fn running_operation_is_the_unfinished_one() {
     let mut seen = busy("Failed");
     let events =
         ActivityEvent::read_list(&fixture!("16_activity_log_cluster_write_started")).unwrap();
     seen.take(Answer::Events(Reading::Known(events.clone())));
-    // The trap: a younger pool operation runs; the old cluster write must not be taken for it.
+    // A newer pool operation is running; the old cluster write must not be taken for it.
     let started = |text: &str| text.parse::<Timestamp>().unwrap();
     let young = Running::One {
         id: "w3".into(),
@@ -64,7 +64,7 @@ fn the_running_operation_is_the_one_that_did_not_end() {
         scope: Scope::Pool("userswft1".into()),
     };
     assert_eq!(running(&seen), young);
-    // What runs on another cluster runs there.
+    // Operations of other clusters do not count.
     let elsewhere = ActivityEvent {
         resource: events[0].resource.replace("managedClusters/", "managedClusters/other-"),
         at: started("2026-05-26T20:50:00Z"),
@@ -87,7 +87,7 @@ fn the_running_operation_is_the_one_that_did_not_end() {
             scope: Scope::Cluster
         }
     );
-    // The operations endpoint is believed first.
+    // The operations endpoint takes precedence.
     let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z", "id": "/x/managedClusters/c/agentPools/system/operations/o1"});
     seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
     assert_eq!(
@@ -104,7 +104,7 @@ fn the_running_operation_is_the_one_that_did_not_end() {
 }
 
 #[test]
-fn only_the_very_operation_counts_as_running() {
+fn other_operation_does_not_count_as_running() {
     let mut seen = busy("Failed");
     let raw = json!({"name": "o1", "status": "InProgress", "startTime": "2026-05-26T19:00:00Z"});
     seen.take(Answer::LatestOperation(Reading::Known(Operation::read(&raw))));
@@ -116,7 +116,7 @@ fn only_the_very_operation_counts_as_running() {
 }
 
 #[test]
-fn reading_credentials_and_aborting_are_no_operations() {
+fn reading_credentials_and_aborting_are_not_operations() {
     let mut seen = busy("Failed");
     let cluster = seen.cluster.as_ref().unwrap().known().unwrap().id.clone();
     let event = |operation: &str| {
@@ -136,7 +136,7 @@ fn reading_credentials_and_aborting_are_no_operations() {
 }
 
 #[test]
-fn an_operation_that_cannot_be_told_is_not_guessed() {
+fn unidentified_operation_is_not_guessed() {
     let mut seen = busy("Failed");
     seen.take(Answer::Events(Reading::Known(vec![])));
     assert!(matches!(running(&seen), Running::Unidentified(_)));
@@ -155,9 +155,9 @@ fn an_operation_that_cannot_be_told_is_not_guessed() {
     assert!(matches!(running(&ClusterView::default()), Running::Unidentified(_)));
 }
 
-/// One request caused all of them: a write of a scale set that failed says nothing of the cluster's own operation.
+/// All have one correlation id: a failed write to a scale set does not end the operation of the cluster.
 #[test]
-fn an_operation_is_ended_by_its_own_end_and_no_other() {
+fn operation_is_ended_only_by_its_own_end() {
     let mut seen = busy("Failed");
     let cluster = seen.cluster.as_ref().unwrap().known().unwrap().id.clone();
     let event = |operation: Option<&str>, name: &str, resource: &str, status: &str| {
@@ -189,9 +189,9 @@ fn an_operation_is_ended_by_its_own_end_and_no_other() {
     }
 }
 
-/// Precondition then is the log read further back, which costs time and may show a line that nobody ever ended.
+/// Only then is more of the log read, which takes time and may show an entry that was never finished.
 #[test]
-fn the_log_leaves_something_untold_only_of_a_cluster_that_is_busy() {
+fn unknown_operation_requires_a_busy_cluster() {
     let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
     let open = ActivityEvent::read(&json!({
         "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},

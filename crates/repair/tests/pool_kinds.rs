@@ -1,4 +1,4 @@
-//! Which pools a plan is made for, and what it makes of them.
+//! Plans for pools of all types and modes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 use mooring_repair::checks::Capacity;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const SUBNET: &str =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/x";
 
-/// A pool as Azure lists it, with other members.
+/// A listed pool with other properties.
 fn pool(name: &str, change: &Value) -> Value {
     let mut pool = json!({
         "id": format!("/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c/agentPools/{name}"),
@@ -63,7 +63,7 @@ fn keep(pools: &[Value]) -> Result<Plan, PlanError> {
 }
 
 #[test]
-fn pools_that_cannot_be_rebuilt_are_refused_in_a_sentence() {
+fn pools_that_cannot_be_rebuilt_are_rejected_with_the_reason() {
     let machines = json!({"manual": [{"size": "Standard_D2s_v5", "count": 3}]});
     let scaled = json!({"autoscale": [{"size": "Standard_D2s_v5", "minCount": 1, "maxCount": 5}]});
     let of_vms = |scale: Value| {
@@ -83,7 +83,7 @@ fn pools_that_cannot_be_rebuilt_are_refused_in_a_sentence() {
         let pools = [pool("system", &change)];
         let error = keep(&pools).unwrap_err().to_string();
         assert!(error.contains(why), "{change}: {error}");
-        // Beside another pool it is in nobody's way.
+        // It does not block the repair of another pool.
         let mut beside = pools.to_vec();
         beside[0]["name"] = "other".into();
         beside.push(pool("system", &json!({})));
@@ -92,17 +92,20 @@ fn pools_that_cannot_be_rebuilt_are_refused_in_a_sentence() {
 }
 
 #[test]
-fn an_unlisted_system_pool_is_not_a_missing_one() {
+fn unlisted_system_pool_is_not_missing() {
     let user = pool("user", &json!({"mode": "User"}));
     let error = keep(std::slice::from_ref(&user)).unwrap_err().to_string();
-    assert!(error.contains("no system pool to repair") && error.contains("Automatic"), "{error}");
+    assert!(
+        error.contains("the cluster lists no system pool") && error.contains("Automatic"),
+        "{error}"
+    );
     let named = pool("sys2", &json!({}));
     let error = keep(&[user, named]).unwrap_err().to_string();
-    assert_eq!(error, "there is no pool system");
+    assert_eq!(error, "pool system was not found");
 }
 
 #[test]
-fn a_pool_without_its_subnet_is_refused_where_others_have_one() {
+fn pool_without_a_subnet_is_rejected_if_others_have_one() {
     let with = json!({"vnetSubnetID": SUBNET});
     let bare = pool("system", &json!({}));
     assert!(keep(&[bare.clone(), pool("user", &json!({}))]).is_ok());
@@ -112,7 +115,7 @@ fn a_pool_without_its_subnet_is_refused_where_others_have_one() {
 }
 
 #[test]
-fn a_pinned_image_stays_pinned_and_no_image_is_sent() {
+fn pinned_image_stays_pinned_and_no_image_is_sent() {
     let source =
         "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/snapshots/pin";
     let creation = json!({"sourceResourceId": source});
@@ -137,7 +140,7 @@ fn a_pinned_image_stays_pinned_and_no_image_is_sent() {
 }
 
 #[test]
-fn the_kubernetes_version_is_chosen_shown_and_approved() {
+fn kubernetes_version_is_part_of_the_approved_plan() {
     let pools = [pool("system", &json!({}))];
     let kept = planned(&pools, "system", VersionPolicy::Keep).unwrap();
     assert_eq!(kept.document.pool_body["properties"]["orchestratorVersion"], "1.32.7");
@@ -153,7 +156,7 @@ fn the_kubernetes_version_is_chosen_shown_and_approved() {
 }
 
 #[test]
-fn only_the_temporary_pool_of_a_system_pool_gets_the_taint() {
+fn taint_is_added_to_temporary_pools_of_system_pools_only() {
     let own = "dedicated=infra:NoSchedule";
     for (change, taints) in [
         (json!({}), json!([CRITICAL_TAINT])),
@@ -171,7 +174,7 @@ fn only_the_temporary_pool_of_a_system_pool_gets_the_taint() {
 }
 
 #[test]
-fn the_temporary_pool_of_a_windows_pool_has_a_short_name() {
+fn temporary_pool_of_a_windows_pool_has_a_short_name() {
     let windows = pool("winnp1", &json!({"mode": "User", "osType": "Windows"}));
     let plan = planned(&[windows], "winnp1", VersionPolicy::Keep).unwrap();
     assert!(plan.temporary_pool.len() <= 6, "{}", plan.temporary_pool);

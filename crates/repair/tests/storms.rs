@@ -1,4 +1,4 @@
-//! What is a wedge and what only resembles one: a table of activity logs and live state.
+//! Verdicts for a table of activity logs and live states.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +24,7 @@ const SET: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Comput
 const OTHER_SET: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-user-1-vmss";
 const CODE: &str = "NetworkingInternalOperationError";
 
-/// A log, what else is seen, and what follows from it.
+/// A log, live state, and the expected verdict.
 struct Case {
     name: &'static str,
     log: Log,
@@ -32,29 +32,29 @@ struct Case {
     expected: (Outcome, Verdict),
 }
 
-/// The events of an activity log, built up by what is done to them.
+/// Builder of the events of an activity log.
 #[derive(Clone, Default)]
 struct Log(Vec<Value>);
 
-/// Live state beside the log. Without anything said, every interface has an address.
+/// Live state in addition to the log. By default, every interface has an IP address.
 #[derive(Clone, Default)]
 struct Live {
-    /// Interfaces: `ipConfigurations`, or none if it is left out, and the age of the instance in minutes.
+    /// Interfaces: `ipConfigurations`, if present, and the age of the instance in minutes.
     nics: Vec<(Option<Value>, i64)>,
-    /// Instances that failed: the code, and how many minutes ago they were made and failed.
+    /// Failed instances: code, and minutes since creation and failure.
     failed: Vec<(&'static str, i64)>,
-    /// What the scale set's model says of accelerated networking, and whether the pool's tag needs it.
+    /// Accelerated networking of the scale set, and the value of the pool's tag.
     accelerated: Option<(Value, bool)>,
     /// The activity log cannot be read.
     throttled: bool,
-    /// The interfaces may not be read.
+    /// Reading the interfaces is denied.
     denied: bool,
-    /// The pool is well in every other respect.
+    /// The pool is otherwise healthy.
     well: bool,
 }
 
 const CONFIRMED: (Outcome, Verdict) = (Outcome::Pass, Verdict::Confirmed);
-/// The pool failed and lacks nodes, and its writes are no reason for that.
+/// The pool is Failed and lacks nodes, but not because of its writes.
 const SUSPECT: (Outcome, Verdict) = (Outcome::Fail, Verdict::Suspect);
 const UNKNOWN: (Outcome, Verdict) = (Outcome::Unknown, Verdict::Unknown);
 const HEALTHY: (Outcome, Verdict) = (Outcome::Fail, Verdict::Healthy);
@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
     let storm = || Log::storm(12, 180, 21);
     let empty = || Some(json!([]));
     vec![
-        // Storms as AKS makes them.
+        // Patterns of AKS.
         case("one every 180 seconds", storm(), live(), CONFIRMED),
         case("five of five", Log::storm(5, 180, 21), live(), CONFIRMED),
         case("shared correlation id", storm().shared(), live(), CONFIRMED),
@@ -139,16 +139,16 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn every_case_of_the_table_is_judged_as_it_says() {
+fn verdict_of_each_log_and_live_state_is_as_listed() {
     let cases = cases();
     assert!(cases.len() >= 20, "{}", cases.len());
     let wrong: Vec<String> = cases.iter().filter_map(|case| case.wrong(&settings())).collect();
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-/// The next defect is a file: other codes and messages make the same storm a wedge, and the known one none.
+/// A new defect needs only a file with its codes and messages.
 #[test]
-fn a_file_of_signatures_replaces_what_a_wedge_is() {
+fn signatures_file_replaces_the_built_in_list() {
     let judge = |signature: &str, log: Log| {
         let text =
             format!("schema: mooring.signatures/v1\nsignatures:\n- name: next\n{signature}\n");
@@ -167,7 +167,7 @@ fn a_file_of_signatures_replaces_what_a_wedge_is() {
     assert_eq!(judge(by_message, next()).outcome, Outcome::Pass);
     let by_other = "  errors: [{code: DiskServiceInternalError, message: the disk is detached}]";
     assert_eq!(judge(by_other, next()).outcome, Outcome::Fail);
-    // Each signature needs a storm of its own.
+    // Each signature needs enough failures.
     let both = format!("{by_code}\n- name: known\n  errors: [{{code: {CODE}}}]");
     let mixed = |each| {
         let one = Log::storm(each, 360, 21);
@@ -236,7 +236,7 @@ fn event(operation: &str, status: &str, at: Timestamp) -> Value {
 }
 
 impl Log {
-    /// Writes of the scale set: so many, so many seconds apart, the last one failed so many minutes ago.
+    /// Failed writes: count, interval in seconds, and minutes since the last one.
     fn storm(count: i64, apart: i64, last: i64) -> Self {
         let mut events = Vec::new();
         for turn in 0..count {
@@ -320,7 +320,7 @@ impl Log {
         })
     }
 
-    /// What is younger is not shown yet.
+    /// Newer events are not visible yet.
     fn late(mut self, minutes: i64) -> Self {
         let shown = now() - SignedDuration::from_mins(minutes);
         self.0.retain(|event| {
@@ -341,7 +341,7 @@ impl Log {
     }
 }
 
-/// A pool that failed and lacks a node, in a cluster that is well, and what the case has beside that.
+/// A Failed pool that lacks a node, in a healthy cluster, with the state of the case.
 fn seen(log: &Log, live: &Live) -> ClusterView {
     let mut seen = ClusterView::default();
     let cluster =

@@ -163,7 +163,7 @@ async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
             false,
         ),
         (
-            &["repair/src/shell"],
+            &["repair/src/runtime"],
             &[
                 "mooring-repair.json",
                 "mooring-repair-nodes.json",

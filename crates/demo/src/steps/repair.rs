@@ -246,6 +246,6 @@ mod tests {
             ProgressLine::read("step 9/16 delete-pool: waiting for pool system to be deleted")
                 .unwrap();
         assert!(line.what.starts_with("waiting") && line.done.is_none());
-        assert_eq!(ProgressLine::read("pool system of demo: confirmed"), None);
+        assert_eq!(ProgressLine::read("Pool system in cluster demo: WEDGED"), None);
     }
 }

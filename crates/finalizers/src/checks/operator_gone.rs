@@ -1,4 +1,4 @@
-//! The check `operator-gone`: nothing shows that the operator still runs, here or elsewhere.
+//! The check `operator-gone`: no sign of a running operator, inside or outside the cluster.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,11 @@ use crate::view::{OperatorView, Query, known};
 use mooring_workflow::Reading;
 use mooring_workflow::{CheckResult, Outcome};
 
-/// A Lease that was renewed within this is held. Leaders renew theirs every few seconds.
-const LEASE_AGE: SignedDuration = SignedDuration::from_mins(5);
-/// An operator without work to do writes rarely; most look at everything once in ten hours.
-const SIGN_AGE: SignedDuration = SignedDuration::from_hours(24);
+/// Maximum age of a renewal of a held Lease. Leaders renew every few seconds.
+const MAX_LEASE_AGE: SignedDuration = SignedDuration::from_mins(5);
+/// Maximum age of a write or event. Idle operators resync about every ten hours.
+const MAX_SIGN_AGE: SignedDuration = SignedDuration::from_hours(24);
 
-/// One piece of evidence.
 struct Piece {
     outcome: Outcome,
     text: String,
@@ -30,7 +29,7 @@ impl Piece {
     }
 }
 
-/// Evaluates the check. Every piece must pass; what cannot be read is unknown, and blocks.
+/// Every piece of evidence must pass; failed reads are unknown, and block.
 pub(super) fn operator_gone(
     view: &OperatorView,
     settings: &Settings,
@@ -38,14 +37,14 @@ pub(super) fn operator_gone(
 ) -> CheckResult {
     let workloads = workloads(view, settings);
     let runs = known(view.controllers.as_ref()).iter().any(Controller::runs);
-    // What a running workload renews, writes and answers ends with it.
+    // Signs of a workload that will be scaled down end with it.
     let explained = runs && settings.scale_down && workloads.outcome == Outcome::Pass;
     let mut pieces = if explained {
         Vec::new()
     } else {
         vec![leases(view, now), writes(view, now), events(view, now), webhooks(view)]
     };
-    // An override is about what cannot be shown. A workload that is seen to run stops every run at its finalizers.
+    // A running workload cannot be overridden: it stops every run at its finalizers.
     let overridable = workloads.outcome == Outcome::Pass;
     pieces.insert(0, workloads);
     pieces.push(managed_groups(view, settings));
@@ -80,18 +79,18 @@ fn workloads(view: &OperatorView, settings: &Settings) -> Piece {
         one.is_scalable() && (namespace.is_none() || *namespace == one.target.namespace)
     });
     if running.is_empty() {
-        Piece::new(Outcome::Pass, "no running Deployment, StatefulSet or DaemonSet of the operator")
+        Piece::new(Outcome::Pass, "no running controller handles these finalizers")
     } else if settings.scale_down && scalable {
-        Piece::new(Outcome::Pass, format!("it runs and will be scaled down: {names}"))
+        Piece::new(Outcome::Pass, format!("it is running and will be scaled down: {names}"))
     } else if settings.scale_down {
         Piece::new(
             Outcome::Fail,
             format!(
-                "it runs as a DaemonSet or outside its namespace, and cannot be scaled down: {names}"
+                "it is running as a DaemonSet or outside its namespace, and cannot be scaled down: {names}"
             ),
         )
     } else {
-        Piece::new(Outcome::Fail, format!("it still runs: {names}"))
+        Piece::new(Outcome::Fail, format!("it is still running: {names}"))
     }
 }
 
@@ -100,7 +99,7 @@ fn leases(view: &OperatorView, now: Timestamp) -> Piece {
         return Piece::new(Outcome::Unknown, why);
     }
     let newest = known(view.leases.as_ref()).iter().max_by_key(|lease| lease.renewed);
-    match newest.filter(|lease| now.duration_since(lease.renewed) < LEASE_AGE) {
+    match newest.filter(|lease| now.duration_since(lease.renewed) < MAX_LEASE_AGE) {
         Some(lease) => {
             let ago = ago(lease.renewed, now);
             Piece::new(Outcome::Fail, format!("Lease {} was renewed {ago}", lease.name))
@@ -109,7 +108,6 @@ fn leases(view: &OperatorView, now: Timestamp) -> Piece {
     }
 }
 
-/// The objects of the profile's groups that could be read.
 fn objects(view: &OperatorView) -> impl Iterator<Item = &Object> {
     view.objects.values().filter_map(Reading::known).flatten()
 }
@@ -122,14 +120,14 @@ fn writes(view: &OperatorView, now: Timestamp) -> Piece {
         })
         .max_by_key(|(_, write)| write.at);
     if let Some((object, write)) =
-        newest.filter(|(_, write)| now.duration_since(write.at) < SIGN_AGE)
+        newest.filter(|(_, write)| now.duration_since(write.at) < MAX_SIGN_AGE)
     {
         let (manager, ago) = (&write.manager, ago(write.at, now));
         let text = format!("field manager {manager} wrote {} {ago}", object.target);
         return Piece::new(Outcome::Fail, text);
     }
     if let Some(object) = objects(view).find(|object| object.writes == Writes::Unknown) {
-        let text = format!("{} has no managedFields that show who wrote it when", object.target);
+        let text = format!("{} has no managedFields with the time of its writes", object.target);
         return Piece::new(Outcome::Unknown, text);
     }
     Piece::new(Outcome::Pass, "no write by a field manager of the operator within 24h")
@@ -140,7 +138,7 @@ fn events(view: &OperatorView, now: Timestamp) -> Piece {
         return Piece::new(Outcome::Unknown, why);
     }
     let newest = known(view.events.as_ref()).iter().max_by_key(|event| event.at);
-    match newest.filter(|event| now.duration_since(event.at) < SIGN_AGE) {
+    match newest.filter(|event| now.duration_since(event.at) < MAX_SIGN_AGE) {
         Some(event) => {
             let ago = ago(event.at, now);
             Piece::new(Outcome::Fail, format!("{} reported an event {ago}", event.component))
@@ -155,26 +153,30 @@ fn webhooks(view: &OperatorView) -> Piece {
     }
     let all = known(view.webhooks.as_ref());
     if let Some(hook) = all.iter().find(|hook| hook.answers == Reading::Known(true)) {
-        return Piece::new(Outcome::Fail, format!("{} has a service that answers", hook.name));
+        return Piece::new(
+            Outcome::Fail,
+            format!("{} has a Service with ready endpoints", hook.name),
+        );
     }
     let unknown = all.iter().find_map(|hook| Some((hook, hook.answers.missing()?)));
     match unknown {
-        Some((hook, why)) => {
-            Piece::new(Outcome::Unknown, format!("whether {} answers: {why}", hook.name))
-        }
-        None => Piece::new(Outcome::Pass, "no webhook for its groups answers"),
+        Some((hook, why)) => Piece::new(
+            Outcome::Unknown,
+            format!("cannot read the endpoints of {}: {why}", hook.name),
+        ),
+        None => Piece::new(Outcome::Pass, "no webhook for its groups has ready endpoints"),
     }
 }
 
-/// Controllers that run outside the cluster leave no other sign while nothing changes.
+/// Controllers outside the cluster leave no other sign while idle.
 fn managed_groups(view: &OperatorView, settings: &Settings) -> Piece {
     let profile = &settings.profile;
-    let mut groups: BTreeSet<&String> = known(view.definitions.as_ref())
+    let mut groups: BTreeSet<&String> = known(view.crds.as_ref())
         .iter()
-        .map(|definition| &definition.group)
+        .map(|crd| &crd.group)
         .filter(|group| profile.has_group(group))
         .collect();
-    if missing(&Query::Definitions, view.definitions.as_ref()).is_some() {
+    if missing(&Query::Crds, view.crds.as_ref()).is_some() {
         groups.extend(&profile.groups);
     }
     let live = |group: &str| {

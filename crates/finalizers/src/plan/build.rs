@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::dependents::{Dependent, Dependents};
-use super::planned::{PlannedObject, PlannedStep};
 use super::targets::{covered, targets};
+use super::types::{PlannedObject, PlannedStep};
 use crate::checks::{self, OBJECTS_KNOWN, unread};
 use crate::profile::Profile;
 use crate::settings::Settings;
@@ -18,45 +18,37 @@ use crate::view::{OperatorView, known};
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
 use mooring_workflow::{CheckResult, Outcome};
 
-/// What would be done.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
     /// `mooring.finalizers.plan/v2`
     pub schema: &'static str,
-    /// What approves it, as `--plan-hash` takes it: when it expires, and the hash.
+    /// Value of `--plan-hash`: expiry and hash.
     #[serde(rename = "hash")]
     pub approval: ApprovalToken,
-    /// Over everything that matters: an approved plan is this one, or it is not carried out.
     #[serde(skip)]
     pub hash: PlanHash,
-    /// The version of Mooring that made it.
     pub tool: &'static str,
-    /// Which cluster, by the uid of its kube-system namespace; empty if that could not be read.
+    /// Uid of the namespace kube-system; empty if it could not be read.
     pub cluster: String,
     pub profile: Profile,
-    /// Whether an operator that runs is scaled down.
     pub scale_down: bool,
-    /// Whether what cannot be read is left alone.
+    /// Skips what cannot be read.
     pub best_effort: bool,
-    /// Checks that are overridden, with reasons.
+    /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
-    /// Whether there is nothing to do at all.
     pub nothing_to_do: bool,
-    /// What must hold before anything is done.
     pub guards: Vec<CheckResult>,
-    /// In order, without those that have nothing to do.
+    /// Steps that have something to do.
     pub steps: Vec<PlannedStep>,
     pub objects: Vec<PlannedObject>,
-    /// Everything that may be deleted, stripped or scaled down; nothing else is.
+    /// All objects that may be changed.
     pub targets: Vec<Target>,
-    /// What goes along, since it belongs to what is deleted.
+    /// Objects that are garbage-collected with their owners.
     pub cascade: Vec<Dependent>,
-    /// What a person should know.
     pub notes: Vec<String>,
 }
 
-/// The plan for what was seen; `view` must have an answer to every question of the profile. A run of it may begin until
-/// `expires`.
+/// Creates a plan that can be started until `expires`; `view` must be complete.
 pub fn build(
     view: &OperatorView,
     settings: &Settings,
@@ -65,10 +57,10 @@ pub fn build(
     now: Timestamp,
 ) -> Plan {
     let profile = &settings.profile;
-    let objects: Vec<PlannedObject> = known(view.definitions.as_ref())
+    let objects: Vec<PlannedObject> = known(view.crds.as_ref())
         .iter()
-        .filter(|definition| profile.has_group(&definition.group))
-        .filter_map(|definition| view.objects.get(definition.name())?.known())
+        .filter(|crd| profile.has_group(&crd.group))
+        .filter_map(|crd| view.objects.get(crd.name())?.known())
         .flatten()
         .map(|object| {
             let (strip, keep) =
@@ -82,13 +74,13 @@ pub fn build(
     let mut notes = around.notes.clone();
     let mut by_step = targets(view, profile, &objects, &mut notes);
     notes.extend(unread.iter().cloned());
-    // What could not be read may be there. An operator that runs and has nothing left to process is no work by itself.
+    // Unreadable objects may exist. A running operator without objects is not work.
     let unknown =
         |guard: &CheckResult| guard.name == OBJECTS_KNOWN && guard.outcome == Outcome::Unknown;
     let certain = unread.is_empty() && !guards.iter().any(unknown);
     let nothing_to_do = certain
         && by_step.keys().all(|step| *step == Step::ScaleDown)
-        && !known(view.definitions.as_ref()).iter().any(|one| profile.has_group(&one.group));
+        && !known(view.crds.as_ref()).iter().any(|one| profile.has_group(&one.group));
     if nothing_to_do {
         by_step.clear();
     } else {
@@ -138,8 +130,8 @@ pub fn build(
 const SCHEMA: &str = "mooring.finalizers.plan/v2";
 const TOOL: &str = concat!("mooring ", env!("CARGO_PKG_VERSION"));
 
-/// What an approval is given for. Not in it: what changes by itself while nothing is done, such as versions and the words
-/// of evidence; what goes along at second hand; the deadline of a session; where the journal is.
+/// The approved document. Resource versions, evidence, indirect dependents, the deadline and the location of the journal are
+/// not part of it.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
@@ -150,9 +142,9 @@ struct Document<'a> {
     scale_down: bool,
     best_effort: bool,
     overrides: &'a BTreeMap<String, String>,
-    /// Those that do not pass.
+    /// Checks that do not pass.
     checks: Vec<Value>,
-    /// The finalizers of each object that are removed, and that stay.
+    /// Removed and kept finalizers of each object.
     objects: Vec<Value>,
     targets: Vec<Target>,
     cascade: Vec<Value>,

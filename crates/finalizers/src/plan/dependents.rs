@@ -1,4 +1,4 @@
-//! What stands around the operator, read once for the plan: what would go along, and what would be in the way.
+//! Dependents of the deleted objects, and obstacles, read once for the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::profile::Profile;
 
-/// An object that goes with its owner.
+/// An object that is garbage-collected with its owner.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Dependent {
     pub resource: String,
@@ -17,12 +17,12 @@ pub struct Dependent {
     pub uid: String,
     #[serde(skip)]
     pub owners: Vec<String>,
-    /// Whether an owner is one of the objects that are deleted, and not only one of those that go along.
+    /// An owner is one of the deleted objects, not only of their dependents.
     pub direct: bool,
 }
 
 impl Dependent {
-    /// From an object's metadata; none if nothing owns it.
+    /// Returns none if it has no owner.
     pub fn read(resource: &str, value: &Value) -> Option<Self> {
         let metadata = &value["metadata"];
         let owners: Vec<String> = metadata["ownerReferences"]
@@ -43,17 +43,16 @@ impl Dependent {
 
 #[derive(Debug, Default)]
 pub struct Dependents {
-    /// Tells one cluster from another: the uid of its kube-system namespace. Empty if it could not be read.
+    /// Uid of the namespace kube-system; empty if it could not be read.
     pub cluster: String,
-    /// Everything in the cluster that is owned by something.
+    /// All objects with an owner.
     pub owned: Vec<Dependent>,
-    /// What is in the way, or could not be looked at, in words.
+    /// Obstacles, and what could not be read.
     pub notes: Vec<String>,
 }
 
 impl Dependents {
-    /// What goes along with these objects, by their uids: what they own, what that owns, and so on. The objects
-    /// themselves are not among it, nor what has another owner that stays.
+    /// Returns the direct and indirect dependents of these uids, without the objects themselves and those with another owner.
     pub fn cascade(&self, deleted: &BTreeSet<String>) -> Vec<Dependent> {
         let mut going: BTreeMap<&str, Dependent> = BTreeMap::new();
         loop {
@@ -79,7 +78,7 @@ impl Dependents {
     }
 }
 
-/// A webhook that would be asked about what is deleted, and whose service is in the namespace that was or will be.
+/// Describes a webhook that is called for the deleted objects.
 pub(crate) fn webhook_note(profile: &Profile, configuration: &Value) -> Option<String> {
     let hooks = configuration["webhooks"].as_array()?;
     let name = configuration["metadata"]["name"].as_str()?;
@@ -94,16 +93,16 @@ pub(crate) fn webhook_note(profile: &Profile, configuration: &Value) -> Option<S
     let policy = hook["failurePolicy"].as_str().unwrap_or("Fail");
     let ours = place.is_some() && place == profile.namespace.as_deref();
     let tail = if ours && policy == "Fail" {
-        "; its service belongs to the operator, so that it refuses everything once that is gone: delete it first"
+        "; its service belongs to the operator, so it denies all requests once that is deleted: delete the webhook first"
     } else {
         ""
     };
     Some(format!(
-        "webhook configuration {name} is asked about these objects (failure policy {policy}){tail}"
+        "webhook configuration {name} is called for these objects (failure policy {policy}){tail}"
     ))
 }
 
-/// An aggregated API that does not answer.
+/// Describes an aggregated API that is unavailable.
 pub(crate) fn api_service_note(service: &Value) -> Option<String> {
     let name = service["metadata"]["name"].as_str()?;
     let conditions = service["status"]["conditions"].as_array()?;
@@ -111,7 +110,7 @@ pub(crate) fn api_service_note(service: &Value) -> Option<String> {
     (available["status"] != "True").then(|| {
         let reason = available["reason"].as_str().unwrap_or("unknown");
         format!(
-            "API service {name} does not answer ({reason}): while that is so, no namespace of the cluster can end"
+            "APIService {name} is unavailable ({reason}): no namespace can be deleted until it is fixed"
         )
     })
 }
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cascade_follows_owners_to_the_end_and_spares_what_another_one_keeps() {
+    fn cascade_includes_indirect_dependents_without_other_owners() {
         let around = Dependents {
             owned: vec![
                 owned("pod", &["set"]),
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_way_is_told_before_anything_is_done() {
+    fn webhooks_and_api_services_are_noted() {
         let profile = Profile::named("package-operator").unwrap();
         let hook = |group: &str, namespace: &str| {
             json!({

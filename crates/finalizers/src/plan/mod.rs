@@ -1,13 +1,13 @@
-//! What would be done, as data, with a hash over what matters.
+//! A removal as data, with a hash.
 
 mod build;
 mod dependents;
-mod planned;
 mod render;
 mod targets;
+mod types;
 
 pub use build::{Plan, build};
 pub use dependents::{Dependent, Dependents};
 pub(crate) use dependents::{api_service_note, webhook_note};
-pub use planned::{PlannedObject, PlannedStep};
 pub use render::{mermaid, table};
+pub use types::{PlannedObject, PlannedStep};

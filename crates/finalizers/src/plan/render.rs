@@ -1,4 +1,4 @@
-//! A plan for people. All forms are made from the one list that is also executed.
+//! Human-readable forms of a plan, from the list of steps that is executed.
 
 use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
@@ -10,10 +10,9 @@ use super::build::Plan;
 use mooring_workflow::Outcome;
 use mooring_workflow::flowchart::flowchart;
 
-/// Targets of a step that are shown by name.
-const SHOWN: usize = 20;
+/// Targets of a step in the table.
+const MAX_TARGETS: usize = 20;
 
-/// Lines for a terminal.
 pub fn table(plan: &Plan) -> String {
     let name = &plan.profile.name;
     let cluster = if plan.cluster.is_empty() { "unknown" } else { &plan.cluster };
@@ -21,39 +20,39 @@ pub fn table(plan: &Plan) -> String {
     text.line(format_args!("Plan to remove {name} from the cluster with uid {cluster}"));
     text.line("");
     if plan.nothing_to_do {
-        text.line("nothing to do: nothing of it is there");
+        text.line("Nothing to do: no resources found.");
         return text.into();
     }
     for step in &plan.steps {
         text.line(format_args!("{:>2}  {:<18} {}", step.number, step.name.name(), step.what));
-        for target in step.targets.iter().take(SHOWN) {
+        for target in step.targets.iter().take(MAX_TARGETS) {
             text.line(format_args!("      {target}"));
         }
-        if step.targets.len() > SHOWN {
+        if step.targets.len() > MAX_TARGETS {
             text.line(format_args!(
                 "      and {} more (-o json has all)",
-                step.targets.len() - SHOWN
+                step.targets.len() - MAX_TARGETS
             ));
         }
     }
     text.line("");
     if !plan.cascade.is_empty() {
-        text.line("goes along, since it belongs to what is deleted:");
+        text.line("garbage-collected with their owners:");
         for (resource, count) in by_resource(plan) {
             text.line(format_args!("      {count} {resource}"));
         }
         text.line("");
     }
-    for object in plan.objects.iter().filter(|object| !object.keep.is_empty()).take(SHOWN) {
-        text.line(format_args!("stays    {}: {}", object.object.target, object.keep.join(", ")));
+    for object in plan.objects.iter().filter(|object| !object.keep.is_empty()).take(MAX_TARGETS) {
+        text.line(format_args!("kept     {}: {}", object.object.target, object.keep.join(", ")));
     }
     for guard in &plan.guards {
-        let word = match guard.outcome {
-            Outcome::Pass => "pass",
-            Outcome::Fail => "fail",
+        let status = match guard.outcome {
+            Outcome::Pass => "ok",
+            Outcome::Fail => "failed",
             Outcome::Unknown => "unknown",
         };
-        text.line(format_args!("{word:<8} {:<16} {}", guard.name, guard.evidence.join("; ")));
+        text.line(format_args!("{status:<8} {:<16} {}", guard.name, guard.evidence.join("; ")));
         if let Some(reason) = &guard.overridden {
             text.line(format_args!("         {:<16} overridden: {reason}", ""));
         }
@@ -84,7 +83,7 @@ pub fn mermaid(plan: &Plan) -> String {
         format!("{}<br/>{}{targets}", step.name.name(), step.what)
     }));
     for (at, (resource, count)) in by_resource(plan).into_iter().enumerate() {
-        let _ = writeln!(text, "    s1 -. goes along .-> c{at}([\"{count} {resource}\"])");
+        let _ = writeln!(text, "    s1 -. garbage-collected .-> c{at}([\"{count} {resource}\"])");
     }
     text
 }

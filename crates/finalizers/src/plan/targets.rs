@@ -1,8 +1,8 @@
-//! What each step is done to, as far as it is known now.
+//! Known targets of each step.
 
 use std::collections::BTreeMap;
 
-use super::planned::PlannedObject;
+use super::types::PlannedObject;
 use crate::profile::{Profile, ReleaseResources};
 use crate::settings::Settings;
 use crate::step::Step;
@@ -13,7 +13,7 @@ use mooring_workflow::Reading;
 
 type Targets = BTreeMap<Step, Vec<String>>;
 
-/// Everything that a run of the plan may delete, strip or scale down, in the order of paths.
+/// Returns all objects that a run may change, by path.
 pub(super) fn covered(
     view: &OperatorView,
     settings: &Settings,
@@ -21,8 +21,8 @@ pub(super) fn covered(
 ) -> Vec<Target> {
     let profile = &settings.profile;
     let mut all: Vec<&Target> = objects.iter().map(|one| &one.object.target).collect();
-    let definitions = known(view.definitions.as_ref()).iter();
-    all.extend(definitions.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
+    let crds = known(view.crds.as_ref()).iter();
+    all.extend(crds.filter(|one| profile.has_group(&one.group)).map(|one| &one.target));
     all.extend(view.bindings.values().filter_map(Reading::known).map(|one| &one.target));
     all.extend(known(view.release.as_ref()).iter().map(|one| &one.target));
     if deletes_resources(profile) {
@@ -66,9 +66,8 @@ pub(super) fn targets(
     }
     let held = objects.iter().filter(|object| !object.keep.is_empty()).count();
     if held > 0 {
-        notes.push(format!(
-            "{held} objects have finalizers that the profile does not list; they stay until somebody else removes those"
-        ));
+        notes
+            .push(format!("{held} objects have finalizers not listed in the profile and are kept"));
     }
     for controller in known(view.controllers.as_ref()).iter().filter(|controller| controller.runs())
     {
@@ -77,11 +76,11 @@ pub(super) fn targets(
         }
         add(Step::ScaleDown, controller.target.to_string());
     }
-    for definition in known(view.definitions.as_ref()) {
-        match &definition.version {
-            _ if !profile.has_group(&definition.group) => {}
-            Some(_) => add(Step::DeleteCrds, definition.name().to_owned()),
-            None => notes.push(format!("{}: {NOT_SERVED}", definition.name())),
+    for crd in known(view.crds.as_ref()) {
+        match &crd.version {
+            _ if !profile.has_group(&crd.group) => {}
+            Some(_) => add(Step::DeleteCrds, crd.name().to_owned()),
+            None => notes.push(format!("{}: {NOT_SERVED}", crd.name())),
         }
     }
     for binding in view.bindings.values().filter_map(Reading::known) {
@@ -92,7 +91,7 @@ pub(super) fn targets(
         let name = &namespace.target.name;
         add(Step::DeleteNamespace, namespace.target.to_string());
         notes.extend(
-            namespace.held_by.iter().map(|held| format!("namespace {name} is held: {held}")),
+            namespace.held_by.iter().map(|held| format!("namespace {name} is blocked: {held}")),
         );
     }
     targets
@@ -109,8 +108,8 @@ fn release(
     for one in known(view.made.as_ref()) {
         if deletes && one.goes() {
             add(Step::DeleteRelease, one.target.to_string());
-        } else if !one.ours || !deletes {
-            notes.push(format!("{} is in the release's manifest and stays", one.target));
+        } else if !one.belongs || !deletes {
+            notes.push(format!("{} is in the manifest of the release and is kept", one.target));
         }
     }
     for revision in revisions {

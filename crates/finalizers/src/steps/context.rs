@@ -1,11 +1,11 @@
-//! What a step may know, and what it may do about it.
+//! Inputs of a step, and the retry policy of its effects.
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
 
 use crate::effect::{Effect, why_not};
-use crate::observation::{Controller, Definition, Object};
+use crate::observation::{Controller, Crd, Object};
 use crate::profile::Profile;
 use crate::target::Target;
 use crate::terms::Terms;
@@ -14,14 +14,12 @@ use crate::view::{OperatorView, Query};
 use crate::workflow::{Decision, FinalizerRemoval, Reason, Run};
 use mooring_workflow::Reading;
 
-/// How often one effect is tried before the object is left as it is.
+/// Attempts of an effect before the object is skipped.
 const MAX_ATTEMPTS: u32 = 12;
-/// How often it is tried at once, where the next list shows what came of it.
+/// Attempts without a pause, since the next list shows the result.
 const IMMEDIATE_ATTEMPTS: u32 = 3;
-/// The longest pause between two attempts.
 const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(30);
 
-/// What a step may know.
 pub(crate) struct Context<'a> {
     pub(crate) terms: &'a Terms,
     pub(crate) run: &'a Run,
@@ -32,28 +30,27 @@ pub(crate) struct Context<'a> {
 
 pub(crate) type Halt = mooring_workflow::Halt<FinalizerRemoval>;
 pub(crate) type Unknown = mooring_workflow::Unknown<FinalizerRemoval>;
-/// A step's progress: how its end was seen, or what keeps it from its end.
+/// Evidence that a step is done, or the reason why it is not.
 pub(crate) type Progress = Result<Vec<String>, Halt>;
 
-/// Stops the run where it can be resumed.
 pub(crate) fn stop(reason: Reason, message: impl Into<String>) -> Halt {
     Decision::resumable(reason, message).into()
 }
 
-/// The objects of all definitions, and those that cannot be told.
+/// Objects of all CRDs, and CRDs whose objects are unknown.
 pub(crate) struct Objects<'a> {
     pub(crate) known: Vec<&'a Object>,
-    /// A definition, and why its objects are not known.
-    pub(crate) unknown: Vec<(&'a Definition, String)>,
+    /// CRDs whose objects are unknown, with reasons.
+    pub(crate) unknown: Vec<(&'a Crd, String)>,
 }
 
-/// What can be said of an effect that is wanted.
+/// State of a requested effect.
 enum Readiness {
     Act,
-    /// It was acted upon since the look.
+    /// Done since the last read.
     Handled,
     Later(Timestamp),
-    /// It will not come about, and why.
+    /// Never, with the reason.
     Never(String),
 }
 
@@ -73,7 +70,7 @@ impl<'a> Context<'a> {
         Decision::Wait { until, why }.into()
     }
 
-    /// Whether the step has waited long enough for what does not depend on us.
+    /// Returns true if the timeout of the step has expired.
     pub(crate) fn expired(&self) -> bool {
         self.lasted(self.terms.settings.limits.step())
     }
@@ -82,7 +79,7 @@ impl<'a> Context<'a> {
         self.now.duration_since(self.run.step_since()) >= limit
     }
 
-    /// A reading; one that failed is unknown until the step has lasted long enough. What stays unknown is returned as why.
+    /// Returns a reading. A failed read is retried until the timeout of the step, and then returned as a reason.
     pub(crate) fn read<T>(
         &self,
         reading: Option<&'a Reading<T>>,
@@ -99,30 +96,29 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The definitions of the profile; else why they are not known.
-    pub(crate) fn definitions(&self) -> Result<Result<Vec<&'a Definition>, String>, Unknown> {
+    /// Returns the CRDs of the profile, or why they are unknown.
+    pub(crate) fn crds(&self) -> Result<Result<Vec<&'a Crd>, String>, Unknown> {
         if self.profile().groups.is_empty() {
             return Ok(Ok(Vec::new()));
         }
-        let found = self.read(self.view.definitions.as_ref(), Query::Definitions)?;
-        let ours = |all: &'a Vec<Definition>| {
+        let found = self.read(self.view.crds.as_ref(), Query::Crds)?;
+        let ours = |all: &'a Vec<Crd>| {
             all.iter().filter(|one| self.profile().has_group(&one.group)).collect()
         };
         Ok(found.map(|all| all.map(ours).unwrap_or_default()))
     }
 
-    /// The objects of the profile's definitions. What is unknown of one hides nothing of the others.
     pub(crate) fn objects(&self) -> Result<Objects<'a>, Unknown> {
         let mut objects = Objects { known: Vec::new(), unknown: Vec::new() };
-        for definition in self.definitions()?.unwrap_or_default() {
-            if definition.version.is_none() {
-                objects.unknown.push((definition, NOT_SERVED.to_owned()));
+        for crd in self.crds()?.unwrap_or_default() {
+            if crd.version.is_none() {
+                objects.unknown.push((crd, NOT_SERVED.to_owned()));
                 continue;
             }
-            let query = Query::Objects(Box::new(definition.clone()));
-            match self.read(self.view.objects.get(definition.name()), query)? {
+            let query = Query::Objects(Box::new(crd.clone()));
+            match self.read(self.view.objects.get(crd.name()), query)? {
                 Ok(found) => objects.known.extend(found.into_iter().flatten()),
-                Err(why) => objects.unknown.push((definition, why)),
+                Err(why) => objects.unknown.push((crd, why)),
             }
         }
         Ok(objects)
@@ -133,8 +129,7 @@ impl<'a> Context<'a> {
         Ok(found.map(|all| all.into_iter().flatten().collect()))
     }
 
-    /// Makes the first of these effects that can be made now. With none left to make: why the rest will not come
-    /// about, in their order.
+    /// Applies the first effect that is due. With none left, returns the reasons why the others are never applied, in order.
     pub(crate) fn work(
         &self,
         effects: impl IntoIterator<Item = Effect>,
@@ -142,12 +137,12 @@ impl<'a> Context<'a> {
         let (mut handled, mut soonest) = (false, None::<(Timestamp, String)>);
         let mut never = Vec::new();
         for effect in effects {
-            match self.standing(&effect) {
+            match self.readiness(&effect) {
                 Readiness::Act => return Err(Decision::Apply(Box::new(effect)).into()),
                 Readiness::Handled => handled = true,
                 Readiness::Later(until) => {
                     if soonest.as_ref().is_none_or(|(first, _)| until < *first) {
-                        soonest = Some((until, format!("before trying again to {}", effect.key())));
+                        soonest = Some((until, format!("before retrying: {}", effect.key())));
                     }
                 }
                 Readiness::Never(why) => never.push((effect.target().clone(), why)),
@@ -162,18 +157,17 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether something was acted upon since the look, so that the look says nothing of it any more.
+    /// Returns true if the object was changed since the last read.
     pub(crate) fn is_handled(&self, key: &str) -> bool {
         self.run.attempts.get(key).is_some_and(|attempt| attempt.seq > self.view_seq)
     }
 
-    /// Returns true if the effect can be made now.
     pub(crate) fn is_due(&self, effect: &Effect) -> bool {
-        matches!(self.standing(effect), Readiness::Act)
+        matches!(self.readiness(effect), Readiness::Act)
     }
 
-    fn standing(&self, effect: &Effect) -> Readiness {
-        // The one place where an effect is let through: what was not planned was not approved.
+    fn readiness(&self, effect: &Effect) -> Readiness {
+        // The only place that allows effects: unplanned ones are not approved.
         if !self.terms.covers(effect.target()) {
             return Readiness::Never(NOT_PLANNED.to_owned());
         }
@@ -195,13 +189,14 @@ impl<'a> Context<'a> {
                 Some(why) if self.expired() => Readiness::Never(why),
                 _ => Readiness::Later(until),
             },
-            Retry::Refused | Retry::Exhausted => Readiness::Never(why().unwrap_or_else(|| {
-                format!("tried {} times without a visible effect", attempt.count)
-            })),
+            Retry::Refused | Retry::Exhausted => {
+                Readiness::Never(why().unwrap_or_else(|| {
+                    format!("no visible effect after {} attempts", attempt.count)
+                }))
+            }
         }
     }
 }
 
-/// Why an object that was found later is left.
 pub(crate) const NOT_PLANNED: &str =
-    "it is not part of the approved plan, since it appeared later; plan and apply again";
+    "not part of the approved plan because it was created later; plan and apply again";

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::{Context as Cx, Workflow};
 
 use super::context::{Context, Halt, Unknown};
-use super::{installation, leftovers, objects, reads};
+use super::{installation, objects, reads, remaining};
 use crate::step::Step;
 use crate::terms::Terms;
 use crate::view::{Answer, OperatorView, Query};
@@ -15,7 +15,7 @@ impl Workflow for FinalizerRemoval {
     type Answer = Answer;
     type View = OperatorView;
 
-    /// A round for each object that changed since it was listed.
+    /// One round for each object that changed since it was listed.
     const MAX_ROUNDS: usize = 100_000;
 
     fn deadline(terms: &Terms, began: Timestamp) -> Timestamp {
@@ -30,12 +30,10 @@ impl Workflow for FinalizerRemoval {
         terms.settings.limits.poll
     }
 
-    /// What the decision depends on.
     fn queries(cx: &Cx<'_, Self>) -> Vec<Query> {
         reads::of_step(&Context::new(cx))
     }
 
-    /// The one thing to do now.
     fn decide(cx: &Cx<'_, Self>) -> Result<Decision, Unknown> {
         step(&Context::new(cx)).or_else(Halt::decision)
     }
@@ -43,20 +41,20 @@ impl Workflow for FinalizerRemoval {
 
 fn step(cx: &Context<'_>) -> Result<Decision, Halt> {
     let Some(step) = cx.run.step() else {
-        let left = leftovers::leftovers(cx)?;
+        let left = remaining::remaining(cx)?;
         let finish = if left.is_empty() { Finish::Clean } else { Finish::Leftovers };
         return Ok(Decision::Finish(finish, left));
     };
     let proof = match step {
         Step::DeleteObjects => objects::delete(cx),
-        Step::WaitForTeardown => objects::await_teardown(cx),
+        Step::WaitForTeardown => objects::wait_for_teardown(cx),
         Step::ScaleDown => installation::scale_down(cx),
         Step::RemoveFinalizers => objects::strip(cx),
-        Step::DeleteCrds => objects::delete_definitions(cx),
+        Step::DeleteCrds => objects::delete_crds(cx),
         Step::DeleteBindings => installation::bindings(cx),
         Step::DeleteRelease => installation::release(cx),
         Step::DeleteNamespace => installation::namespace(cx),
-        Step::Verify => Ok(vec!["everything was looked at again".to_owned()]),
+        Step::Verify => Ok(vec!["all objects were read again".to_owned()]),
     };
     proof.map(Decision::Done)
 }

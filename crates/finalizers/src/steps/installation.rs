@@ -1,4 +1,4 @@
-//! What stands around the custom resources: the operator, its bindings, its release and its namespace.
+//! The operator, its bindings, its release and its namespace.
 
 use super::context::{Context, Progress, stop};
 use crate::effect::Effect;
@@ -9,24 +9,24 @@ use crate::view::Query;
 use crate::workflow::Reason;
 use mooring_workflow::plural::counted;
 
-/// Scales the operator to zero, if that was asked for.
+/// Scales the operator to zero if requested.
 pub(super) fn scale_down(cx: &Context<'_>) -> Progress {
     let controllers = match cx.controllers()? {
         Ok(controllers) => controllers,
-        Err(why) => return Ok(vec![format!("not known: {why}")]),
+        Err(why) => return Ok(vec![format!("unknown: {why}")]),
     };
     let running: Vec<_> = controllers.into_iter().filter(|controller| controller.runs()).collect();
     if running.is_empty() {
-        return Ok(vec!["no operator runs".to_owned()]);
+        return Ok(vec!["no running operator".to_owned()]);
     }
     if !cx.terms.settings.scale_down {
-        let message = format!("the operator runs ({})", running[0].target);
+        let message = format!("the operator is running ({})", running[0].target);
         return Err(stop(Reason::OperatorRuns, message));
     }
     let covered = |one: &&&Controller| one.is_scalable() && cx.terms.covers(&one.target);
     if let Some(other) = running.iter().find(|one| !covered(one)) {
         let message =
-            format!("the operator runs ({}), and cannot be scaled down there", other.target);
+            format!("the operator is running ({}) and cannot be scaled down there", other.target);
         return Err(stop(Reason::OperatorRuns, message));
     }
     let wanted = running.iter().filter(|controller| controller.wanted > 0);
@@ -40,10 +40,10 @@ pub(super) fn scale_down(cx: &Context<'_>) -> Progress {
         return Err(stop(Reason::OperatorRuns, message));
     }
     if cx.expired() {
-        let message = format!("the pods of {} do not end", running[0].target);
+        let message = format!("the pods of {} do not terminate", running[0].target);
         return Err(stop(Reason::OperatorRuns, message));
     }
-    Err(cx.wait("for the operator's pods to end".to_owned()))
+    Err(cx.wait("for the operator's pods to terminate".to_owned()))
 }
 
 pub(super) fn bindings(cx: &Context<'_>) -> Progress {
@@ -59,13 +59,13 @@ pub(super) fn bindings(cx: &Context<'_>) -> Progress {
     let never = cx.work(effects)?;
     let stays = never.len() + unknown;
     Ok(vec![if stays == 0 {
-        "no binding is left".to_owned()
+        "no ClusterRoleBinding remains".to_owned()
     } else {
-        format!("{stays} bindings stay")
+        format!("{stays} ClusterRoleBindings remain")
     }])
 }
 
-/// What the release made and is to go.
+/// Returns the objects of the release that are deleted.
 pub(super) fn removable<'a>(
     cx: &Context<'_>,
     made: &'a [ReleaseObject],
@@ -77,27 +77,27 @@ pub(super) fn removable<'a>(
 
 pub(super) fn release(cx: &Context<'_>) -> Progress {
     if cx.profile().release.is_none() {
-        return Ok(vec!["the profile names no release".to_owned()]);
+        return Ok(vec!["the profile has no release".to_owned()]);
     }
     let revisions = match cx.read(cx.view.release.as_ref(), Query::Release)? {
         Ok(revisions) => revisions.map(Vec::as_slice).unwrap_or_default(),
-        Err(why) => return Ok(vec![format!("the release is not known: {why}")]),
+        Err(why) => return Ok(vec![format!("the release is unknown: {why}")]),
     };
     if revisions.is_empty() {
-        return Ok(vec!["no release is left".to_owned()]);
+        return Ok(vec!["no release remains".to_owned()]);
     }
     let made = match cx.read(cx.view.made.as_ref(), Query::ReleaseObject)? {
         Ok(made) => made.map(Vec::as_slice).unwrap_or_default(),
-        Err(why) => return Ok(vec![format!("what the release made is not known: {why}")]),
+        Err(why) => return Ok(vec![format!("the resources of the release are unknown: {why}")]),
     };
     let living = removable(cx, made).filter(|one| !one.deleting);
     let effects = living.map(|one| Effect::Delete { target: one.target.clone() });
     let never = cx.work(effects)?;
     let going = removable(cx, made).filter(|one| one.deleting).count();
     if going > 0 && !cx.expired() {
-        return Err(cx.wait(format!("for {going} objects of the release to go")));
+        return Err(cx.wait(format!("for {going} resources of the release to be deleted")));
     }
-    // The newest record says what is left, so it stays with it.
+    // The latest record lists what remains, so it is kept.
     let keep = usize::from(!never.is_empty() || going > 0);
     let mut oldest_first: Vec<&Revision> = revisions.iter().collect();
     oldest_first.sort_by_key(|revision| revision.revision);
@@ -106,39 +106,39 @@ pub(super) fn release(cx: &Context<'_>) -> Progress {
         oldest_first.iter().map(|revision| Effect::Delete { target: revision.target.clone() });
     let stays = cx.work(effects)?.len() + keep;
     Ok(vec![if stays == 0 {
-        "no release is left".to_owned()
+        "no release remains".to_owned()
     } else {
-        format!("left of the release: {}", counted(stays, "record"))
+        format!("remaining: {} of the release", counted(stays, "record"))
     }])
 }
 
 pub(super) fn namespace(cx: &Context<'_>) -> Progress {
     if cx.profile().namespace.is_none() {
-        return Ok(vec!["the profile names no namespace".to_owned()]);
+        return Ok(vec!["the profile has no namespace".to_owned()]);
     }
-    // With the namespace would go the only record of what the release made outside of it.
+    // The namespace has the only record of the release's resources outside it.
     if cx.profile().release.is_some()
         && let Err(why) = cx.read(cx.view.release.as_ref(), Query::Release)?
     {
-        return Ok(vec![format!("the namespace stays, since its release is not known: {why}")]);
+        return Ok(vec![format!("the namespace was kept because its release is unknown: {why}")]);
     }
     if cx.profile().release.is_some()
         && let Err(why) = cx.read(cx.view.made.as_ref(), Query::ReleaseObject)?
     {
         return Ok(vec![format!(
-            "the namespace stays, since what its release made is not known: {why}"
+            "the namespace was kept because the resources of its release are unknown: {why}"
         )]);
     }
     let found = match cx.read(cx.view.namespace.as_ref(), Query::Namespace)? {
-        Ok(None) => return Ok(vec!["the namespace is gone".to_owned()]),
+        Ok(None) => return Ok(vec!["the namespace was deleted".to_owned()]),
         Ok(Some(namespace)) => namespace,
-        Err(why) => return Ok(vec![format!("the namespace is not known: {why}")]),
+        Err(why) => return Ok(vec![format!("the namespace is unknown: {why}")]),
     };
     let effect = Effect::Delete { target: found.target.clone() };
     let never = cx.work((!found.deleting).then_some(effect))?;
     if !never.is_empty() || cx.expired() {
-        return Ok(vec!["the namespace stays".to_owned()]);
+        return Ok(vec!["the namespace was kept".to_owned()]);
     }
     let why = found.held_by.first().map(|held| format!(" ({held})")).unwrap_or_default();
-    Err(cx.wait(format!("for the namespace to go{why}")))
+    Err(cx.wait(format!("for the namespace to be deleted{why}")))
 }

@@ -1,23 +1,22 @@
-//! Terms, run, what was read and the time in; exactly one decision out.
+//! Decides what a removal does next.
 //!
-//! Every step is *level-triggered*: it compares what is with what should be, so that after a crash the question is never
-//! what was being done, only what is still missing. One thing differs from a pool's repair: an effect does not end a
-//! look, since a look is a list of perhaps a thousand objects. What was acted upon since the look counts as handled
-//! until the next one.
+//! Every step is *level-triggered*: it compares actual with desired state, so that a run can continue after a crash at any
+//! point. Unlike in a pool repair, an effect does not discard the reads, since lists may have thousands of objects: changed
+//! objects count as handled until the next list.
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`reads`] | what each step depends on |
+//! | [`reads`] | reads of each step |
 //! | `decide` | the decision of the current step |
-//! | `context` | what a step may know, and how an effect is tried again |
+//! | `context` | inputs of a step, and the retry policy of its effects |
 //! | `objects`, `installation` | the steps |
-//! | `leftovers` | what is left at the end, and why |
+//! | `remaining` | objects that remain at the end |
 
 mod context;
 mod decide;
 mod installation;
-mod leftovers;
 mod objects;
 pub(crate) mod reads;
+mod remaining;
 
 pub(crate) use context::{Context, Halt, stop};

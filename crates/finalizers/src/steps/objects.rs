@@ -1,4 +1,4 @@
-//! Custom resources, their finalizers and their definitions.
+//! Custom resources, their finalizers and their CRDs.
 
 use crate::workflow::RemovalRun as _;
 use std::collections::BTreeSet;
@@ -13,11 +13,10 @@ use crate::view::Query;
 use crate::workflow::{Decision, Fact};
 use mooring_workflow::Reading;
 
-/// How often an object may come back before it is left to whoever makes it.
-const MAX_RETURNS: usize = 3;
+/// Recreations of an object after which it is skipped.
+const MAX_RECREATIONS: usize = 3;
 
-/// Deletes what is not being deleted, unless it came back more often than this: whoever makes an object again does so
-/// at once, and for ever.
+/// Deletes objects, except those that were recreated more often than `most`.
 fn deletions(cx: &Context<'_>, objects: &Objects<'_>, most: usize) -> Vec<Effect> {
     let deleted = cx.run.deleted();
     let returns = |object: &Object| {
@@ -28,10 +27,10 @@ fn deletions(cx: &Context<'_>, objects: &Objects<'_>, most: usize) -> Vec<Effect
     living.map(|object| Effect::Delete { target: object.target.clone() }).collect()
 }
 
-fn told(what: &str, count: usize, stays: usize) -> Vec<String> {
+fn evidence(what: &str, count: usize, stays: usize) -> Vec<String> {
     let mut proof = vec![format!("{count} {what}")];
     if stays > 0 {
-        proof.push(format!("{stays} could not be"));
+        proof.push(format!("{stays} could not be deleted"));
     }
     proof
 }
@@ -39,7 +38,7 @@ fn told(what: &str, count: usize, stays: usize) -> Vec<String> {
 pub(super) fn delete(cx: &Context<'_>) -> Progress {
     let objects = cx.objects()?;
     let never = cx.work(deletions(cx, &objects, 0))?;
-    Ok(told("objects are gone or being deleted", deleted(cx), never.len()))
+    Ok(evidence("objects are deleted or being deleted", deleted(cx), never.len()))
 }
 
 fn deleted(cx: &Context<'_>) -> usize {
@@ -47,34 +46,34 @@ fn deleted(cx: &Context<'_>) -> usize {
     attempts.filter(|attempt| matches!(attempt.effect, Effect::Delete { .. })).count()
 }
 
-/// Only an operator that runs has a teardown to wait for.
-pub(super) fn await_teardown(cx: &Context<'_>) -> Progress {
+/// Waits for the teardown of a running operator.
+pub(super) fn wait_for_teardown(cx: &Context<'_>) -> Progress {
     let controllers = cx.controllers()?.unwrap_or_default();
     if !controllers.iter().any(|controller| controller.runs()) {
-        return Ok(vec!["no operator runs".to_owned()]);
+        return Ok(vec!["no running operator".to_owned()]);
     }
     let objects = cx.objects()?;
     if objects.known.is_empty() {
-        return Ok(vec!["the operator has removed all objects by itself".to_owned()]);
+        return Ok(vec!["the operator removed all objects".to_owned()]);
     }
-    // What it makes again is deleted once it does not run any more.
+    // Recreated objects are deleted once it has stopped.
     let going = objects.known.iter().any(|object| object.deleting);
     if !going || cx.lasted(cx.terms.settings.limits.teardown()) {
         return Ok(vec![format!("the operator left {} objects", objects.known.len())]);
     }
-    Err(cx.wait(format!("for the operator's own teardown of {} objects", objects.known.len())))
+    Err(cx.wait(format!("for the operator to remove {} objects", objects.known.len())))
 }
 
 pub(super) fn strip(cx: &Context<'_>) -> Progress {
     let objects = cx.objects()?;
     if objects.known.is_empty() {
-        return Ok(vec!["no object is left".to_owned()]);
+        return Ok(vec!["no object remains".to_owned()]);
     }
     operator_stopped(cx)?;
     let (mut later, mut stuck) = (None, BTreeSet::new());
     let mut attempt = |effects: Vec<Effect>| match cx.work(effects) {
         Err(halt @ Halt::Decision(Decision::Apply(_))) => Err(halt),
-        // What must wait does not keep the others waiting.
+        // A wait does not delay other objects.
         Err(halt) => {
             if later.is_none() || halt == Decision::Refresh.into() {
                 later = Some(halt);
@@ -86,7 +85,7 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
             Ok(())
         }
     };
-    let again = deletions(cx, &objects, MAX_RETURNS);
+    let again = deletions(cx, &objects, MAX_RECREATIONS);
     let deletable: BTreeSet<String> =
         again.iter().map(|effect| effect.target().uid.clone()).collect();
     attempt(again)?;
@@ -113,17 +112,15 @@ pub(super) fn strip(cx: &Context<'_>) -> Progress {
     };
     let hoped = objects.known.iter().filter(|object| !hopeless(object)).count();
     if hoped == 0 || cx.expired() {
-        return Ok(vec![format!("{} objects stay", objects.known.len())]);
+        return Ok(vec![format!("{} objects remain", objects.known.len())]);
     }
-    Err(cx.wait(format!("for {hoped} objects to go")))
+    Err(cx.wait(format!("for {hoped} objects to be deleted")))
 }
 
-/// What can be done about an object's finalizers.
 enum Removal {
     Wanted(Box<Effect>),
-    /// The whole object must be read first.
     Unread(Query),
-    /// It was done since the look.
+    /// Done since the last read.
     Handled,
     None,
 }
@@ -144,7 +141,7 @@ fn refused_for_good(cx: &Context<'_>, object: &Object) -> bool {
     })
 }
 
-/// The removal of an object's listed finalizers, from the whole object as it is now.
+/// Returns the removal of an object's listed finalizers, from its current state.
 fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Halt> {
     let listed = |finalizer: &String| cx.profile().lists(finalizer);
     if !object.finalizers.iter().any(listed)
@@ -162,14 +159,14 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Halt> {
     let whole = match cx.view.whole.get(path) {
         None => return Ok(Removal::Unread(Query::Whole(path.clone()))),
         Some(Reading::Known(whole)) => whole,
-        // Gone meanwhile, or it will show at the next look.
+        // Deleted since, or the next read shows it.
         Some(Reading::NotFound | Reading::Failed(_)) => return Ok(Removal::None),
         Some(denied) => {
             let why = unreadable(&Query::Whole(path.clone()), denied);
             return Err(spare(object, why));
         }
     };
-    // Another object of that name, or one that somebody else has just changed: the next look tells.
+    // Replaced or changed since: the next read shows it.
     let Some(now) = object.renewed(whole).filter(|now| now.deleting) else {
         return Ok(Removal::None);
     };
@@ -189,7 +186,7 @@ fn removal(cx: &Context<'_>, object: &Object) -> Result<Removal, Halt> {
         Err(bytes) => Err(spare(
             object,
             format!(
-                "its backup has {bytes} bytes, which a ConfigMap does not hold; `--journal FILE` has room for it"
+                "its backup ({bytes} bytes) does not fit into a ConfigMap; use `--journal FILE`"
             ),
         )),
     }
@@ -199,9 +196,9 @@ fn spare(object: &Object, why: String) -> Halt {
     Decision::Record(Box::new(Fact::Spared { key: spared_key(object), why })).into()
 }
 
-/// The whole object whose finalizers can be removed next, if nothing else is to be done first.
+/// Returns the next whole object to read, if nothing else is due.
 pub(super) fn next_whole(cx: &Context<'_>, objects: &Objects<'_>) -> Option<Query> {
-    if deletions(cx, objects, MAX_RETURNS).iter().any(|effect| cx.is_due(effect)) {
+    if deletions(cx, objects, MAX_RECREATIONS).iter().any(|effect| cx.is_due(effect)) {
         return None;
     }
     for object in objects.known.iter().filter(|object| object.deleting) {
@@ -215,37 +212,33 @@ pub(super) fn next_whole(cx: &Context<'_>, objects: &Objects<'_>) -> Option<Quer
     None
 }
 
-/// A definition goes only if it is known that nothing is left of it: otherwise it would hang half deleted, and with it
-/// everything that lists resources.
-pub(super) fn delete_definitions(cx: &Context<'_>) -> Progress {
-    let definitions = match cx.definitions()? {
-        Ok(definitions) => definitions,
-        Err(why) => return Ok(vec![format!("definitions stay: {why}")]),
+/// Deletes CRDs that are known to have no objects: others would hang in deletion, and block everything that lists resources.
+pub(super) fn delete_crds(cx: &Context<'_>) -> Progress {
+    let crds = match cx.crds()? {
+        Ok(crds) => crds,
+        Err(why) => return Ok(vec![format!("CRDs were kept: {why}")]),
     };
-    if definitions.is_empty() {
-        return Ok(vec!["no definition is left".to_owned()]);
+    if crds.is_empty() {
+        return Ok(vec!["no CRD remains".to_owned()]);
     }
     let objects = cx.objects()?;
     let holds = |name: &str| objects.known.iter().any(|object| object.target.resource == name);
-    let unknown =
-        |name: &str| objects.unknown.iter().any(|(definition, _)| definition.name() == name);
-    let empty: Vec<_> = definitions
-        .iter()
-        .filter(|definition| !holds(definition.name()) && !unknown(definition.name()))
-        .collect();
+    let unknown = |name: &str| objects.unknown.iter().any(|(crd, _)| crd.name() == name);
+    let empty: Vec<_> =
+        crds.iter().filter(|crd| !holds(crd.name()) && !unknown(crd.name())).collect();
     let effects = empty
         .iter()
-        .filter(|definition| !definition.deleting)
-        .map(|definition| Effect::Delete { target: definition.target.clone() });
+        .filter(|crd| !crd.deleting)
+        .map(|crd| Effect::Delete { target: crd.target.clone() });
     let never = cx.work(effects)?;
-    let going = empty.iter().filter(|definition| definition.deleting).count();
+    let going = empty.iter().filter(|crd| crd.deleting).count();
     if going > 0 && !cx.expired() {
-        return Err(cx.wait(format!("for {going} definitions to go")));
+        return Err(cx.wait(format!("for {going} CRDs to be deleted")));
     }
-    let stays = definitions.len() - empty.len() + never.len() + going;
+    let stays = crds.len() - empty.len() + never.len() + going;
     Ok(vec![if stays == 0 {
-        "all definitions are gone".to_owned()
+        "all CRDs were deleted".to_owned()
     } else {
-        format!("{stays} definitions stay")
+        format!("{stays} CRDs remain")
     }])
 }

@@ -1,4 +1,4 @@
-//! What each step depends on, as far as the view shows it.
+//! Reads of each step, as far as the view shows them.
 
 use super::context::Context;
 use super::objects::next_whole;
@@ -8,7 +8,6 @@ use crate::profile::Profile;
 use crate::step::Step;
 use crate::view::{OperatorView, Query, known};
 
-/// What the current step depends on.
 pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
     let (view, profile) = (cx.view, cx.profile());
     match cx.run.step() {
@@ -32,25 +31,24 @@ pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
     }
 }
 
-/// Everything that a profile speaks of, and every sign of its operator; whole objects are not part of it.
+/// Returns all reads of a profile and of the signs of its operator, except whole objects.
 pub(crate) fn everything(view: &OperatorView, profile: &Profile) -> Vec<Query> {
     let signs = vec![Query::Controllers, Query::Leases, Query::Events, Query::Webhooks];
     [objects(view, profile), signs, installation(profile)].concat()
 }
 
-/// The CRDs of the profile, and their objects.
 fn objects(view: &OperatorView, profile: &Profile) -> Vec<Query> {
     if profile.groups.is_empty() {
         return Vec::new();
     }
-    let served = known(view.definitions.as_ref())
+    let served = known(view.crds.as_ref())
         .iter()
         .filter(|one| profile.has_group(&one.group) && one.version.is_some());
     let lists = served.map(|one| Query::Objects(Box::new(one.clone())));
-    [Query::Definitions].into_iter().chain(lists).collect()
+    [Query::Crds].into_iter().chain(lists).collect()
 }
 
-/// Whole objects are large: the next one is read once nothing else is to be done first.
+/// Whole objects are large: the next one is read once nothing else is due.
 fn finalizers(cx: &Context<'_>) -> Vec<Query> {
     let mut reads = objects(cx.view, cx.profile());
     let Ok(objects) = cx.objects() else { return reads };
@@ -67,7 +65,6 @@ fn finalizers(cx: &Context<'_>) -> Vec<Query> {
     reads
 }
 
-/// What installed the operator.
 fn installation(profile: &Profile) -> Vec<Query> {
     let namespace = profile.namespace.is_some().then_some(Query::Namespace);
     [bindings(profile), release(profile), namespace.into_iter().collect()].concat()

@@ -1,5 +1,5 @@
-//! A journal is evidence, never authority: whatever stands in one, a resumed run changes only what the plan covers that
-//! was made for it in this process.
+//! A journal is evidence, never authority: regardless of its content, a resumed run changes only objects of the plan that
+//! this process created.
 
 use mooring_finalizers::workflow::Finish;
 use mooring_workflow::Effect as _;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use mooring_finalizers::effect::Effect;
 use mooring_finalizers::plan::Plan;
-use mooring_finalizers::shell::{BeginError, CommandResult, Remover};
+use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::target::Target;
 use mooring_finalizers::workflow::Entry;
@@ -19,40 +19,40 @@ use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::{encode, follow};
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Mortal, approved, planned};
+use crate::harness::{Harness, KillableProcess, approved, planned};
 
 const VICTIM: &str = "victim.example.org";
 const SYSTEM: &str = "victim-system";
 
-/// Another operator that is none of the run's business. Paths of all that belongs to it.
-async fn victim(bench: &Bench) -> Vec<String> {
-    bench.namespace(SYSTEM).await;
-    let root = bench.define(VICTIM, "prizes", true, &[("v1", true, true)]).await;
+/// Another operator, which the run must not change. Returns the paths of its objects.
+async fn victim(harness: &Harness) -> Vec<String> {
+    harness.namespace(SYSTEM).await;
+    let root = harness.define(VICTIM, "prizes", true, &[("v1", true, true)]).await;
     let finalizer = format!("{VICTIM}/hold");
-    let object = bench.object(&root, "prizes", Some(SYSTEM), "gold", &[&finalizer]).await;
+    let object = harness.object(&root, "prizes", Some(SYSTEM), "gold", &[&finalizer]).await;
     let rbac = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-    bench.create(rbac, json!({
+    harness.create(rbac, json!({
         "metadata": {"name": "victim"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
     })).await;
     vec![
         object,
-        crate::bench::definition(&format!("prizes.{VICTIM}")),
+        crate::harness::crd(&format!("prizes.{VICTIM}")),
         format!("{rbac}/victim"),
         format!("/api/v1/namespaces/{SYSTEM}"),
     ]
 }
 
-async fn versions(bench: &Bench, paths: &[String]) -> Vec<Value> {
+async fn versions(harness: &Harness, paths: &[String]) -> Vec<Value> {
     let mut all = Vec::new();
     for path in paths {
-        let (status, body) = bench.get(path).await;
+        let (status, body) = harness.get(path).await;
         all.push(json!([path, status, body["metadata"]["resourceVersion"]]));
     }
     all
 }
 
-/// What is changed in a journal.
+/// A change of a journal.
 type Forgery = (&'static str, fn(&mut Entry, &Target));
 
 fn forgeries() -> Vec<Forgery> {
@@ -119,9 +119,9 @@ fn forgeries() -> Vec<Forgery> {
     ]
 }
 
-/// Rewrites the journal with a valid chain, as anyone can who may write its `ConfigMap`.
-async fn forge(bench: &Bench, forgery: Option<&Forgery>, more: &[Entry], victim: &Target) {
-    let records = bench.remover().status().await.unwrap().records;
+/// Rewrites the journal with a valid chain, as any client with write access can.
+async fn forge(harness: &Harness, forgery: Option<&Forgery>, more: &[Entry], victim: &Target) {
+    let records = harness.remover().status().await.unwrap().records;
     let run = records[0].run.clone();
     let mut forged: Vec<Record> = Vec::new();
     let mut open = None;
@@ -131,7 +131,7 @@ async fn forge(bench: &Bench, forgery: Option<&Forgery>, more: &[Entry], victim:
         if let Some((_, change)) = forgery {
             change(&mut entry, victim);
         }
-        // An outcome must be that of the intent before it, or the journal is nonsense.
+        // An outcome must follow its intent, or the journal is invalid.
         match &mut entry {
             Entry::Intent { effect, .. } => open = Some(effect.key()),
             Entry::Outcome { key, .. } => *key = open.take().unwrap(),
@@ -141,16 +141,16 @@ async fn forge(bench: &Bench, forgery: Option<&Forgery>, more: &[Entry], victim:
         forged.push(record);
     }
     let text: String = forged.iter().map(encode).collect();
-    let name = bench.settings.profile.config_map();
+    let name = harness.settings.profile.config_map();
     let path = format!("/api/v1/namespaces/mooring-system/configmaps/{name}");
     let (status, body) =
-        bench.call("PATCH", &path, json!({"data": {"journal": text, "lock": ""}})).await;
+        harness.call("PATCH", &path, json!({"data": {"journal": text, "lock": ""}})).await;
     assert_eq!(status, 200, "{body}");
 }
 
-/// What Mooring wrote since, other than its journal.
-fn effects(bench: &Bench, since: usize) -> BTreeSet<(String, String, String)> {
-    bench.model.as_ref().unwrap().with(|model, _| {
+/// Writes of Mooring since then, except the journal.
+fn effects(harness: &Harness, since: usize) -> BTreeSet<(String, String, String)> {
+    harness.model.as_ref().unwrap().with(|model, _| {
         model
             .writes()
             .skip(since)
@@ -172,15 +172,18 @@ fn covered(plan: &Plan) -> BTreeSet<(String, String, String)> {
     plan.targets.iter().map(name).collect()
 }
 
-/// A run that was killed when its journal had this many records; none if it never has as many.
-async fn killed(records: usize, kills: &mut std::ops::Range<u64>) -> Option<(Bench, Vec<String>)> {
+/// A run that was killed when its journal had this many records.
+async fn killed(
+    records: usize,
+    kills: &mut std::ops::Range<u64>,
+) -> Option<(Harness, Vec<String>)> {
     for kill in kills.by_ref() {
-        let bench = Bench::model("forged_run");
-        let others = victim(&bench).await;
-        bench.retired().await;
-        let mortal = Mortal::new(Some(kill), true);
+        let harness = Harness::model("forged_run");
+        let others = victim(&harness).await;
+        harness.retired().await;
+        let mortal = KillableProcess::new(Some(kill), true);
         let remover =
-            bench.remover_by(mortal.client(&bench.client("admin")), bench.settings.clone());
+            harness.remover_by(mortal.client(&harness.client("admin")), harness.settings.clone());
         let run = async {
             let plan = planned(&remover).await;
             remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await
@@ -188,15 +191,15 @@ async fn killed(records: usize, kills: &mut std::ops::Range<u64>) -> Option<(Ben
         if mortal.live(run).await.is_some() {
             return None;
         }
-        if bench.remover().status().await.unwrap().records.len() >= records {
-            return Some((bench, others));
+        if harness.remover().status().await.unwrap().records.len() >= records {
+            return Some((harness, others));
         }
     }
     None
 }
 
-async fn aim(bench: &Bench, path: &str) -> Target {
-    let (_, body) = bench.get(path).await;
+async fn aim(harness: &Harness, path: &str) -> Target {
+    let (_, body) = harness.get(path).await;
     Target::of(&format!("prizes.{VICTIM}"), &format!("/apis/{VICTIM}/v1"), &body).unwrap()
 }
 
@@ -206,30 +209,29 @@ async fn resume(remover: &Remover, plan: &Plan, approval: &Approval) -> CommandR
 
 /// Every prefix of a run's journal, every field, both kinds of approval.
 #[tokio::test(start_paused = true)]
-async fn forged_journal_never_widens_what_a_resumed_run_does() {
+async fn forged_journal_never_adds_targets_to_a_resumed_run() {
     let (mut tried, mut rejected) = (0, 0);
-    // Where a kill leaves how many records is found out once.
     let mut points = Vec::new();
     let mut kills = 0..400;
     let mut records = 1;
-    while let Some((bench, _)) = killed(records, &mut kills).await {
+    while let Some((harness, _)) = killed(records, &mut kills).await {
         points.push(kills.start - 1);
-        records = bench.remover().status().await.unwrap().records.len() + 1;
+        records = harness.remover().status().await.unwrap().records.len() + 1;
     }
     assert!(points.len() > 20, "{points:?}");
     for (at, point) in points.iter().enumerate() {
         for (number, forgery) in forgeries().iter().enumerate() {
             // Both kinds at every record would be twice the time; they alternate.
             let best_effort = (at + number) % 2 == 0;
-            let Some((mut bench, others)) = killed(1, &mut (*point..point + 1)).await else {
+            let Some((mut harness, others)) = killed(1, &mut (*point..point + 1)).await else {
                 panic!("kill {point}")
             };
-            bench.settings.best_effort = best_effort;
-            let gold = aim(&bench, &others[0]).await;
-            let before = versions(&bench, &others).await;
-            forge(&bench, Some(forgery), &[], &gold).await;
-            let since = bench.model.as_ref().unwrap().with(|model, _| model.writes().count());
-            let remover = bench.remover();
+            harness.settings.best_effort = best_effort;
+            let gold = aim(&harness, &others[0]).await;
+            let before = versions(&harness, &others).await;
+            forge(&harness, Some(forgery), &[], &gold).await;
+            let since = harness.model.as_ref().unwrap().with(|model, _| model.writes().count());
+            let remover = harness.remover();
             let records = remover.status().await.unwrap().records;
             let over = matches!(records.last().unwrap().entry, Entry::Finished { .. });
             let plan = planned(&remover).await;
@@ -240,23 +242,23 @@ async fn forged_journal_never_widens_what_a_resumed_run_does() {
             };
             let ending = resume(&remover, &plan, &approval).await;
             let name = forgery.0;
-            let done = effects(&bench, since);
+            let done = effects(&harness, since);
             let extra: Vec<_> = done.difference(&covered(&plan)).cloned().collect();
             assert!(extra.is_empty(), "{name} at kill {point}: {extra:?}");
-            assert_eq!(versions(&bench, &others).await, before, "{name} at kill {point}");
+            assert_eq!(versions(&harness, &others).await, before, "{name} at kill {point}");
             match name {
                 _ if over => {
                     assert!(matches!(ending, CommandResult::Nothing(_)), "{name}: {ending:?}");
                 }
                 "groups" | "finalizers" | "namespace" | "bindings" => {
                     let other =
-                        matches!(ending, CommandResult::Refused(BeginError::OtherProfile { .. }));
+                        matches!(ending, CommandResult::Refused(StartError::OtherProfile { .. }));
                     assert!(other && done.is_empty(), "{name}: {ending:?}");
                     rejected += 1;
                 }
                 "cluster" => {
                     let other =
-                        matches!(ending, CommandResult::Refused(BeginError::OtherCluster(_)));
+                        matches!(ending, CommandResult::Refused(StartError::OtherCluster(_)));
                     assert!(other && done.is_empty(), "{ending:?}");
                     rejected += 1;
                 }
@@ -268,18 +270,18 @@ async fn forged_journal_never_widens_what_a_resumed_run_does() {
     eprintln!("{tried} forged journals, {rejected} rejected");
 }
 
-/// Steps that a journal calls done are done again: what they should have prevented does not happen.
+/// Steps that a journal marks as done run again.
 #[tokio::test(start_paused = true)]
 async fn forged_steps_and_skipped_objects_replace_no_precondition() {
     for best_effort in [true, false] {
-        let (mut bench, others) = killed(1, &mut (0..400)).await.unwrap();
-        bench.settings.best_effort = best_effort;
-        let gold = aim(&bench, &others[0]).await;
-        let before = versions(&bench, &others).await;
+        let (mut harness, others) = killed(1, &mut (0..400)).await.unwrap();
+        harness.settings.best_effort = best_effort;
+        let gold = aim(&harness, &others[0]).await;
+        let before = versions(&harness, &others).await;
         let done =
             Step::ALL.iter().take(8).map(|step| Entry::StepDone { step: *step, proof: vec![] });
-        forge(&bench, None, &done.collect::<Vec<_>>(), &gold).await;
-        let remover = bench.remover();
+        forge(&harness, None, &done.collect::<Vec<_>>(), &gold).await;
+        let remover = harness.remover();
         let plan = planned(&remover).await;
         let approval =
             if best_effort { Approval::Pipeline(plan.hash.clone()) } else { approved(&plan) };
@@ -288,41 +290,41 @@ async fn forged_steps_and_skipped_objects_replace_no_precondition() {
             matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
             "{ending:?}"
         );
-        assert_eq!(versions(&bench, &others).await, before);
-        assert!(planned(&bench.remover()).await.nothing_to_do, "every step ran");
+        assert_eq!(versions(&harness, &others).await, before);
+        assert!(planned(&harness.remover()).await.nothing_to_do, "every step ran");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn resume_needs_an_approval_of_its_own_plan() {
-    let (bench, _) = killed(4, &mut (0..400)).await.unwrap();
-    let records = bench.remover().status().await.unwrap().records;
+async fn resume_requires_an_approval_of_the_new_plan() {
+    let (harness, _) = killed(4, &mut (0..400)).await.unwrap();
+    let records = harness.remover().status().await.unwrap().records;
     let Entry::RunStarted(session) = &records[0].entry else { panic!("{records:?}") };
     let plan_hash = &session.plan_hash;
-    let gold = aim(&bench, &format!("/apis/{VICTIM}/v1/namespaces/{SYSTEM}/prizes/gold")).await;
-    forge(&bench, None, &[], &gold).await;
+    let gold = aim(&harness, &format!("/apis/{VICTIM}/v1/namespaces/{SYSTEM}/prizes/gold")).await;
+    forge(&harness, None, &[], &gold).await;
     // A plan of the same second would be the same plan.
     tokio::time::sleep(std::time::Duration::from_secs(5)).await;
-    let remover = bench.remover();
+    let remover = harness.remover();
     let plan = planned(&remover).await;
-    // The run's first approval is not one for what is planned now.
+    // The first approval of the run is not for the current plan.
     let old = mooring_workflow::approval::ApprovalToken {
         hash: plan_hash.clone(),
         ..plan.approval.clone()
     };
-    let since = bench.model.as_ref().unwrap().with(|model, _| model.writes().count());
+    let since = harness.model.as_ref().unwrap().with(|model, _| model.writes().count());
     let ending = resume(&remover, &plan, &Approval::Token(old)).await;
-    assert!(matches!(ending, CommandResult::Refused(BeginError::PlanChanged { .. })), "{ending:?}");
-    assert!(effects(&bench, since).is_empty());
-    // Nor does one last forever, or longer than any plan's.
+    assert!(matches!(ending, CommandResult::Refused(StartError::PlanChanged { .. })), "{ending:?}");
+    assert!(effects(&harness, since).is_empty());
+    // Approvals expire.
     tokio::time::sleep(std::time::Duration::from_secs(3601)).await;
     let ending = resume(&remover, &plan, &approved(&plan)).await;
-    assert!(matches!(ending, CommandResult::Refused(BeginError::Expired(_))), "{ending:?}");
-    let far = bench.model.as_ref().unwrap().now() + jiff::SignedDuration::from_hours(200);
+    assert!(matches!(ending, CommandResult::Refused(StartError::Expired(_))), "{ending:?}");
+    let far = harness.model.as_ref().unwrap().now() + jiff::SignedDuration::from_hours(200);
     let plan = remover.plan(far).await.unwrap();
     let ending = resume(&remover, &plan, &approved(&plan)).await;
-    assert!(matches!(ending, CommandResult::Refused(BeginError::Expired(_))), "{ending:?}");
-    assert!(effects(&bench, since).is_empty());
+    assert!(matches!(ending, CommandResult::Refused(StartError::Expired(_))), "{ending:?}");
+    assert!(effects(&harness, since).is_empty());
     let plan = planned(&remover).await;
     let ending = resume(&remover, &plan, &approved(&plan)).await;
     assert!(

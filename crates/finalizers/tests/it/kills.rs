@@ -1,15 +1,15 @@
-//! A kill before or after any write, the journal's own included, ends as the clean run does.
+//! A kill before or after any write, including the journal, ends like a clean run.
 
-use mooring_finalizers::shell::CommandResult;
+use mooring_finalizers::runtime::CommandResult;
 use mooring_finalizers::workflow::Finish;
 use mooring_finalizers::workflow::RunOutcome;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Mortal, approved, planned, resume};
+use crate::harness::{Harness, KillableProcess, approved, planned, resume};
 
-/// What is left in the cluster, without what differs from run to run.
-fn end_state(bench: &Bench) -> Value {
-    bench.model.as_ref().unwrap().with(|model, _| {
+/// Final state without values that differ between runs.
+fn end_state(harness: &Harness) -> Value {
+    harness.model.as_ref().unwrap().with(|model, _| {
         let names = |resource: &str| -> Vec<Value> {
             model.objects(resource, None).map(|one| one["metadata"]["name"].clone()).collect()
         };
@@ -23,10 +23,11 @@ fn end_state(bench: &Bench) -> Value {
     })
 }
 
-/// Lives until the kill, if there is one; the number of writes.
-async fn live(bench: &Bench, kill: Option<u64>) -> (Option<CommandResult>, u64) {
-    let mortal = Mortal::new(kill, true);
-    let remover = bench.remover_by(mortal.client(&bench.client("admin")), bench.settings.clone());
+/// Runs until the kill; returns the number of writes.
+async fn live(harness: &Harness, kill: Option<u64>) -> (Option<CommandResult>, u64) {
+    let mortal = KillableProcess::new(kill, true);
+    let remover =
+        harness.remover_by(mortal.client(&harness.client("admin")), harness.settings.clone());
     let ended = mortal
         .live(async {
             let plan = planned(&remover).await;
@@ -37,8 +38,8 @@ async fn live(bench: &Bench, kill: Option<u64>) -> (Option<CommandResult>, u64) 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kill_at_any_write_ends_as_the_clean_run_does() {
-    let clean = Bench::model("a_kill");
+async fn kill_at_any_write_ends_like_a_clean_run() {
+    let clean = Harness::model("a_kill");
     clean.retired().await;
     let (ending, writes) = live(&clean, None).await;
     assert!(
@@ -48,13 +49,15 @@ async fn a_kill_at_any_write_ends_as_the_clean_run_does() {
     assert!(writes > 30, "{writes}");
     let wanted = end_state(&clean);
     for kill in 0..2 * writes {
-        let bench = Bench::model("a_kill");
-        bench.retired().await;
-        let (ended, _) = live(&bench, Some(kill)).await;
+        let harness = Harness::model("a_kill");
+        harness.retired().await;
+        let (ended, _) = live(&harness, Some(kill)).await;
         assert!(ended.is_none(), "kill {kill} was never reached");
-        // Killed before the run was in the journal, there is nothing to resume, only to begin.
-        let (ending, _) = match resume(&bench.remover()).await {
-            CommandResult::Nothing(_) if end_state(&bench) != wanted => live(&bench, None).await,
+        // Killed before the first record: a new run starts.
+        let (ending, _) = match resume(&harness.remover()).await {
+            CommandResult::Nothing(_) if end_state(&harness) != wanted => {
+                live(&harness, None).await
+            }
             ending => (Some(ending), 0),
         };
         assert!(
@@ -67,7 +70,7 @@ async fn a_kill_at_any_write_ends_as_the_clean_run_does() {
             ),
             "kill {kill}: {ending:?}"
         );
-        assert_eq!(end_state(&bench), wanted, "kill {kill}");
+        assert_eq!(end_state(&harness), wanted, "kill {kill}");
     }
     eprintln!("{} kills", 2 * writes);
 }

@@ -1,5 +1,5 @@
-//! What is promised of the removal of a retired operator. Cases that stand in `on_both!` run unchanged on the model, under
-//! virtual time, and on a real kube-apiserver, where the test plays the controllers that such a server has not.
+//! Removal of an uninstalled operator. Cases in `on_both!` run unchanged on the model, under virtual time, and on a real
+//! kube-apiserver, where the test implements the missing controllers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,15 +13,15 @@
     reason = "a test may fail loudly"
 )]
 
-mod bench;
+mod acceptance;
+mod actors;
 mod cases;
 mod forgery;
-mod gone;
+mod harness;
 mod kills;
-mod players;
-mod promises;
+mod operator_gone;
 
-use bench::Bench;
+use harness::Harness;
 use mooring_testbed::{RealCluster, require};
 
 /// Names each case once, for both servers.
@@ -30,12 +30,12 @@ macro_rules! on_both {
         $(
             #[tokio::test(start_paused = true)]
             async fn $case() {
-                cases::$case(Bench::model(stringify!($case))).await;
+                cases::$case(Harness::model(stringify!($case))).await;
             }
         )*
 
         #[test]
-        fn every_case_holds_on_a_real_server() {
+        fn cases_pass_on_a_real_server() {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
             let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
@@ -43,7 +43,7 @@ macro_rules! on_both {
                 let Some(real) = require(started, "kube-apiserver") else { return };
                 $(
                     eprintln!("{} on {}", stringify!($case), real.version());
-                    cases::$case(Bench::real(&real, stringify!($case)).await).await;
+                    cases::$case(Harness::real(&real, stringify!($case)).await).await;
                 )*
             });
         }
@@ -51,13 +51,13 @@ macro_rules! on_both {
 }
 
 on_both! {
-    a_retired_operator_is_removed_with_all_that_belongs_to_it,
-    a_finalizer_that_is_not_listed_stays_and_is_told,
-    objects_are_reached_by_whatever_version_is_served,
-    what_is_not_permitted_is_told_with_verb_and_resource,
-    a_webhook_that_refuses_is_named,
-    an_operator_that_runs_is_not_robbed_of_its_finalizers,
-    an_operator_that_runs_and_recreates_is_scaled_down,
-    a_namespace_that_does_not_end_is_told_with_its_conditions,
-    a_run_that_is_killed_is_continued,
+    uninstalled_operator_is_removed_with_all_its_resources,
+    unlisted_finalizer_is_kept_and_reported,
+    objects_are_listed_in_any_served_version,
+    missing_permission_is_reported_with_verb_and_resource,
+    denying_webhook_is_named,
+    running_operator_keeps_its_finalizers,
+    running_operator_that_recreates_objects_is_scaled_down,
+    stuck_namespace_is_reported_with_its_conditions,
+    killed_run_is_resumed,
 }

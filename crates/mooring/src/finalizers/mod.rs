@@ -1,7 +1,7 @@
-//! `mooring finalizers`: wiring. What is decided is decided in `mooring-repair`.
+//! `mooring finalizers`: wiring. Decisions are in `mooring-finalizers`.
 
 mod arguments;
-mod end;
+mod exit;
 mod settings;
 
 use std::process::ExitCode;
@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use mooring_finalizers::plan;
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::report::Verdict;
+use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
 use mooring_finalizers::settings::Settings;
-use mooring_finalizers::shell::{BeginError, CommandResult, Remover};
 use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::Run;
 use mooring_finalizers::workflow::{Decision, Fact};
@@ -23,7 +23,7 @@ use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::{CheckResult, Outcome};
 
 pub(crate) use arguments::FinalizersArguments;
-use arguments::{Drawn, FinalizersCommand, RunArguments, TargetArguments, Written};
+use arguments::{FinalizersCommand, PlanFormat, RunArguments, RunFormat, TargetArguments};
 
 use crate::connect;
 use crate::failure::Failure;
@@ -42,7 +42,7 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
     match command {
         FinalizersCommand::Plan { target, policy, output } => {
             let settings = settings::settings(target, Some(policy))?;
-            on(target, settings, async |session, _| {
+            with_session(target, settings, async |session, _| {
                 let plan = session.plan(None).await?;
                 session.show(&plan, *output)
             })
@@ -51,11 +51,11 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
         FinalizersCommand::Resume(arguments) => change(arguments, Begin::Unfinished),
         FinalizersCommand::Status { target, output } => {
             let settings = settings::settings(target, None)?;
-            on(target, settings, async |session, _| {
+            with_session(target, settings, async |session, _| {
                 let remover = &session.remover;
                 let standing = remover.status().await.map_err(|why| session.unreadable(why))?;
                 let former = remover.former_run().await;
-                end::standing(&standing, former.as_deref(), *output)?;
+                exit::status(&standing, former.as_deref(), *output)?;
                 Ok(0)
             })
         }
@@ -64,9 +64,8 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begin {
-    /// A new one. With `--best-effort`, an unfinished one is continued instead.
+    /// With `--best-effort`, an unfinished run is continued instead.
     New,
-    /// The journal's unfinished one.
     Unfinished,
 }
 
@@ -79,10 +78,10 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), env_var, usual)?;
     let best_effort = settings.best_effort;
     let request = Request { begin, token, dry_run, best_effort, output: arguments.output };
-    let done = on(&arguments.target, settings, async |session, signals| {
+    let done = with_session(&arguments.target, settings, async |session, signals| {
         let done = Box::pin(session.change(&request, signals)).await;
         match done {
-            // A pipeline continues, whatever is left.
+            // A pipeline continues regardless of the result.
             Err(failure) if best_effort && !session.remover.is_signed_out() => {
                 write(&format!("warning: {}\n", failure.text()));
                 Ok(0)
@@ -94,7 +93,7 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     if best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
 }
 
-fn on(
+fn with_session(
     target: &TargetArguments,
     settings: Settings,
     act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
@@ -115,16 +114,16 @@ fn on(
     })
 }
 
-/// What a command that changes the cluster was asked for.
+/// Arguments of a command that changes the cluster.
 struct Request {
     begin: Begin,
     token: Option<ApprovalToken>,
     dry_run: bool,
     best_effort: bool,
-    output: Written,
+    output: RunFormat,
 }
 
-/// One operator of one cluster, and what people call both.
+/// One operator of one cluster, with display names.
 struct Session {
     remover: Remover,
     cluster: Option<String>,
@@ -134,7 +133,7 @@ struct Session {
 }
 
 impl Session {
-    /// The cluster of the kubeconfig's context; the API server's host if it has no name that can be typed.
+    /// Returns the cluster of the kubeconfig's context, or the API server's host if the name cannot be typed.
     fn cluster(&self) -> &str {
         let typed =
             |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
@@ -144,7 +143,6 @@ impl Session {
         })
     }
 
-    /// Which operator, of which cluster.
     fn heading(&self) -> String {
         format!(
             "Cluster     {}\nAPI server  {}\nProfile     {} ({})\n\n",
@@ -157,26 +155,26 @@ impl Session {
 
     fn unreadable(&self, why: String) -> Failure {
         if self.remover.is_signed_out() {
-            end::signed_out(mooring_finalizers::shell::SignedOut)
+            exit::signed_out(mooring_finalizers::runtime::SignedOut)
         } else {
             Failure::io(why)
         }
     }
 
-    /// A plan from live state, with the expiry of the approval if there is one.
+    /// Creates a plan from live state, with the expiry of the approval if given.
     async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, Failure> {
         let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);
-        let mut plan = self.remover.plan(expires).await.map_err(end::signed_out)?;
+        let mut plan = self.remover.plan(expires).await.map_err(exit::signed_out)?;
         plan.notes.extend(self.remover.former_run().await);
         Ok(plan)
     }
 
-    /// Shows a plan; the exit code says whether `apply` would begin.
-    fn show(&self, plan: &Plan, output: Drawn) -> Result<u8, Failure> {
+    /// Prints a plan. The exit code shows whether `apply` would start.
+    fn show(&self, plan: &Plan, output: PlanFormat) -> Result<u8, Failure> {
         let text = match output {
-            Drawn::Table => format!("{}{}", self.heading(), plan::table(plan)),
-            Drawn::Json => json(plan)?,
-            Drawn::Mermaid => plan::mermaid(plan),
+            PlanFormat::Table => format!("{}{}", self.heading(), plan::table(plan)),
+            PlanFormat::Json => json(plan)?,
+            PlanFormat::Mermaid => plan::mermaid(plan),
         };
         print(text.as_bytes())?;
         let Some(guard) = plan.guards.iter().find(|guard| !guard.allows_run()) else {
@@ -188,9 +186,11 @@ impl Session {
         let why = guard.evidence.join("; ");
         Err(match guard.outcome {
             Outcome::Unknown => Failure::io(format!("{} is unknown: {why}", guard.name)),
-            _ => {
-                Failure::blocked(format!("{}: {why}\n{}", guard.name, end::check_hint(&guard.name)))
-            }
+            _ => Failure::blocked(format!(
+                "{}: {why}\n{}",
+                guard.name,
+                exit::check_hint(&guard.name)
+            )),
         })
     }
 
@@ -199,7 +199,7 @@ impl Session {
         if let Some(token) =
             request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
         {
-            let expired = CommandResult::Refused(BeginError::Expired(token.expires));
+            let expired = CommandResult::Refused(StartError::Expired(token.expires));
             return self.end("", expired, request).await;
         }
         let unfinished = match self.unfinished(request).await? {
@@ -211,7 +211,7 @@ impl Session {
             return self.rehearse(&plan, request);
         }
         if plan.nothing_to_do && !unfinished {
-            end::without_run(
+            exit::without_run(
                 &self.profile,
                 plan.hash.as_str(),
                 Verdict::Clean,
@@ -222,7 +222,8 @@ impl Session {
         }
         let approval = self.approve(&plan, request)?;
         let mut progress = Progress::new();
-        let watcher = Box::new(|state: &_, action: &_, _| tell(&mut progress, state, action));
+        let watcher =
+            Box::new(|state: &_, action: &_, _| show_progress(&mut progress, state, action));
         let mut say = print_once();
         let run = async {
             if unfinished {
@@ -236,11 +237,11 @@ impl Session {
         self.end(plan.hash.as_str(), ending, request).await
     }
 
-    /// True if the journal's unfinished run is the one to continue; or the end of the command.
+    /// Returns true if an unfinished run is to be continued, or the result of the command.
     async fn unfinished(&self, request: &Request) -> Result<Result<bool, CommandResult>, Failure> {
         let standing = match self.remover.status().await {
             Ok(standing) => standing,
-            // Without a journal to read, beginning one will tell.
+            // Starting a journal shows why it cannot be read.
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
             Err(why) => return Err(self.unreadable(why)),
         };
@@ -255,7 +256,7 @@ impl Session {
             return Ok(match request.begin {
                 Begin::New => Ok(false),
                 Begin::Unfinished => Err(CommandResult::Nothing(format!(
-                    "there is no unfinished run in {}",
+                    "no unfinished run found in {}",
                     standing.place
                 ))),
             });
@@ -264,15 +265,15 @@ impl Session {
             return Ok(Err(CommandResult::Refused(error)));
         }
         if request.begin == Begin::New && !request.best_effort {
-            return Ok(Err(unfinished_result(standing.lock, BeginError::Unfinished(state.id))));
+            return Ok(Err(unfinished_result(standing.lock, StartError::Unfinished(state.id))));
         }
         if request.begin == Begin::New {
-            write(&format!("run {} is not over and is continued\n", state.id));
+            write(&format!("run {} is unfinished and is continued\n", state.id));
         }
         Ok(Ok(true))
     }
 
-    /// What approves this plan: the command line's token, `--best-effort`, or a name that is typed to it.
+    /// Returns the approval of the plan: the token, `--best-effort`, or the typed name.
     fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, Failure> {
         if plan.nothing_to_do {
             return Ok(Approval::None);
@@ -284,7 +285,7 @@ impl Session {
             return Ok(Approval::Pipeline(plan.hash.clone()));
         }
         write(&format!("{}\n", plan::table(plan)));
-        // What is refused anyway needs no name.
+        // A blocked plan needs no confirmation.
         if plan.guards.iter().all(CheckResult::allows_run) {
             let name = format!("{}/{}", self.cluster(), self.profile);
             let question =
@@ -295,17 +296,17 @@ impl Session {
         Ok(Approval::Typed(plan.hash.clone()))
     }
 
-    /// Shows what would be done, and whether the approval is one for it.
+    /// Prints the plan, and checks the approval.
     fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, Failure> {
         let output = match request.output {
-            Written::Table => Drawn::Table,
-            Written::Json => Drawn::Json,
+            RunFormat::Table => PlanFormat::Table,
+            RunFormat::Json => PlanFormat::Json,
         };
         let code = self.show(plan, output)?;
         match &request.token {
             Some(token) if *token != plan.approval && !plan.nothing_to_do => {
                 let (approved, current) = (token.hash.clone(), plan.hash.clone());
-                Err(end::refusal(&BeginError::PlanChanged { approved, current }))
+                Err(exit::refusal(&StartError::PlanChanged { approved, current }))
             }
             _ => Ok(code),
         }
@@ -317,12 +318,11 @@ impl Session {
         ending: CommandResult,
         request: &Request,
     ) -> Result<u8, Failure> {
-        end::end(&self.remover, &self.profile, hash, ending, request.output).await
+        exit::end(&self.remover, &self.profile, hash, ending, request.output).await
     }
 }
 
-/// Tells a person what comes next.
-fn tell(progress: &mut Progress, state: &Run, action: &Decision) {
+fn show_progress(progress: &mut Progress, state: &Run, action: &Decision) {
     let what = match action {
         Decision::Apply(effect) => format!("{} {}", effect.verb(), effect.target()),
         Decision::Wait { why, .. } => format!("waiting {why}"),
@@ -330,7 +330,7 @@ fn tell(progress: &mut Progress, state: &Run, action: &Decision) {
         Decision::Done(proof) => format!("done: {}", proof.join("; ")),
         Decision::Record(fact) => {
             let Fact::Spared { key, why } = &**fact;
-            format!("{key} stays: {why}")
+            format!("{key} was skipped: {why}")
         }
         Decision::Refresh | Decision::Finish(..) => return,
     };

@@ -1,4 +1,4 @@
-//! From flags and environment variables to settings.
+//! Settings from flags and environment variables.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,6 @@ pub(crate) fn settings(
     Ok(settings)
 }
 
-/// Checks by name, each with a reason.
 fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     flags
         .iter()
@@ -44,7 +43,7 @@ fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, Failure> {
                 Ok((OPERATOR_GONE.to_owned(), reason.trim().to_owned()))
             }
             Some((OPERATOR_GONE, _)) | None => Err(Failure::usage(format!(
-                "--override needs a check and a reason\nhint: --override {OPERATOR_GONE}=\"REASON\""
+                "--override requires a check and a reason\nhint: --override {OPERATOR_GONE}=\"REASON\""
             ))),
             Some((other, _)) => Err(Failure::usage(format!(
                 "the check {} cannot be overridden\nhint: only {OPERATOR_GONE} can",
@@ -71,7 +70,7 @@ fn profile(target: &TargetArguments) -> Result<Profile, Failure> {
     profile.checked().map_err(Failure::usage)
 }
 
-/// A built-in profile by its name; anything that looks like a path is a file.
+/// Returns a built-in profile by name, or reads a file.
 fn named(wanted: &str) -> Result<Profile, Failure> {
     let read = if wanted.contains(['/', '.']) {
         let text = std::fs::read_to_string(wanted)
@@ -83,8 +82,8 @@ fn named(wanted: &str) -> Result<Profile, Failure> {
     read.map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// The run's time: the flag, else the variable, else what is usual. A variable that means nothing is told, and is no
-/// reason to stop a pipeline; a flag that means nothing is.
+/// Returns the deadline: flag, else variable, else default. An invalid variable is a warning, so that it does not stop a
+/// pipeline; an invalid flag is an error.
 pub(crate) fn timeout(
     flag: Option<&str>,
     environment: impl Fn(&str) -> Option<String>,
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_operator_gone_is_overridden_and_only_with_a_reason() {
+    fn override_accepts_only_operator_gone_with_a_reason() {
         let of = |flag: &str| overrides(&[flag.to_owned()]);
         let found = of("operator-gone=moved to a=b").unwrap();
         assert_eq!(found["operator-gone"], "moved to a=b");
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_comes_from_the_flag_then_the_variable_then_what_is_usual() {
+    fn timeout_is_the_flag_then_the_variable_then_the_default() {
         let usual = SignedDuration::from_mins(10);
         let of = |flag: Option<&str>, variable: Option<&str>| {
             timeout(flag, |_| variable.map(str::to_owned), usual).map(|time| time.as_secs()).ok()
@@ -141,7 +140,7 @@ mod tests {
         assert_eq!(of(None, Some("2m30s")), Some(150));
         assert_eq!(of(Some("1h"), Some("2m")), Some(3600));
         assert_eq!(of(None, Some("0")), Some(0));
-        // A pipeline goes on with what is usual; a person is told.
+        // An invalid variable is only a warning.
         assert_eq!(of(None, Some("soon")), Some(600));
         assert_eq!(of(None, Some("-5m")), Some(600));
         assert_eq!(of(Some("soon"), None), None);

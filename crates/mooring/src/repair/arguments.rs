@@ -1,4 +1,4 @@
-//! What `mooring repair` can be told.
+//! Arguments of `mooring repair`.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
 use std::path::PathBuf;
@@ -13,17 +13,16 @@ use crate::runs::{Approval, JournalArgument};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct RepairArguments {
-    /// Be one step of a pipeline: all from environment variables, no questions, exit 0 for done or nothing to
-    /// do and 1 for an error, 60 minutes overall
+    /// Run unattended: read settings from env_var variables, exit 0 or 1, time out after 60 minutes
     #[arg(long)]
     pub(crate) pipeline: bool,
     /// With --pipeline: plan only; DRY_RUN=true does the same
     #[arg(long, requires = "pipeline")]
     pub(crate) dry_run: bool,
-    /// With --pipeline: the Kubernetes version of the new nodes, the one they have or the control plane's
+    /// With --pipeline: Kubernetes version of the new nodes, current or that of the control plane
     #[arg(long, value_enum, requires = "pipeline", default_value_t = KubernetesVersion::ControlPlane)]
     pub(crate) kubernetes_version: KubernetesVersion,
-    /// With --pipeline: the namespace of the journal [default: mooring-system]
+    /// With --pipeline: namespace of the journal [default: mooring-system]
     #[arg(long, value_name = "NAME", requires = "pipeline")]
     pub(crate) namespace: Option<String>,
     #[command(subcommand)]
@@ -31,13 +30,13 @@ pub(crate) struct RepairArguments {
 }
 
 const HELP: &str = "\
-How a repair goes:
-  mooring repair detect            look: five guards, each pass, fail or unknown; changes nothing
-  mooring repair plan              show every step, risk and the plan's hash; changes nothing
-  mooring repair apply             ask for CLUSTER/POOL, then rebuild the pool
-  mooring repair resume            go on after a crash, a time-out or Ctrl-C, on any machine
-  mooring repair status            where it stands, from the journal
-  mooring repair abort             undo what can be undone
+Commands of a repair:
+  mooring repair detect            check whether the pool is wedged (read-only)
+  mooring repair plan              show steps, risks, checks and the plan hash (read-only)
+  mooring repair apply             prompt for CLUSTER/POOL, then rebuild the pool
+  mooring repair resume            continue an interrupted run, on any host
+  mooring repair status            show the status of the last run (read-only)
+  mooring repair abort             roll back an unfinished run as far as possible
 
 Unattended:
   HASH=$(mooring repair plan -o json | jq -r .hash)      # valid for one hour
@@ -49,10 +48,10 @@ A kill at any instant loses nothing: every intent is in the journal before its e
 of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (5),
 NRP_FAIL_WINDOW_MIN (360), MOORING_SIGNATURES, DRY_RUN. It pins the new nodes to the control plane's
 Kubernetes version; the other commands keep the pool's (--kubernetes-version). A cluster that does
-not exist is exit 3; --pipeline alone takes it for a greenfield rollout and exits with 0.
+not exist is exit 3; only --pipeline treats it as a greenfield rollout and exits with 0.
 
-DRY_RUN counts for apply, resume, abort and --pipeline: true, 1, yes, on, y or t is a dry run;
-false, 0, no, off, n, f or empty is none; any other value is exit 2.
+DRY_RUN applies to apply, resume, abort and --pipeline: true, 1, yes, on, y or t is a dry run;
+false, 0, no, off, n, f or empty is not; any other value is exit 2.
 
 Checks that --override accepts, each with a reason that is recorded: missing-nodes, failing-writes,
 cluster-state, other-pools, pool-state (detect); quota, vm-size, subnet, pdb, pool-limit,
@@ -60,145 +59,141 @@ recreations, tolerations, permissions, locks, deny-assignments (plan); ip-addres
 other-operation (during a run). The former names size, budgets, addresses and placement are accepted
 until the next release.
 
-Exit codes: 0 done, healthy or nothing to do; 1 suspect or confirmed (detect); 2 usage; 3
-something could not be read; 4 a guard refused; 5 interrupted but resumable; 6 Azure
-asks to wait.";
+Exit codes: 0 success, not wedged or nothing to do; 1 suspected or wedged (detect); 2 usage error;
+3 I/O or API error; 4 blocked by a check; 5 interrupted, can be resumed; 6 throttled by Azure.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RepairCommand {
-    /// Say whether the pool is wedged, and how that is known; changes nothing
+    /// Check whether the pool is wedged, with evidence (read-only)
     ///
-    /// Exits with 0 if the pool is healthy, 1 if a wedge is suspected or confirmed, 3 if that is unknown or the
-    /// cluster does not exist.
+    /// Exits with 0 if the pool is not wedged, 1 if a wedge is suspected or certain, 3 if it is unknown or the cluster
+    /// does not exist.
     Detect {
         #[command(flatten)]
         target: TargetArguments,
         #[command(flatten)]
-        judging: JudgingArguments,
-        /// How to show it
-        #[arg(short, long, value_enum, default_value_t = Plain::Table)]
-        output: Plain,
+        detection: DetectionArguments,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = DetectFormat::Table)]
+        output: DetectFormat,
     },
-    /// Show what `apply` would do: steps, bodies, durations, risks, checks; changes nothing
+    /// Show the steps, bodies, durations, risks and checks of `apply` (read-only)
     Plan {
         #[command(flatten)]
         target: TargetArguments,
         #[command(flatten)]
-        judging: JudgingArguments,
+        detection: DetectionArguments,
         #[command(flatten)]
         policies: PolicyArguments,
-        /// How to show it
-        #[arg(short, long, value_enum, default_value_t = Drawn::Table)]
-        output: Drawn,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+        output: PlanFormat,
     },
-    /// Rebuild the pool, step by step, from a journal
+    /// Rebuild the pool
     ///
-    /// Stops at the first guard that does not pass. Ctrl-C stops at the next safe point; `resume` goes on.
+    /// Stops at the first check that fails. Ctrl-C stops at the next safe point; `resume` continues.
     Apply {
         #[command(flatten)]
         target: TargetArguments,
         #[command(flatten)]
-        judging: JudgingArguments,
+        detection: DetectionArguments,
         #[command(flatten)]
         policies: PolicyArguments,
         #[command(flatten)]
         approval: Approval,
-        /// The same as `plan`; DRY_RUN=true does the same
+        /// Only show the plan [env: DRY_RUN]
         #[arg(long)]
         dry_run: bool,
-        /// How to show the report; `mermaid` shows a plan only
-        #[arg(short, long, value_enum, default_value_t = Drawn::Table)]
-        output: Drawn,
+        /// Output format; `mermaid` with --dry-run only
+        #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+        output: PlanFormat,
     },
-    /// Continue a run that was interrupted, on any machine
+    /// Continue an interrupted run, on any host
     ///
-    /// The journal is evidence, not authority. While the temporary pool carries the approval of the run's plan, that
-    /// plan is continued; before that a new plan is made from the live pool. `--yes` alone continues an approved plan
-    /// only, and needs the flags and overrides that the run was begun with.
+    /// The journal is evidence, not authority. While the temporary pool has the approval of the run's plan, that plan is
+    /// continued; before that, a new plan is created from the live pool. `--yes` alone continues only an approved plan,
+    /// and requires the flags and overrides that the run was started with.
     Resume {
         #[command(flatten)]
         target: TargetArguments,
         #[command(flatten)]
-        judging: JudgingArguments,
+        detection: DetectionArguments,
         #[command(flatten)]
         policies: PolicyArguments,
-        /// Ask nothing
+        /// Skip the confirmation prompt
         #[arg(long)]
         yes: bool,
-        /// Hash that the run was begun with, or the hash of a new plan; replaces typing the name
+        /// Hash that the run was started with, or the hash of a new plan; replaces typing the name
         #[arg(long, value_name = "HASH")]
         plan_hash: Option<ApprovalToken>,
         /// Show the run that would be continued; DRY_RUN=true does the same
         #[arg(long)]
         dry_run: bool,
-        /// How to show the report
-        #[arg(short, long, value_enum, default_value_t = Written::Table)]
-        output: Written,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+        output: RunFormat,
     },
-    /// Say where a run stands and what was done, from the journal; changes nothing
+    /// Show the status of the last run (read-only)
     Status {
         #[command(flatten)]
         target: TargetArguments,
-        /// Earlier runs as well
+        /// Include earlier runs
         #[arg(long)]
         all: bool,
-        /// How to show it
-        #[arg(short, long, value_enum, default_value_t = Written::Table)]
-        output: Written,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+        output: RunFormat,
     },
-    /// Undo what can be undone (uncordon, delete an unused temporary pool), and say what cannot
+    /// Roll back an unfinished run as far as possible
     Abort {
         #[command(flatten)]
         target: TargetArguments,
-        /// Ask nothing
+        /// Skip the confirmation prompt
         #[arg(long)]
         yes: bool,
         /// Show the run that would be rolled back; DRY_RUN=true does the same
         #[arg(long)]
         dry_run: bool,
-        /// How to show the report
-        #[arg(short, long, value_enum, default_value_t = Written::Table)]
-        output: Written,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+        output: RunFormat,
     },
 }
 
-/// Which pool, and where its journal is.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArguments {
     #[command(flatten)]
     pub(crate) name: ClusterName,
-    /// The pool's name
+    /// Name of the node pool
     #[arg(long, value_name = "NAME", default_value = "system", value_parser = pool_name)]
     pub(crate) pool: String,
-    /// Reach the Kubernetes API by this file instead of Azure's credentials (KUBECONFIG is ignored: it is of
-    /// whatever cluster was worked on last)
+    /// Path to a kubeconfig to use instead of credentials from Azure (KUBECONFIG is ignored: it may be that of
+    /// another cluster)
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// The namespace of the journal [default: mooring-system]
+    /// Namespace of the journal [default: mooring-system]
     #[arg(long, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
     #[command(flatten)]
     pub(crate) journal: JournalArgument,
 }
 
-/// A name that AKS could have given: small letters and digits, a letter first, twelve at most.
 fn pool_name(text: &str) -> Result<String, String> {
     let letter_first = text.starts_with(|first: char| first.is_ascii_lowercase());
     let small = text.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit());
     if letter_first && small && text.len() <= 12 {
         return Ok(text.to_owned());
     }
-    Err("a pool's name has 1 to 12 small letters and digits and begins with a letter".to_owned())
+    Err("pool names have 1–12 lowercase letters or digits and start with a letter".to_owned())
 }
 
-/// What counts as wedged.
 #[derive(Debug, Args)]
-pub(crate) struct JudgingArguments {
-    /// How many operations must have failed, with none that succeeded since [env: NRP_FAIL_THRESHOLD]
+pub(crate) struct DetectionArguments {
+    /// Failed writes required to report a wedge, with none that succeeded since [env: NRP_FAIL_THRESHOLD]
     /// [default: 5]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) fail_threshold: Option<String>,
-    /// Within how many minutes; AKS retries about every three, and the activity log is up to 20 late
+    /// Window of failed writes in minutes; AKS retries about every three, and the activity log is up to 20 late
     /// [env: NRP_FAIL_WINDOW_MIN] [default: 360]
     #[arg(long, value_name = "MINUTES")]
     pub(crate) fail_window: Option<String>,
@@ -206,28 +201,26 @@ pub(crate) struct JudgingArguments {
     /// [env: MOORING_SIGNATURES]
     #[arg(long, value_name = "FILE")]
     pub(crate) signatures: Option<String>,
-    /// States beside Failed in which the pool counts as wedged: Canceled, Updating, Upgrading
+    /// More pool states that count as wedged, in addition to Failed: Canceled, Updating, Upgrading
     #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
     pub(crate) wedge_states: Vec<String>,
-    /// Go on in spite of one guard or proof, for a reason that is recorded
-    #[arg(long = "override", value_name = "GUARD=REASON")]
+    /// Override a failed check (repeatable); the reason is recorded
+    #[arg(long = "override", value_name = "CHECK=REASON")]
     pub(crate) overrides: Vec<String>,
 }
 
-/// How the pool is rebuilt.
 #[derive(Debug, Args)]
 pub(crate) struct PolicyArguments {
-    /// The Kubernetes version of the new nodes: the one they have, or the control plane's
+    /// Kubernetes version of the new nodes: current, or that of the control plane
     #[arg(long, value_enum, default_value_t = KubernetesVersion::Keep)]
     pub(crate) kubernetes_version: KubernetesVersion,
-    /// What to do when a disruption budget holds a pod: wait for it, or stop at once
-    /// (`--override pdb=REASON` goes over it)
+    /// Policy for PDBs that block eviction: wait, or stop at once (`--override pdb=REASON` deletes the pods)
     #[arg(long, value_enum, default_value_t = Budgets::Wait)]
     pub(crate) budgets: Budgets,
-    /// Minutes after which the run stops where it can be resumed
+    /// Deadline of the run in minutes; it can be resumed afterwards
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub(crate) deadline: u32,
-    /// Seconds between two looks at something that is under way
+    /// Polling interval in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub(crate) poll: u32,
 }
@@ -253,18 +246,16 @@ pub(crate) enum Budgets {
     Stop,
 }
 
-/// How a detection is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Plain {
+pub(crate) enum DetectFormat {
     /// For a terminal
     Table,
     /// mooring.repair/v1
     Json,
 }
 
-/// How a report is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Written {
+pub(crate) enum RunFormat {
     /// For a terminal
     Table,
     /// mooring.repair/v1
@@ -273,9 +264,8 @@ pub(crate) enum Written {
     Markdown,
 }
 
-/// How a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Drawn {
+pub(crate) enum PlanFormat {
     /// For a terminal
     Table,
     /// mooring.repair.plan/v1
@@ -291,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_names_everything_that_can_be_overridden() {
+    fn help_lists_all_overridable_checks() {
         for name in mooring_repair::checks::overridable() {
             assert!(HELP.contains(name), "{name}");
         }

@@ -1,13 +1,12 @@
-//! The target of a command, its confirmation, and why there is no plan.
+//! The target of a command, and its confirmation.
 
 use mooring_redact::printable;
 use mooring_repair::plan::PlanError;
-use mooring_repair::shell::Operator;
+use mooring_repair::runtime::Operator;
 
 use crate::failure::Failure;
 use crate::runs::{confirm, write};
 
-/// Prints which cluster is changed.
 pub(super) async fn show_target(operator: &mut Operator) {
     let server = operator.api_server().await;
     let target = &operator.settings().target;
@@ -20,7 +19,7 @@ pub(super) async fn show_target(operator: &mut Operator) {
     ));
 }
 
-/// Asks for `CLUSTER/POOL`.
+/// Prompts for `CLUSTER/POOL`.
 pub(super) fn ask(operator: &Operator, what: &str, unattended: &str) -> Result<(), Failure> {
     let target = &operator.settings().target;
     let name = format!("{}/{}", target.cluster, target.pool);
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_that_azure_asks_to_wait_for_is_exit_6() {
+    fn throttled_plan_is_exit_6() {
         let code = |error: &PlanError| format!("{:?}", no_plan(error));
         let why = || "HTTP 429".to_owned();
         assert!(code(&PlanError::Throttled("pools", why())).contains("exit_code: 6"));

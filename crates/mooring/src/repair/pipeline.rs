@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use mooring_redact::printable;
-use mooring_repair::begin::may_begin;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::resume::{Consent, Footing, Fresh};
+use mooring_repair::runtime::{CommandResult, LOCK_TIMEOUT, Operator};
 use mooring_repair::settings::Settings;
-use mooring_repair::shell::{CommandResult, LOCK_WAIT, Operator};
+use mooring_repair::start_checks::may_begin;
 use mooring_repair::temporary_pool::TemporaryPool;
 use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Finish;
@@ -18,11 +18,11 @@ use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::store::JournalPlace;
 
-use super::arguments::{Drawn, RepairArguments, Written};
+use super::arguments::{PlanFormat, RepairArguments, RunFormat};
 use super::confirm::show_target;
-use super::left::{absence, nobody_stands_in, unfinished, warn_of_0_1};
-use super::outside::operator;
-use super::progress::tell;
+use super::connect::operator;
+use super::leftover::{absence, ensure_no_temporary_pool, unfinished, warn_of_0_1};
+use super::progress::show_progress;
 use super::settings::{SIGNATURES, read_signatures};
 use super::show;
 use crate::failure::Failure;
@@ -31,16 +31,16 @@ use crate::runs::{
     write,
 };
 
-/// The step's whole time, waiting for rights and for another run's lock included.
-const OVERALL: SignedDuration = SignedDuration::from_hours(1);
-/// To write down where a run rests, and to tell.
-const TELLING: SignedDuration = SignedDuration::from_mins(2);
-/// A pipeline may have given the right to read the activity log in the step before.
-const GRACE: SignedDuration = SignedDuration::from_mins(5);
+/// Deadline of the step, including waits for permissions and for the lock.
+const STEP_DEADLINE: SignedDuration = SignedDuration::from_hours(1);
+/// Time to record and report the result.
+const REPORT_TIME: SignedDuration = SignedDuration::from_mins(2);
+/// Time for role assignments of an earlier step to propagate.
+const PERMISSION_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
-/// How long a run may take that begins after so much of the step's time: it comes to rest by itself before that is up.
+/// Returns the deadline of a run that starts after `elapsed`, so that it stops before the step does.
 fn left_after(elapsed: SignedDuration) -> SignedDuration {
-    (OVERALL - TELLING - LOCK_WAIT - elapsed).max(SignedDuration::from_mins(1))
+    (STEP_DEADLINE - REPORT_TIME - LOCK_TIMEOUT - elapsed).max(SignedDuration::from_mins(1))
 }
 
 /// Exit 0 for done or nothing to do, 2 for an invalid `DRY_RUN`, 1 for everything else.
@@ -48,8 +48,7 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
     let dry_run = dry_run::from_environment()? || arguments.dry_run;
     dry_run::announce(dry_run);
     let mut settings = Settings::from_env(env_var).map_err(|error| {
-        Failure::usage(format!("{error}\nhint: this step takes it from the environment"))
-            .with_code(1)
+        Failure::usage(format!("{error}\nhint: set it as an environment variable")).with_code(1)
     })?;
     settings.version = arguments.kubernetes_version.into();
     if let Some(namespace) = &arguments.namespace {
@@ -59,14 +58,14 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
         .map_err(|failure| failure.with_code(1))?;
     let done = build_runtime()?.block_on(async {
         let (mut operator, signals) = operator(None, settings)?;
-        operator.await_rights(GRACE, Box::new(print_once()));
-        let most = Duration::try_from(OVERALL).unwrap_or_default();
-        // Whatever is under way then is left as a kill would leave it, which the journal bears.
+        operator.wait_for_permissions(PERMISSION_TIMEOUT, Box::new(print_once()));
+        let most = Duration::try_from(STEP_DEADLINE).unwrap_or_default();
+        // Effects in progress are dropped as by a kill, which the journal survives.
         tokio::time::timeout(most, Box::pin(step(&mut operator, signals, dry_run)))
             .await
             .unwrap_or_else(|_| {
                 Err(Failure::resumable(
-                    "60 minutes are up\nhint: the next run of this step continues".to_owned(),
+                    "timed out after 60 minutes\nhint: run the step again to continue".to_owned(),
                 ))
             })
     });
@@ -82,26 +81,26 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     }
     show_target(operator).await;
     write(&report.table());
-    // What an earlier run left is looked for before anything is judged: a pool that was deleted and not made
-    // again looks like no pool at all.
-    let standing = match operator.status().await {
-        Ok(standing) => standing,
-        // A cluster that is being made or deleted may have no API, and no run goes on there now.
+    // Unfinished runs come first: a pool that was deleted and not recreated looks like a missing pool.
+    let status = match operator.status().await {
+        Ok(status) => status,
+        // A cluster that is being created or deleted may have no API, and no run continues there.
         Err(_) if !report.detection.cluster_allows() => return nothing_to_do(&report),
         Err(unreached) => return Err(unreached.into()),
     };
     warn_of_0_1(operator).await;
-    let unfinished = unfinished(operator, &standing.records)?;
+    let unfinished = unfinished(operator, &status.records)?;
     let footing = match &unfinished {
         Some(state) => Some(operator.footing(state).await.map_err(Failure::io)?),
         None => None,
     };
     let examined = with_progress(operator.examine(None, unfinished.as_ref())).await;
     let report = &examined.report;
-    let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(OVERALL);
+    let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(STEP_DEADLINE);
     operator.allow(left_after(elapsed));
     let mut progress = Progress::new();
-    let watcher = Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
+    let watcher =
+        Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
     let ending = match unfinished.as_ref().zip(footing) {
         Some((state, footing)) if footing != Footing::Replannable => {
             let run = printable(&state.id);
@@ -132,19 +131,19 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                         "run {run} is unfinished and would be continued with this plan\n"
                     ));
                 }
-                show::plan(plan, Drawn::Table)?;
+                show::plan(plan, PlanFormat::Table)?;
                 may_begin(plan, guards, operator.settings())
                     .map_err(|error| Failure::io(error.to_string()))?;
                 return Ok(0);
             }
-            if let Some(young) = report.operation.as_ref().filter(|found| found.left_alone) {
+            if let Some(recent) = report.operation.as_ref().filter(|found| found.left_alone) {
                 let own = |left: &TemporaryPool| {
-                    standing.records.iter().any(|record| left.run.as_ref() == Some(&record.run))
+                    status.records.iter().any(|record| left.run.as_ref() == Some(&record.run))
                 };
                 if !report.temporary_pool.as_ref().is_some_and(own) {
-                    nobody_stands_in(report)?;
+                    ensure_no_temporary_pool(report)?;
                 }
-                write(&format!("{young}; nothing to do\n"));
+                write(&format!("{recent}; nothing to do\n"));
                 return Ok(0);
             }
             show::warnings(plan);
@@ -163,25 +162,25 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
         }
     };
     progress.end();
-    // What came of it is known, whether or not it can be read once more.
-    let records = operator.status().await.map(|standing| standing.records).unwrap_or_default();
+    // The result is known even if the journal cannot be read again.
+    let records = operator.status().await.map(|status| status.records).unwrap_or_default();
     let begun = matches!(ending, CommandResult::Rested(_) | CommandResult::Resumable(_));
     let report = RunReport::of(&records).ok().flatten();
     let last = report.as_ref().and_then(|report| report.finish);
     let report = report.filter(|_| begun);
     if let Some(report) = &report {
-        show::report(report, Written::Table)?;
+        show::report(report, RunFormat::Table)?;
     }
     verdict(ending, report.as_ref(), last)
 }
 
 fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {
-    nobody_stands_in(report)?;
+    ensure_no_temporary_pool(report)?;
     write("nothing to do\n");
     Ok(0)
 }
 
-/// An unfinished run that nothing vouches for, on a pool that no plan may rebuild now.
+/// Handles an unfinished run without approval on a pool that no plan may rebuild.
 fn not_resumed(state: &Run, report: &DetectionReport) -> Result<u8, Failure> {
     if report.detection.verdict == Verdict::Healthy {
         write(&format!(
@@ -191,15 +190,15 @@ fn not_resumed(state: &Run, report: &DetectionReport) -> Result<u8, Failure> {
         return Ok(0);
     }
     Err(Failure::blocked(format!(
-        "run {} is unfinished, and the checks allow no new plan\nhint: an operator must decide: `mooring repair status`, then `resume` or `abort`",
+        "run {} is unfinished, and the checks allow no new plan\nhint: manual action required: `mooring repair status`, then `resume` or `abort`",
         printable(&state.id)
     )))
 }
 
-const ANEW: &str = "the next run of this step begins anew";
+const RESTART: &str = "run the step again to start a new run";
 
-/// What waiting does not change, and a pipeline may not decide.
-fn needs_a_person(reason: Reason) -> bool {
+/// Returns true if only an operator can resolve the reason.
+fn needs_operator(reason: Reason) -> bool {
     matches!(
         reason,
         Reason::GuardRefused
@@ -211,14 +210,14 @@ fn needs_a_person(reason: Reason) -> bool {
     )
 }
 
-/// `report` is of the run that this step drove, `last` how the journal's last one ended.
+/// `report` is that of the run of this step, `last` the result of the last run of the journal.
 fn verdict(
     ending: CommandResult,
     report: Option<&RunReport>,
     last: Option<Finish>,
 ) -> Result<u8, Failure> {
     Err(Failure::io(match ending {
-        // It came back by itself, or something else changed: there is nothing to repair now.
+        // The pool recovered, or something else changed: there is nothing to repair.
         CommandResult::Rested(RunOutcome::Finished(Finish::Refused))
             if report.is_some_and(RunReport::refused_at_recheck) =>
         {
@@ -228,32 +227,30 @@ fn verdict(
             return Ok(0);
         }
         CommandResult::Rested(RunOutcome::Finished(Finish::Aborted)) => {
-            format!("somebody had begun to undo the run, which is undone now\nhint: {ANEW}")
+            format!("the run was aborted and is now rolled back\nhint: {RESTART}")
         }
-        // Somebody else ended it while this step waited for them.
+        // Another process finished it while this step waited.
         CommandResult::Nothing(text) => match last {
             None | Some(Finish::Repaired | Finish::NothingToDo) => {
                 write(&format!("{text}; nothing to do\n"));
                 return Ok(0);
             }
             Some(Finish::Aborted | Finish::Refused) => {
-                format!("{text}, and the pool is not repaired\nhint: {ANEW}")
+                format!("{text}, and the pool is not repaired\nhint: {RESTART}")
             }
         },
         CommandResult::Rested(RunOutcome::Finished(Finish::Refused)) => {
             let why = report.and_then(|report| report.stopped.as_deref());
-            format!("refused: {}", why.unwrap_or("by a guard"))
+            format!("blocked: {}", why.unwrap_or("by a check"))
         }
         CommandResult::Rested(RunOutcome::Resumable { reason, message })
-            if needs_a_person(reason) =>
+            if needs_operator(reason) =>
         {
-            format!(
-                "{message}\nhint: the next run of this step would only come to the same; a person must decide"
-            )
+            format!("{message}\nhint: manual action required; see `mooring repair status`")
         }
         CommandResult::Rested(RunOutcome::Resumable { message, .. })
         | CommandResult::Resumable(message) => {
-            format!("{message}\nhint: the next run of this step continues")
+            format!("{message}\nhint: run the step again to continue")
         }
         CommandResult::Refused(error) => error.to_string(),
         CommandResult::Held(lock) => format_lock(&lock),
@@ -269,17 +266,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_comes_to_rest_before_the_steps_hour_is_up() {
+    fn run_stops_before_the_deadline_of_the_step() {
         assert_eq!(left_after(SignedDuration::ZERO), SignedDuration::from_mins(53));
         for waited in [0, 1, 6, 30, 51] {
             let waited = SignedDuration::from_mins(waited);
-            let all = waited + LOCK_WAIT + left_after(waited) + TELLING;
+            let all = waited + LOCK_TIMEOUT + left_after(waited) + REPORT_TIME;
             assert!(all <= SignedDuration::from_mins(60), "{waited}: {all}");
         }
     }
 
     #[test]
-    fn a_pool_that_recovers_before_anything_is_touched_is_nothing_to_do() {
+    fn pool_that_recovers_before_any_change_is_nothing_to_do() {
         let of = |step| RunReport {
             schema: "mooring.repair/v1",
             run: String::new(),
@@ -310,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_done_only_if_the_pool_is_repaired_or_was_well() {
+    fn step_succeeds_only_if_the_pool_is_repaired_or_healthy() {
         let code =
             |ending, last| verdict(ending, None, last).map_err(|failure| failure.text().to_owned());
         let over = || CommandResult::Nothing("run r is over".to_owned());

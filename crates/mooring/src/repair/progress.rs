@@ -1,4 +1,4 @@
-//! What comes next in a repair, for people.
+//! Progress of a repair.
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::plan::Step;
@@ -8,8 +8,12 @@ use mooring_workflow::{Effect as _, Step as _};
 
 use crate::runs::Progress;
 
-/// Tells what comes next.
-pub(crate) fn tell(progress: &mut Progress, state: &Run, action: &Decision, now: Timestamp) {
+pub(crate) fn show_progress(
+    progress: &mut Progress,
+    state: &Run,
+    action: &Decision,
+    now: Timestamp,
+) {
     let Some(what) = what(action) else { return };
     let age = clock(now.duration_since(state.step_since()));
     let expected = state.step().map_or(0, Step::expected_seconds);
@@ -21,7 +25,7 @@ pub(crate) fn tell(progress: &mut Progress, state: &Run, action: &Decision, now:
 /// `step 4/16 create-temporary`.
 pub(crate) fn place(state: &Run) -> String {
     if state.phase == Phase::Aborting {
-        return "undo".to_owned();
+        return "rollback".to_owned();
     }
     let Some(step) = state.step() else { return "end".to_owned() };
     format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name())

@@ -1,19 +1,19 @@
-//! `mooring repair resume`: reviews an unfinished run, asks where it must, and continues it.
+//! `mooring repair resume`: reviews an unfinished run, prompts if needed, and continues it.
 
 use mooring_redact::printable;
-use mooring_repair::begin::may_begin;
 use mooring_repair::plan::{Plan, Step};
 use mooring_repair::resume::{Consent, Footing, Fresh, further_overrides};
-use mooring_repair::shell::{CommandResult, Operator};
+use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::start_checks::may_begin;
 use mooring_repair::workflow::Run;
 use mooring_workflow::CheckResult;
 use mooring_workflow::Step as _;
 use mooring_workflow::approval::ApprovalToken;
 
-use super::arguments::Written;
+use super::arguments::RunFormat;
 use super::confirm::{ask, no_plan, show_target};
-use super::progress::{place, tell};
-use super::{end, left, show};
+use super::progress::{place, show_progress};
+use super::{exit, leftover, show};
 use crate::failure::Failure;
 use crate::runs::{Progress, Signals, print_once, with_progress, write};
 
@@ -21,24 +21,24 @@ pub(crate) struct Resume<'a> {
     pub(crate) yes: bool,
     pub(crate) token: Option<&'a ApprovalToken>,
     pub(crate) dry_run: bool,
-    pub(crate) output: Written,
+    pub(crate) output: RunFormat,
 }
 
-/// The journal's unfinished run; the outer none if there is nothing more to do for this command.
+/// Returns the unfinished run; the outer none if the command is done.
 pub(crate) async fn find(
     operator: &mut Operator,
     dry_run: bool,
-    output: Written,
+    output: RunFormat,
     command: &str,
 ) -> Result<Option<Option<Run>>, Failure> {
-    let standing = left::standing(operator).await?;
-    let unfinished = left::unfinished(operator, &standing.records)?;
+    let status = leftover::read_status(operator).await?;
+    let unfinished = leftover::unfinished(operator, &status.records)?;
     if unfinished.is_none() {
-        left::ensure_exists(operator).await?;
-        left::warn_of_0_1(operator).await;
+        leftover::ensure_exists(operator).await?;
+        leftover::warn_of_0_1(operator).await;
     }
-    if (unfinished.is_none() || dry_run) && output == Written::Json {
-        show::standing(&standing, false, output)?;
+    if (unfinished.is_none() || dry_run) && output == RunFormat::Json {
+        show::status(&status, false, output)?;
     }
     if !dry_run {
         return Ok(Some(unfinished));
@@ -80,15 +80,15 @@ impl Resume<'_> {
         let fresh = fresh.as_ref().map(|(plan, guards)| Fresh { plan, guards });
         let mut progress = Progress::new();
         let watcher =
-            Box::new(|state: &_, action: &_, now| tell(&mut progress, state, action, now));
+            Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
         let mut say = print_once();
         let run = Box::pin(operator.resume(&consent, fresh, watcher, &mut say));
         let ending = signals.run(run, CommandResult::Resumable).await;
         progress.end();
-        end::end(operator, ending, self.output).await
+        exit::end(operator, ending, self.output).await
     }
 
-    /// True if the journal's plan cannot be continued, and a new one can be approved.
+    /// Returns true if the plan of the journal cannot be continued, and a new one can be approved.
     fn needs_plan(&self, operator: &Operator, state: &Run, footing: &Footing) -> bool {
         let is_journals = |token: &ApprovalToken| token.hash == reviewed(operator, state).hash;
         *footing == Footing::Replannable
@@ -98,7 +98,7 @@ impl Resume<'_> {
             }
     }
 
-    /// A plan of now, if one may begin.
+    /// Creates a new plan, if it may start.
     async fn plan(
         &self,
         operator: &mut Operator,
@@ -110,7 +110,7 @@ impl Resume<'_> {
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
         let guards = examined.report.detection.guards;
         may_begin(&plan, &guards, operator.settings()).map_err(|error| {
-            let failure = end::refusal(&error, operator.settings());
+            let failure = exit::refusal(&error, operator.settings());
             Failure::blocked(format!(
                 "{}; `mooring repair abort` ends the unfinished run",
                 failure.text()
@@ -125,7 +125,7 @@ impl Resume<'_> {
             (None, Footing::Contradicted(anchor)) => write(&format!(
                 "the plan in the journal is not the approved one: {anchor} with another approval\n"
             )),
-            (None, Footing::Harmless) => write("only steps that need no approval are left\n"),
+            (None, Footing::Harmless) => write("only steps that need no approval remain\n"),
             (None, _) => write(&format!(
                 "{}hash of the plan: {}\n",
                 remaining(operator, state, footing),
@@ -161,7 +161,7 @@ impl Resume<'_> {
     }
 }
 
-/// The journal's plan with the further overrides of this command line, as an approval.
+/// Returns the approval of the journal's plan with the overrides of this command line.
 fn reviewed(operator: &Operator, state: &Run) -> ApprovalToken {
     state
         .session
@@ -170,14 +170,14 @@ fn reviewed(operator: &Operator, state: &Run) -> ApprovalToken {
         .token()
 }
 
-/// What is left of a run, and what it goes by.
+/// Describes the remaining steps of a run and its approval.
 fn remaining(operator: &Operator, state: &Run, footing: &Footing) -> String {
     use std::fmt::Write as _;
 
     let verified = match footing {
-        Footing::Anchored => "approved plan, verified by the temporary pool's tag",
-        Footing::Harmless => "only steps that need no approval are left",
-        _ => "NOT VERIFIED: no temporary pool carries the approval of this plan",
+        Footing::Anchored => "approved plan, verified by the tag of the temporary pool",
+        Footing::Harmless => "only steps that need no approval remain",
+        _ => "NOT VERIFIED: no temporary pool has the approval of this plan",
     };
     let mut text = format!("Run {} is unfinished: {verified}\n", printable(&state.id));
     let left = Step::ALL.iter().filter(|step| !state.has_done(**step));

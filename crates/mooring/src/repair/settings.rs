@@ -1,19 +1,19 @@
-//! From flags and environment variables to settings.
+//! Settings from flags and environment variables.
 
 use jiff::SignedDuration;
 use mooring_repair::names::config_map;
 use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError};
 use mooring_repair::signatures::Signatures;
 
-use super::arguments::{Budgets, JudgingArguments, PolicyArguments, TargetArguments};
+use super::arguments::{Budgets, DetectionArguments, PolicyArguments, TargetArguments};
 use crate::failure::Failure;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Flags first, variables where there is no flag.
+/// Flags take precedence over environment variables.
 pub(crate) fn settings(
     target: &TargetArguments,
-    judging: Option<&JudgingArguments>,
+    detection: Option<&DetectionArguments>,
     policies: Option<&PolicyArguments>,
     environment: Environment<'_>,
 ) -> Result<Settings, Failure> {
@@ -24,22 +24,22 @@ pub(crate) fn settings(
         }
         "RESOURCE_GROUP" => target.name.resource_group.clone(),
         "CLUSTER_NAME" => target.name.cluster.clone(),
-        "NRP_FAIL_THRESHOLD" => judging.and_then(|judging| judging.fail_threshold.clone()),
-        "NRP_FAIL_WINDOW_MIN" => judging.and_then(|judging| judging.fail_window.clone()),
+        "NRP_FAIL_THRESHOLD" => detection.and_then(|detection| detection.fail_threshold.clone()),
+        "NRP_FAIL_WINDOW_MIN" => detection.and_then(|detection| detection.fail_window.clone()),
         _ => None,
     };
-    // What only judges a pool cannot stop a command that judges none.
-    let heard = |name: &str| judging.is_some() || !name.starts_with("NRP_");
-    let variable = |name: &str| environment(name).filter(|_| heard(name));
+    // Invalid thresholds do not stop a command that does not evaluate them.
+    let applies = |name: &str| detection.is_some() || !name.starts_with("NRP_");
+    let variable = |name: &str| environment(name).filter(|_| applies(name));
     let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
         .map_err(|error| usage(&error))?;
     settings.target.pool.clone_from(&target.pool);
     settings.journal =
         target.journal.place(&config_map(&target.pool), target.namespace.as_deref())?;
-    if let Some(judging) = judging {
-        let file = judging.signatures.clone().or_else(|| environment(SIGNATURES));
+    if let Some(detection) = detection {
+        let file = detection.signatures.clone().or_else(|| environment(SIGNATURES));
         read_signatures(&mut settings, file.as_deref())?;
-        for state in &judging.wedge_states {
+        for state in &detection.wedge_states {
             settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;
         }
     }
@@ -52,24 +52,23 @@ pub(crate) fn settings(
         settings.limits.overall = SignedDuration::from_mins(policies.deadline.into());
         settings.limits.poll = SignedDuration::from_secs(policies.poll.into());
     }
-    // After the policies, since `budgets` can be overridden.
-    go_over(
+    // After the policies, since `pdb` can be overridden.
+    add_overrides(
         &mut settings,
-        judging.map(|judging| judging.overrides.as_slice()).unwrap_or_default(),
+        detection.map(|detection| detection.overrides.as_slice()).unwrap_or_default(),
     )?;
     Ok(settings)
 }
 
-/// The variable that names the file of `--signatures`.
+/// Environment variable of `--signatures`.
 pub(crate) const SIGNATURES: &str = "MOORING_SIGNATURES";
 
-/// Takes in the file of signatures, if one is named.
 pub(crate) fn read_signatures(settings: &mut Settings, file: Option<&str>) -> Result<(), Failure> {
     let Some(file) = file.map(str::trim).filter(|file| !file.is_empty()) else { return Ok(()) };
     let text = std::fs::read_to_string(file).map_err(|error| {
         let file = mooring_redact::identifier(file);
         Failure::usage(format!(
-            "read signatures from {file}: {error}\nhint: --signatures and {SIGNATURES} name a YAML file (docs/RUNBOOK.md)"
+            "cannot read signatures from {file}: {error}\nhint: set --signatures or {SIGNATURES} to a YAML file (docs/RUNBOOK.md)"
         ))
     })?;
     settings.signatures = Signatures::parse(file, &text).map_err(|error| {
@@ -78,16 +77,15 @@ pub(crate) fn read_signatures(settings: &mut Settings, file: Option<&str>) -> Re
     Ok(())
 }
 
-/// Takes in what `--override` said.
-pub(crate) fn go_over(settings: &mut Settings, overrides: &[String]) -> Result<(), Failure> {
+pub(crate) fn add_overrides(settings: &mut Settings, overrides: &[String]) -> Result<(), Failure> {
     overrides.iter().try_for_each(|text| settings.add_override(text)).map_err(|error| usage(&error))
 }
 
 pub(crate) fn usage(error: &SettingsError) -> Failure {
     let hint = match error {
-        SettingsError::Missing("CLUSTER_NAME") => "\nhint: --cluster NAME sets it, too",
-        SettingsError::Missing("RESOURCE_GROUP") => "\nhint: --resource-group NAME sets it, too",
-        SettingsError::Missing(_) => "\nhint: --subscription ID sets it, too",
+        SettingsError::Missing("CLUSTER_NAME") => "\nhint: or pass --cluster NAME",
+        SettingsError::Missing("RESOURCE_GROUP") => "\nhint: or pass --resource-group NAME",
+        SettingsError::Missing(_) => "\nhint: or pass --subscription ID",
         _ => "",
     };
     Failure::usage(format!("{error}{hint}"))

@@ -1,89 +1,85 @@
-//! Reports as text, on standard output.
+//! Reports on stdout.
 
 use mooring_redact::{markdown, printable};
 use mooring_repair::history::summaries;
 use mooring_repair::plan;
 use mooring_repair::plan::{Document, Plan};
 use mooring_repair::report::{DetectionReport, RunReport};
-use mooring_repair::shell::JournalStatus;
+use mooring_repair::runtime::JournalStatus;
 use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::{Entry, Record};
 
-use super::arguments::{Drawn, Plain, Written};
+use super::arguments::{DetectFormat, PlanFormat, RunFormat};
 use crate::failure::Failure;
 use crate::runs::{format_lock, write};
 use crate::show::{json, print};
 
-pub(crate) fn detection(report: &DetectionReport, output: Plain) -> Result<(), Failure> {
+pub(crate) fn detection(report: &DetectionReport, output: DetectFormat) -> Result<(), Failure> {
     let text = match output {
-        Plain::Table => report.table(),
-        Plain::Json => json(report)?,
+        DetectFormat::Table => report.table(),
+        DetectFormat::Json => json(report)?,
     };
     print(text.as_bytes())
 }
 
 pub(crate) fn verdict(report: &DetectionReport) -> &'static str {
     match report.detection.verdict {
-        Verdict::Healthy => "healthy",
-        Verdict::Suspect => "suspect",
-        Verdict::Confirmed => "confirmed to be wedged",
-        Verdict::Unknown => "unknown",
+        Verdict::Healthy => "NOT WEDGED",
+        Verdict::Suspect => "SUSPECTED",
+        Verdict::Confirmed => "WEDGED",
+        Verdict::Unknown => "UNKNOWN",
     }
 }
 
-pub(crate) fn plan(plan: &Plan, output: Drawn) -> Result<(), Failure> {
+pub(crate) fn plan(plan: &Plan, output: PlanFormat) -> Result<(), Failure> {
     let text = match output {
-        Drawn::Table => plan::table(plan),
-        Drawn::Json => json(plan)?,
-        Drawn::Markdown => plan::markdown(plan),
-        Drawn::Mermaid => plan::mermaid(plan),
+        PlanFormat::Table => plan::table(plan),
+        PlanFormat::Json => json(plan)?,
+        PlanFormat::Markdown => plan::markdown(plan),
+        PlanFormat::Mermaid => plan::mermaid(plan),
     };
     print(text.as_bytes())
 }
 
-/// Prints what could not be read about rights, for those who begin a run without its plan before them.
+/// Prints warnings of checks, for runs whose plan is not printed.
 pub(crate) fn warnings(plan: &Plan) {
     for check in plan.prechecks.iter().filter(|check| mooring_repair::checks::warns(check)) {
         write(&format!("warning: {}: {}\n", check.name, printable(&check.detail())));
     }
 }
 
-pub(crate) fn report(report: &RunReport, output: Written) -> Result<(), Failure> {
+pub(crate) fn report(report: &RunReport, output: RunFormat) -> Result<(), Failure> {
     let text = match output {
-        Written::Table => report.table(),
-        Written::Json => json(report)?,
-        Written::Markdown => report.markdown(),
+        RunFormat::Table => report.table(),
+        RunFormat::Json => json(report)?,
+        RunFormat::Markdown => report.markdown(),
     };
     print(text.as_bytes())
 }
 
-/// What the journal says of the last run, and of earlier ones.
-pub(crate) fn standing(
-    standing: &JournalStatus,
-    all: bool,
-    output: Written,
-) -> Result<(), Failure> {
-    let found = RunReport::of(&standing.records).map_err(|error| Failure::io(error.to_string()))?;
-    let earlier = if all { summaries(&standing.records) } else { Vec::new() };
-    if output == Written::Json {
+/// Prints the last run of the journal, and earlier ones.
+pub(crate) fn status(status: &JournalStatus, all: bool, output: RunFormat) -> Result<(), Failure> {
+    let found = RunReport::of(&status.records).map_err(|error| Failure::io(error.to_string()))?;
+    let earlier = if all { summaries(&status.records) } else { Vec::new() };
+    if output == RunFormat::Json {
         let value = serde_json::json!({
-            "schema": "mooring.repair.status/v1", "journal": standing.place,
-            "run": found, "plan": newest_plan(&standing.records), "runs": earlier, "lock": standing.lock,
+            "schema": "mooring.repair.status/v1", "journal": status.place,
+            "run": found, "plan": newest_plan(&status.records), "runs": earlier, "lock": status.lock,
         });
         return print(json(&value)?.as_bytes());
     }
     let Some(found) = found else {
-        return print(format!("There is no run in {}.\n", standing.place).as_bytes());
+        return print(format!("No runs found in {}.\n", status.place).as_bytes());
     };
     let mut lines: Vec<(&str, String)> = Vec::new();
-    lines.extend(standing.lock.iter().map(|lock| ("held", format_lock(lock))));
+    lines.extend(status.lock.iter().map(|lock| ("lock", format_lock(lock))));
     for run in earlier {
         let end = run.finish.and_then(|finish| serde_json::to_value(finish).ok());
-        let end = end.as_ref().and_then(|end| end.as_str()).unwrap_or("not over");
-        lines.push(("run", format!("{} began {}: {end}", run.run, run.started)));
+        let end = end.as_ref().and_then(|end| end.as_str()).unwrap_or("unfinished");
+        lines.push(("run", format!("{} started {}: {end}", run.run, run.started)));
     }
     let (mut text, row): (String, fn(&str, &str) -> String) = match output {
-        Written::Markdown => {
+        RunFormat::Markdown => {
             (found.markdown(), |word, line| format!("\n- {word}: {}\n", markdown(line)))
         }
         _ => (found.table(), |word, line| format!("{word:<10} {}\n", printable(line))),
@@ -92,7 +88,7 @@ pub(crate) fn standing(
     print(text.as_bytes())
 }
 
-/// The plan that the journal holds last, with the pool as it was: evidence, not an approval.
+/// Returns the latest plan of the journal: evidence, not an approval.
 fn newest_plan(records: &[Record]) -> Option<&Document> {
     records.iter().rev().find_map(|record| match &record.entry {
         Entry::RunStarted(session) | Entry::Resumed(session) => Some(&*session.plan),
@@ -100,16 +96,16 @@ fn newest_plan(records: &[Record]) -> Option<&Document> {
     })
 }
 
-impl TryFrom<Drawn> for Written {
+impl TryFrom<PlanFormat> for RunFormat {
     type Error = Failure;
 
-    fn try_from(output: Drawn) -> Result<Self, Failure> {
+    fn try_from(output: PlanFormat) -> Result<Self, Failure> {
         match output {
-            Drawn::Table => Ok(Self::Table),
-            Drawn::Json => Ok(Self::Json),
-            Drawn::Markdown => Ok(Self::Markdown),
-            Drawn::Mermaid => Err(Failure::usage(
-                "-o mermaid draws a plan\nhint: `mooring repair plan`, or `apply --dry-run`"
+            PlanFormat::Table => Ok(Self::Table),
+            PlanFormat::Json => Ok(Self::Json),
+            PlanFormat::Markdown => Ok(Self::Markdown),
+            PlanFormat::Mermaid => Err(Failure::usage(
+                "-o mermaid is for plans only\nhint: use `mooring repair plan` or `apply --dry-run`"
                     .to_owned(),
             )),
         }

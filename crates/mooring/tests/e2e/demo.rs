@@ -170,7 +170,7 @@ fn recent_operation_is_not_aborted() {
     let workspace = Workspace::new();
     let shown = assert_passed(&workspace.run(&["--scenario", "young-operation"]));
     let shown: Vec<&str> = shown.split_whitespace().collect();
-    assert!(shown.join(" ").contains("it is left alone"), "{shown:?}");
+    assert!(shown.join(" ").contains("too recent to abort"), "{shown:?}");
 }
 
 #[test]

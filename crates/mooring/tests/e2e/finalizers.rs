@@ -82,7 +82,7 @@ fn a_retired_operator_is_planned_approved_and_removed() {
     let other = format!("{time}.{}", digits.chars().rev().collect::<String>());
     let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", &other]);
     assert_eq!(code, 4, "{err}");
-    assert!(err.contains("changed since it was approved"), "{err}");
+    assert!(err.contains("plan changed: approved"), "{err}");
     let expired = format!("20200101T000000Z.{digits}");
     let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", &expired]);
     assert!(code == 4 && err.contains("expired at 2020-01-01T00:00:00Z"), "{err}");
@@ -119,7 +119,7 @@ fn a_pipeline_asks_nothing_and_fails_only_without_a_way_to_the_cluster() {
     assert_eq!(report["result"], "acted");
     let (code, out, _) = sim.run(&["apply", "--best-effort"]);
     assert_eq!(code, 0);
-    assert!(out.contains("nothing to do"), "{out}");
+    assert!(out.contains("NOTHING TO DO"), "{out}");
     let missing = |words: &[&str]| {
         crate::common::result(
             &sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap(),
@@ -218,7 +218,7 @@ fn karpenter_of_node_auto_provisioning_is_not_taken_for_retired() {
         let (code, out, err) = sim.run(&words);
         if words.contains(&"--best-effort") {
             assert_eq!(code, 0, "{out}{err}");
-            assert!(err.contains("refused by operator-gone"), "{err}");
+            assert!(err.contains("blocked by operator-gone"), "{err}");
         } else {
             assert_eq!(code, 4, "{out}{err}");
         }

@@ -270,7 +270,7 @@ fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
     for words in [&["apply"][..], &["--pipeline"]] {
         let (code, out, err) = sim.run(words);
         assert_eq!(code, 0, "{words:?} {out}{err}");
-        assert!(err.contains("it is left alone; nothing to do"), "{words:?} {out}{err}");
+        assert!(err.contains("too recent to abort; nothing to do"), "{words:?} {out}{err}");
         assert!(!err.contains("Type "), "{words:?} {out}{err}");
     }
     let (_, standing) = sim.json(&["status", "-o", "json"]);
@@ -287,14 +287,14 @@ fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
     std::fs::write(&file, list).unwrap();
     let (code, _, err) = sim.run(&["apply", "--signatures", file.to_str().unwrap()]);
     assert_eq!(code, 4, "{err}");
-    assert!(err.contains("refused by failing-writes"), "{err}");
+    assert!(err.contains("blocked by failing-writes"), "{err}");
     assert!(!err.contains("Type "), "{err}");
     for (words, told) in [
-        (&["detect", "--pool", "Bad/Name"][..], "begins with a letter"),
+        (&["detect", "--pool", "Bad/Name"][..], "start with a letter"),
         (&["detect", "--fail-window", "1000000000000"], "--fail-window"),
         (&["detect", "--signatures", "/nosuch/file.yaml"], "/nosuch/file.yaml"),
         (&["detect", "--signatures", "/dev/null"], "read signatures from /dev/null"),
-        (&["apply", "-o", "mermaid"], "draws a plan"),
+        (&["apply", "-o", "mermaid"], "is for plans only"),
     ] {
         let (code, _, err) = sim.run(words);
         assert_eq!(code, 2, "{words:?} {err}");
@@ -326,7 +326,7 @@ fn a_pipeline_says_so_when_somebody_elses_run_is_not_over() {
 
     let (code, _, err) = sim.run(&["--pipeline"]);
     assert_eq!(code, 1, "{err}");
-    assert!(err.contains("systmp is the temporary one of run"), "{err}");
+    assert!(err.contains("systmp is the temporary pool of run"), "{err}");
     assert!(err.contains(&format!("file/{file}")), "{err}");
     let (code, _, err) = sim.run(&["resume", "--yes"]);
     assert_eq!(code, 3, "{err}");
@@ -370,7 +370,7 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
         &[&["apply", "--fail-window", "20", "--yes", "--plan-hash", &hash], &place[..]].concat(),
     );
     assert_eq!(code, 4, "another setting is another plan: {err}");
-    assert!(err.contains("something changed since it was approved"), "{err}");
+    assert!(err.contains("plan changed: approved"), "{err}");
     let mut random = Random::new(9);
     let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
     let (mut kills, mut ends) = (0, 0);
@@ -472,7 +472,7 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
         let words = ["resume", "--journal", journal, "--yes", other[0], other[1]];
         let (code, _, err) = sim.run(&words);
         assert_eq!(code, 3, "{err}");
-        assert!(err.contains("is of pool system of") && err.contains(other[1]), "{err}");
+        assert!(err.contains("is for pool system of") && err.contains(other[1]), "{err}");
     }
     let (code, out, err) =
         sim.run(&["resume", "--journal", journal, "--yes", "--plan-hash", &hash, "-o", "json"]);

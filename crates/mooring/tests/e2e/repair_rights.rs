@@ -101,7 +101,7 @@ fn what_forbids_a_step_is_in_the_plan_and_apply_ends_before_the_first_write() {
         }
         assert_eq!(sim.writes(), Vec::<String>::new(), "{name}");
         let (code, status, err) = sim.run(&["status"]);
-        assert!(code == 0 && !format!("{status}{err}").contains("not over"), "{status}{err}");
+        assert!(code == 0 && !format!("{status}{err}").contains("UNFINISHED"), "{status}{err}");
     }
 }
 

@@ -1,11 +1,11 @@
-//! What can be known to fail before anything is begun.
+//! Checks of a plan: quota, VM size, subnet, PDBs, names and limits.
 
 use std::collections::BTreeMap;
 
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
-use super::rights::Rights;
+use super::access_rules::AccessRules;
 use super::{PDB, POOL_LIMIT, POOL_NAME, QUOTA, RECREATIONS, SUBNET, TIME, VM_SIZE};
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, ClusterView, EvictionBlocker, Pool};
@@ -13,21 +13,20 @@ use crate::pool_body::temporary_count;
 use crate::settings::{MAX_RECREATIONS, Settings};
 use crate::temporary_pool::TemporaryPool;
 
-/// Facts about the subscription and network that a temporary pool needs.
+/// Capacity of the subscription and network for a temporary pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Capacity {
-    /// vCPUs of one node of the pool's size.
+    /// vCPUs of one node.
     pub vcpus: Reading<i64>,
-    /// vCPUs left in the region and in the size's family, whichever is fewer.
+    /// Available vCPUs in the region or in the VM family, whichever is fewer.
     pub quota_left: Reading<i64>,
-    /// Why the size cannot be had in the pool's zones; empty if it can.
+    /// Reasons why the VM size is not available in the pool's zones.
     pub restrictions: Reading<Vec<String>>,
-    /// Free addresses of each of the pool's [`subnets`], by the subnet's id.
+    /// Free IP addresses of each of the pool's [`subnets`], by subnet id.
     pub free_addresses: BTreeMap<String, Reading<i64>>,
-    /// How often the pool was deleted within a day, by whomever.
+    /// Deletions of the pool within a day, by any client.
     pub deletions: Reading<usize>,
-    /// What the caller may do, and what is locked or denied.
-    pub rights: Rights,
+    pub rights: AccessRules,
 }
 
 impl Capacity {
@@ -40,13 +39,13 @@ impl Capacity {
             restrictions: Reading::Failed(why()),
             free_addresses: BTreeMap::new(),
             deletions: Reading::Failed(why()),
-            rights: Rights::default(),
+            rights: AccessRules::default(),
         }
     }
 }
 
-/// The subnets of which a temporary pool takes addresses, each with how many. None of a pool in the network that
-/// AKS made for its cluster: nothing in the pool names it.
+/// Returns the subnets of a temporary pool, with the number of IP addresses that it needs. Empty in the AKS-managed VNet,
+/// which the pool does not reference.
 pub fn subnets(cluster: &Cluster, pool: &Pool) -> Vec<(String, i64)> {
     let subnet = |name: &str| pool.raw["properties"][name].as_str().map(str::to_owned);
     let Some(own) = subnet("vnetSubnetID") else { return Vec::new() };
@@ -54,32 +53,33 @@ pub fn subnets(cluster: &Cluster, pool: &Pool) -> Vec<(String, i64)> {
     let most = pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30);
     let pods = nodes.saturating_mul(most);
     match subnet("podSubnetID") {
-        // A node takes addresses of a subnet for pods by the batch, as its pods come.
-        Some(of_pods) => vec![(own, nodes), (of_pods, nodes.saturating_mul(most.min(BATCH)))],
+        // A node allocates IP addresses of a pod subnet in batches.
+        Some(of_pods) => {
+            vec![(own, nodes), (of_pods, nodes.saturating_mul(most.min(IP_BATCH_SIZE)))]
+        }
         None if cluster.pods_in_subnet => vec![(own, nodes.saturating_add(pods))],
         None => vec![(own, nodes)],
     }
 }
 
-/// How many addresses a node takes at a time.
-const BATCH: i64 = 16;
+const IP_BATCH_SIZE: i64 = 16;
 
-/// How many nodes the temporary pool has.
+/// Returns the number of nodes of the temporary pool.
 fn nodes(pool: &Pool) -> i64 {
     let properties = &pool.raw["properties"];
     temporary_count(properties["count"].as_i64(), properties["minCount"].as_i64())
 }
 
-/// What a plan is made from.
+/// Inputs of a plan.
 pub(crate) struct Planning<'a> {
     pub(crate) view: &'a ClusterView,
     pub(crate) settings: &'a Settings,
     pub(crate) cluster: &'a Cluster,
     pub(crate) pool: &'a Pool,
-    /// The temporary pool that an earlier run left.
+    /// Temporary pool of an earlier run.
     pub(crate) left: Option<&'a TemporaryPool>,
     pub(crate) expected_seconds: u32,
-    pub(crate) around: &'a Capacity,
+    pub(crate) capacity: &'a Capacity,
 }
 
 impl Planning<'_> {
@@ -87,14 +87,14 @@ impl Planning<'_> {
         temporary_pool(&self.pool.name, self.pool.is_windows())
     }
 
-    /// What is needed for a temporary pool is not needed for one that exists.
+    /// Passes if the temporary pool exists already.
     fn unless_left(
         &self,
         id: &'static str,
         check: impl FnOnce() -> (Outcome, String),
     ) -> CheckResult {
         let (outcome, detail) = match self.left {
-            Some(_) => (Outcome::Pass, format!("{} is there already", self.temporary())),
+            Some(_) => (Outcome::Pass, format!("pool {} exists already", self.temporary())),
             None => check(),
         };
         CheckResult::new(id, outcome, detail)
@@ -103,16 +103,16 @@ impl Planning<'_> {
 
 pub(super) fn quota(plan: &Planning<'_>) -> CheckResult {
     plan.unless_left(QUOTA, || {
-        let vcpus = plan.around.vcpus.known();
+        let vcpus = plan.capacity.vcpus.known();
         let need = vcpus.map(|vcpus| vcpus.saturating_mul(nodes(plan.pool)));
-        needed("vCPUs", need, &plan.around.quota_left)
+        needed("vCPUs", need, &plan.capacity.quota_left)
     })
 }
 
 pub(super) fn size(plan: &Planning<'_>) -> CheckResult {
-    plan.unless_left(VM_SIZE, || match &plan.around.restrictions {
+    plan.unless_left(VM_SIZE, || match &plan.capacity.restrictions {
         Reading::Known(found) if found.is_empty() => {
-            (Outcome::Pass, "the size can be had".to_owned())
+            (Outcome::Pass, "VM size is available".to_owned())
         }
         Reading::Known(found) => (Outcome::Fail, found.join("; ")),
         other => (Outcome::Unknown, other.missing().unwrap_or_default()),
@@ -121,18 +121,14 @@ pub(super) fn size(plan: &Planning<'_>) -> CheckResult {
 
 pub(super) fn subnet(plan: &Planning<'_>) -> CheckResult {
     plan.unless_left(SUBNET, || {
-        addresses(&subnets(plan.cluster, plan.pool), &plan.around.free_addresses)
+        addresses(&subnets(plan.cluster, plan.pool), &plan.capacity.free_addresses)
     })
 }
 
 pub(super) fn time(plan: &Planning<'_>) -> CheckResult {
-    let budget = plan.settings.limits.overall.as_secs();
-    let enough = i64::from(plan.expected_seconds) <= budget;
-    let detail = format!(
-        "{} expected, {} allowed",
-        counted(plan.expected_seconds / 60, "minute"),
-        budget / 60
-    );
+    let deadline = plan.settings.limits.overall.as_secs();
+    let enough = i64::from(plan.expected_seconds) <= deadline;
+    let detail = format!("{}m expected, deadline {}m", plan.expected_seconds / 60, deadline / 60);
     let outcome = if enough { Outcome::Pass } else { Outcome::Fail };
     CheckResult::new(TIME, outcome, detail)
 }
@@ -141,19 +137,19 @@ fn needed(what: &str, need: Option<i64>, left: &Reading<i64>) -> (Outcome, Strin
     match (need, left) {
         (Some(need), Reading::Known(left)) => (
             if need <= *left { Outcome::Pass } else { Outcome::Fail },
-            format!("{need} {what} needed, {left} left"),
+            format!("{need} {what} needed, {left} available"),
         ),
-        (None, _) => (Outcome::Unknown, format!("the need of {what} is not known")),
+        (None, _) => (Outcome::Unknown, format!("the number of {what} needed is unknown")),
         (_, other) => (Outcome::Unknown, other.missing().unwrap_or_default()),
     }
 }
 
-/// The scarcest subnet decides: one that is too small is certain, one that could not be read is not.
+/// Returns the worst outcome of all subnets.
 fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> (Outcome, String) {
     let unread = Reading::Failed("was not read".to_owned());
     let checks = needs.iter().map(|(id, need)| {
         let name = id.rsplit('/').next().unwrap_or(id);
-        let of = format!("addresses of {}", mooring_redact::identifier(name));
+        let of = format!("IP addresses in {}", mooring_redact::identifier(name));
         needed(&of, Some(*need), free.get(id).unwrap_or(&unread))
     });
     let worst = checks.max_by_key(|(outcome, _)| match outcome {
@@ -162,13 +158,13 @@ fn addresses(needs: &[(String, i64)], free: &BTreeMap<String, Reading<i64>>) -> 
         Outcome::Pass => 0,
     });
     worst.unwrap_or_else(|| {
-        let why = "not checked: the pool names no subnet, it is in the network that AKS made";
+        let why = "not checked: the pool uses the AKS-managed VNet";
         (Outcome::Unknown, why.to_owned())
     })
 }
 
-/// Budgets that can never let their pods on this pool go.
-pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
+/// Finds PDBs that permanently block eviction of the pool's pods.
+pub(super) fn pdb(plan: &Planning<'_>) -> CheckResult {
     let (view, pool) = (plan.view, plan.pool.name.as_str());
     let result = |outcome, detail: String| CheckResult::new(PDB, outcome, detail);
     let readings = (
@@ -176,8 +172,8 @@ pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
         view.pods.as_ref().and_then(Reading::known),
         view.pdbs.as_ref().and_then(Reading::known),
     );
-    let (Some(nodes), Some(pods), Some(budgets)) = readings else {
-        let detail = "nodes, pods or budgets were not read".to_owned();
+    let (Some(nodes), Some(pods), Some(pdbs)) = readings else {
+        let detail = "nodes, pods or PDBs were not read".to_owned();
         return result(Outcome::Unknown, detail);
     };
     let here = |pod: &&crate::observation::Pod| {
@@ -190,13 +186,13 @@ pub(super) fn budgets(plan: &Planning<'_>) -> CheckResult {
         .filter(|pod| pod.movable())
         .filter(here)
         .filter_map(|pod| {
-            EvictionBlocker::of(pod, budgets)
-                .filter(|hold| !hold.can_clear())
-                .map(|hold| hold.to_string())
+            EvictionBlocker::of(pod, pdbs)
+                .filter(|blocker| !blocker.can_clear())
+                .map(|blocker| blocker.to_string())
         })
         .collect();
     if stuck.is_empty() {
-        let detail = "no budget holds a pod for ever".to_owned();
+        let detail = "no PDB permanently blocks eviction".to_owned();
         result(Outcome::Pass, detail)
     } else {
         result(Outcome::Fail, stuck.join("; "))
@@ -208,22 +204,24 @@ pub(super) fn name(plan: &Planning<'_>) -> CheckResult {
     let pools = plan.view.pools.as_ref().and_then(Reading::known);
     let taken = || pools.is_some_and(|pools| pools.iter().any(|pool| pool.name == temporary));
     let (outcome, detail) = match plan.left {
-        // Whether it may be taken over is in the journal.
+        // The journal shows whether it can be adopted.
         Some(left) => (Outcome::Unknown, left.remediation()),
-        None if taken() => (Outcome::Fail, format!("{temporary} is somebody else's pool")),
-        None => (Outcome::Pass, format!("{temporary} is free")),
+        None if taken() => {
+            (Outcome::Fail, format!("pool {temporary} exists and was not created by Mooring"))
+        }
+        None => (Outcome::Pass, format!("pool name {temporary} is available")),
     };
     CheckResult::new(POOL_NAME, outcome, detail)
 }
 
-/// The circuit breaker for those whose journal knows of nothing.
+/// Limits recreations that the journal does not show.
 pub(super) fn recreations(plan: &Planning<'_>) -> CheckResult {
-    let (outcome, detail) = match &plan.around.deletions {
+    let (outcome, detail) = match &plan.capacity.deletions {
         Reading::Known(count) => (
             if *count < MAX_RECREATIONS { Outcome::Pass } else { Outcome::Fail },
             format!(
-                "the activity log has {} of the pool within a day, {MAX_RECREATIONS} are too many",
-                counted(*count, "deletion")
+                "pool deleted {} in the last 24h (limit {MAX_RECREATIONS})",
+                counted(*count, "time")
             ),
         ),
         other => {
@@ -237,7 +235,7 @@ pub(super) fn pool_limit(plan: &Planning<'_>) -> CheckResult {
     plan.unless_left(POOL_LIMIT, || {
         let pools = plan.view.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
         let Some(most) = plan.cluster.max_pools else {
-            let why = "the cluster does not say how many pools it may have";
+            let why = "the cluster does not report its maximum number of pools";
             return (Outcome::Unknown, why.to_owned());
         };
         let fits = i64::try_from(pools).is_ok_and(|pools| pools < most);

@@ -1,4 +1,4 @@
-//! Whether the rest of the cluster bears a rebuild.
+//! Checks of the cluster and its other pools.
 
 use super::{CLUSTER_STATE, OTHER_POOLS};
 use crate::names::{PURPOSE, PURPOSE_TAG};
@@ -9,7 +9,6 @@ use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
 
-/// The cluster is in a state from which it can be repaired.
 pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> CheckResult {
     let guard = |outcome, evidence: String| CheckResult::new(CLUSTER_STATE, outcome, evidence);
     match &view.cluster {
@@ -18,28 +17,28 @@ pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> C
             let state = cluster.state.as_str();
             match state {
                 "Succeeded" | "Canceled" | "Failed" | "Updating" | "Upgrading" => {
-                    guard(Outcome::Pass, format!("the cluster is {state}"))
+                    guard(Outcome::Pass, format!("provisioningState is {state}"))
                 }
-                // The very state after an abort: it will end, so neither yes nor no.
+                // The state after an abort is temporary: neither ok nor failed.
                 "Canceling" => CheckResult {
                     transient: true,
-                    ..guard(Outcome::Unknown, "the cluster is Canceling; wait".to_owned())
+                    ..guard(Outcome::Unknown, "provisioningState is Canceling; waiting".to_owned())
                 },
-                "" => guard(Outcome::Fail, "the cluster does not say its state".to_owned()),
+                "" => guard(Outcome::Fail, "the cluster has no provisioningState".to_owned()),
                 _ => guard(
                     Outcome::Fail,
-                    format!("the cluster is {}", mooring_redact::identifier(state)),
+                    format!("provisioningState is {}", mooring_redact::identifier(state)),
                 ),
             }
         }
-        Some(Reading::NotFound) => guard(Outcome::Fail, "there is no such cluster".to_owned()),
+        Some(Reading::NotFound) => guard(Outcome::Fail, "the cluster was not found".to_owned()),
         Some(other) => {
             guard(Outcome::Unknown, format!("the cluster {}", other.missing().unwrap_or_default()))
         }
     }
 }
 
-/// Every other pool has nodes, or is meant to have none.
+/// Every other pool has nodes, or is scaled to zero on purpose.
 pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp) -> CheckResult {
     let guard = |outcome, evidence: String| CheckResult::new(OTHER_POOLS, outcome, evidence);
     let pools = match &view.pools {
@@ -61,7 +60,7 @@ pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp)
     }
     let others = || pools.iter().filter(|pool| pool.name != *name && !is_temporary(pool));
     let empty: Vec<&str> = others()
-        .filter(|pool| pool.other_kind().is_none() && !meant_to_be_empty(pool))
+        .filter(|pool| pool.other_kind().is_none() && !is_empty_on_purpose(pool))
         // An unknown count is not 0.
         .filter(|pool| pool.count().is_some_and(|count| count <= 0))
         .map(|p| p.name.as_str())
@@ -71,7 +70,7 @@ pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp)
         let kinds: Vec<String> = others().filter_map(of_kind).collect();
         let counted_pools = others().count() - kinds.len();
         let mut evidence =
-            format!("{} with the nodes that there should be", counted(counted_pools, "other pool"));
+            format!("{}, none unexpectedly empty", counted(counted_pools, "other pool"));
         if !kinds.is_empty() {
             evidence.push_str("; not counted: ");
             evidence.push_str(&kinds.join(", "));
@@ -82,17 +81,17 @@ pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp)
     }
 }
 
-/// Why a pool is not there. AKS Automatic manages the system pool and does not list it.
+/// Returns the reason why a pool does not exist. AKS Automatic manages the system pool and does not list it.
 pub fn absent(pools: &[Pool], name: &str) -> String {
     if pools.iter().any(Pool::is_system) {
-        return format!("there is no pool {name}");
+        return format!("pool {name} was not found");
     }
     format!(
-        "there is no pool {name}, and no system pool to repair: the cluster lists none, AKS manages it (AKS Automatic)"
+        "pool {name} was not found, and the cluster lists no system pool: AKS manages it (AKS Automatic)"
     )
 }
 
-fn meant_to_be_empty(pool: &Pool) -> bool {
+fn is_empty_on_purpose(pool: &Pool) -> bool {
     pool.stopped() || (pool.autoscaled() && pool.min_count() == Some(0))
 }
 

@@ -1,23 +1,23 @@
-//! Whether deny assignments let a run come to its end: decided before anything is changed.
+//! The check `deny-assignments`: no deny assignment blocks a step of the run.
 
 use mooring_arm::calls::Principal;
 use mooring_redact::printable;
 use mooring_workflow::{CheckResult, Step as _};
 
 use super::DENY_ASSIGNMENTS;
+use super::access_rules::AccessRules;
 use super::capacity::Planning;
 use super::needs::{Actor, Need, is_at_or_below, place};
 use super::permissions::{Findings, at, needs_of};
-use super::rights::Rights;
 
-/// The principal of a deny assignment that is meant for everyone.
+/// Principal of a deny assignment for everyone.
 pub(super) const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
 
 pub(super) fn deny_assignments(plan: &Planning<'_>) -> CheckResult {
-    check_deny_assignments(&needs_of(plan), &plan.around.rights)
+    check_deny_assignments(&needs_of(plan), &plan.capacity.rights)
 }
 
-/// Whether something is for the caller.
+/// Relation of an assignment to the caller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Concern {
     Yes,
@@ -31,7 +31,7 @@ fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
         match is_caller {
             _ if principal.id == EVERYONE => Concern::Yes,
             Some(true) => Concern::Yes,
-            // Who is in a group cannot be read here.
+            // Members of a group cannot be read here.
             _ if principal.kind.eq_ignore_ascii_case("Group") => Concern::Perhaps,
             None => Concern::Perhaps,
             Some(false) => Concern::No,
@@ -48,7 +48,7 @@ fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
     worst
 }
 
-pub(super) fn check_deny_assignments(needs: &[Need], rights: &Rights) -> CheckResult {
+pub(super) fn check_deny_assignments(needs: &[Need], rights: &AccessRules) -> CheckResult {
     let mut findings = Findings::default();
     for need in needs.iter().filter(|need| need.actor == Actor::Caller) {
         let place = place(need);
@@ -67,25 +67,25 @@ pub(super) fn check_deny_assignments(needs: &[Need], rights: &Rights) -> CheckRe
                 continue;
             }
             let caller = rights.caller.as_deref();
-            let told = format!(
+            let text = format!(
                 "{}: deny assignment {} on {} denies {}",
                 need.step.name(),
                 printable(&denial.deny_assignment_name),
                 printable(&denial.scope),
                 need.action
             );
-            let meant = concerns(&denial.principals, caller);
+            let included = concerns(&denial.principals, caller);
             let excluded = concerns(&denial.exclude_principals, caller);
-            match (meant, excluded) {
+            match (included, excluded) {
                 (Concern::No, _) | (_, Concern::Yes) => {}
                 (Concern::Yes, Concern::No) if need.certain => {
-                    findings.forbidden.insert(told);
+                    findings.forbidden.insert(text);
                 }
                 _ => {
-                    findings.unclear.insert(format!("{told}, perhaps for this identity too"));
+                    findings.unclear.insert(format!("{text}, possibly for this identity"));
                 }
             }
         }
     }
-    findings.into_check(DENY_ASSIGNMENTS, "no deny assignment forbids a step".to_owned())
+    findings.into_check(DENY_ASSIGNMENTS, "no deny assignment blocks a step".to_owned())
 }

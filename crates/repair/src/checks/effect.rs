@@ -1,4 +1,4 @@
-//! What must hold right before an effect: a run may have stopped for hours, and others work on the same cluster.
+//! Preconditions of effects: a run may have stopped for hours, and others change the same cluster.
 
 use jiff::SignedDuration;
 use mooring_workflow::plural::counted;
@@ -14,36 +14,35 @@ use crate::pool_body;
 use crate::steps::{Context, Halt, Unknown, resumable};
 use crate::workflow::{Attempt, Reason, RepairRun as _};
 
-/// The pool is the one of the plan, unedited, or was deleted by this run. The journal may be old, or an old copy.
+/// Ensures that the pool is that of the plan, or was deleted by this run. The journal may be an old copy.
 pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.run.pool();
     let Some(pool) = context.pool(name)? else { return ensure_deleted_by_run(context) };
     let changed = |how: &str| Err(resumable(Reason::PoolChanged, format!("pool {name} {how}")));
     if context.on_another_set()? {
-        return changed("is on another scale set than in the snapshot; abort, and look anew");
+        return changed("has a different scale set than the snapshot; run `abort`, then `detect`");
     }
     if edited(&context.plan().source, pool) {
         return changed(
-            "was edited after the snapshot; abort, and plan anew, or take the edit back and resume",
+            "was changed after the snapshot; revert the change and `resume`, or `abort` and plan again",
         );
     }
     Ok(())
 }
 
-/// The pool did not come back by itself.
 pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.run.pool();
     if context.pool(name)?.is_none_or(|pool| pool.state() != "Succeeded") {
         return Ok(());
     }
     let message = format!(
-        "pool {name} is Succeeded now: it came back by itself; `abort` undoes this run, and \
-         `resume --override {POOL_STATE}=REASON` rebuilds the pool all the same"
+        "pool {name} recovered on its own; `abort` to roll back, or \
+        `resume --override {POOL_STATE}=REASON` to rebuild it anyway"
     );
     Err(resumable(Reason::GuardRefused, message))
 }
 
-/// No write of the pool's scale set succeeded. What cannot be read now is waited for.
+/// Ensures that no write to the pool's scale set succeeded. Waits for failed reads.
 pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.run.pool();
     if context.pool(name)?.is_none() {
@@ -58,8 +57,8 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
         None => Ok(()),
         Some(at) => {
             let message = format!(
-                "a write of {} succeeded {}, and nothing shows a wedge since: pool {name} is not wedged any more; \
-                 `abort` undoes this run, and `resume --override {FAILING_WRITES}=REASON` rebuilds the pool all the same",
+                "a write to {} succeeded {}, with no sign of a wedge since: pool {name} is no longer wedged; \
+                `abort` to roll back, or `resume --override {FAILING_WRITES}=REASON` to rebuild it anyway",
                 set.name,
                 ago(at, context.now)
             );
@@ -68,12 +67,12 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
     }
 }
 
-/// The pool that takes the pods has its nodes, at this moment.
+/// Ensures that the pool that receives the pods has its nodes.
 pub(super) fn replacement_ready(context: &Context<'_>) -> Result<(), Halt> {
     enough_nodes(context, &context.run.replacement()).map(drop)
 }
 
-/// The pool is gone because this run deleted it, or an operator says that it shall come back all the same.
+/// Ensures that this run deleted the pool, unless overridden.
 pub(crate) fn ensure_deleted_by_run(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.run.pool();
     if context.run.deletion().is_some() || context.settings.overrides.contains_key(POOL_STATE) {
@@ -81,13 +80,13 @@ pub(crate) fn ensure_deleted_by_run(context: &Context<'_>) -> Result<(), Halt> {
     }
     Err(missing(context, name, || {
         format!(
-            "somebody else deleted pool {name}; `abort` undoes the rest, and `resume --override {POOL_STATE}=REASON` makes \
-             it again from the snapshot"
+            "pool {name} was deleted outside this run; `abort` to end the run, or `resume --override {POOL_STATE}=REASON` to \
+         recreate it from the snapshot"
         )
     }))
 }
 
-/// True if somebody changed what the pool should be. The service's own changes do not count.
+/// Returns true if the configuration was changed. Changes by the service do not count.
 fn edited(snapshot: &Value, pool: &Pool) -> bool {
     let differ = |then: &Value, now: &Value| match [then, now].map(pool_body::intent_of) {
         [Ok(then), Ok(now)] => then != now,
@@ -96,7 +95,7 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
     if !differ(snapshot, &pool.raw) {
         return false;
     }
-    // The snapshot keeps no secrets; and it may be of a version that kept more than this one.
+    // The snapshot has no secrets, and may be of a version that kept more fields.
     let [then, now] = [snapshot, &pool.raw].map(|pool| {
         let mut pool = pool.clone();
         mooring_workflow::secret_fields::strip(&mut pool);
@@ -105,7 +104,7 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
     differ(&then, &now)
 }
 
-/// The pool of the snapshot's name on another scale set, if it is not of this run's making.
+/// Returns a pool of the same name on another scale set that this run did not create.
 pub(crate) fn recreated_externally<'a>(context: &Context<'a>) -> Result<Option<&'a Pool>, Unknown> {
     let name = context.run.pool();
     let Some(pool) = context.pool(name)? else { return Ok(None) };
@@ -114,67 +113,64 @@ pub(crate) fn recreated_externally<'a>(context: &Context<'a>) -> Result<Option<&
     Ok((context.on_another_set()? && !ours).then_some(pool))
 }
 
-/// A pool has the nodes that carry the load, at this very moment.
+/// Ensures that a pool has enough nodes for the workloads.
 pub(crate) fn enough_nodes(context: &Context<'_>, pool: &str) -> Result<String, Halt> {
     let wanted = wanted(context, pool)?;
     let usable = context.nodes_of(pool)?.into_iter().filter(|node| node.usable()).count();
     if i64::try_from(usable).unwrap_or(i64::MAX) < wanted {
         return Err(context.wait(format!(
             "for {} in pool {pool}; it has {usable}",
-            counted(wanted, "usable node")
+            counted(wanted, "Ready, schedulable node")
         )));
     }
-    Ok(format!("pool {pool} has {}", counted(usable, "usable node")))
+    Ok(format!("pool {pool} has {}", counted(usable, "Ready, schedulable node")))
 }
 
-/// How many nodes one of the two pools must have to carry the load.
+/// Returns the number of nodes that a pool needs to run the workloads.
 pub(crate) fn wanted(context: &Context<'_>, name: &str) -> Result<i64, Halt> {
-    let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
+    let Some(pool) = context.pool(name)? else { return Err(deleted_pool(context, name)) };
     if name != context.run.pool() {
         return Ok(pool.count().unwrap_or(1).max(1));
     }
     let body = &context.plan().pool_body;
-    let least = i64::from(body["properties"]["mode"] != "User");
+    let minimum = i64::from(body["properties"]["mode"] != "User");
     let former = body["properties"]["count"].as_i64().unwrap_or(1);
-    // The autoscaler of the new pool may want fewer by now, and so may a person once it was seen whole.
-    let theirs = pool.autoscaled()
+    // The autoscaler may have scaled the new pool down, and so may an operator once it was complete.
+    let may_differ = pool.autoscaled()
         || context.run.has_done(Step::VerifyPool)
         || recreated_externally(context)?.is_some();
-    Ok(if theirs { former.min(pool.count().unwrap_or(former)) } else { former }.max(least))
+    Ok(if may_differ { former.min(pool.count().unwrap_or(former)) } else { former }.max(minimum))
 }
 
-/// How long it may take until something shows: an answer may be old, and of a change the answer may be lost.
-pub(crate) const LATE: SignedDuration = SignedDuration::from_mins(2);
+/// Time until a change is visible: responses may be stale or lost.
+pub(crate) const PROPAGATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(2);
 
-/// What to do about a pool that this run made and that is not there.
-pub(crate) fn gone(context: &Context<'_>, name: &str) -> Halt {
+/// Returns the halt for a pool that this run created and that was deleted since.
+pub(crate) fn deleted_pool(context: &Context<'_>, name: &str) -> Halt {
     missing(context, name, || {
         if name == context.run.pool() {
             format!(
-                "pool {name}, which this run made again, is gone; make it once more (docs/RUNBOOK.md), and `resume`"
+                "pool {name} was deleted after this run recreated it; create it again (docs/RUNBOOK.md), then `resume`"
             )
         } else {
-            format!(
-                "pool {name}, which this run made, is gone; `abort` undoes the rest, and the next `apply` begins anew"
-            )
+            format!("pool {name} was deleted after this run created it; run `abort`, then `apply`")
         }
     })
 }
 
-/// Waits for a pool that is not there, until it is too late to be an old answer.
-fn missing(context: &Context<'_>, name: &str, told: impl FnOnce() -> String) -> Halt {
-    if context.now.duration_since(context.run.step_since()) < LATE {
-        return context.wait(format!("for pool {name}, which is not there"));
+/// Waits for a missing pool as long as the response may be stale.
+fn missing(context: &Context<'_>, name: &str, message: impl FnOnce() -> String) -> Halt {
+    if context.now.duration_since(context.run.step_since()) < PROPAGATION_TIMEOUT {
+        return context.wait(format!("for pool {name}, which does not exist"));
     }
-    resumable(Reason::PoolGone, told())
+    resumable(Reason::PoolGone, message())
 }
 
-/// The pool that was rebuilt is not the one of the plan: only then is the temporary pool not needed, whatever a journal
-/// says was done.
+/// Ensures that the pool is not the one of the plan: only then is the temporary pool not needed, regardless of the journal.
 pub(super) fn pool_recreated(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.run.pool();
     if context.pool(name)?.is_none() {
-        return Err(gone(context, name));
+        return Err(deleted_pool(context, name));
     }
     if context.on_another_set()? {
         return Ok(());
@@ -189,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_snapshot_that_kept_more_than_is_kept_now_is_no_edit() {
+    fn snapshot_with_more_fields_is_not_an_edit() {
         let raw = json!({"name": "p", "properties": {"vmSize": "x", "osDiskSizeGB": 30, "count": 1,
             "orchestratorVersion": "1.35.4", "tags": {"apiKeyOwner": "team"}}});
         let pool = Pool::read(&raw).unwrap();

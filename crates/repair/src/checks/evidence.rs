@@ -1,7 +1,6 @@
-//! Live state that shows a wedge without counting: it ranks with the failed writes.
+//! Live state that shows a wedge, equal to failed writes.
 //!
-//! What a write that succeeded later has outlived shows nothing any more, and what is not said is not held against a
-//! pool.
+//! State from before the last successful write does not count, nor do values that Azure does not return.
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Outcome;
@@ -12,11 +11,10 @@ use crate::settings::Settings;
 use crate::signatures::{Check, Signature};
 use mooring_workflow::plural::counted;
 
-/// What one sign of a wedge says.
+/// A sign of a wedge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sign {
     pub(crate) outcome: Outcome,
-    /// Empty if there is nothing to show.
     pub(crate) text: String,
 }
 
@@ -30,19 +28,19 @@ impl Sign {
     }
 }
 
-/// What is judged: a pool's scale set at one instant.
+/// A pool's scale set at one instant.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) view: &'a ClusterView,
     pub(crate) settings: &'a Settings,
     pub(crate) set: &'a ScaleSet,
-    /// When a write of the scale set succeeded last.
+    /// Last successful write.
     pub(crate) success: Option<Timestamp>,
     pub(crate) now: Timestamp,
 }
 
 impl<'a> Subject<'a> {
-    /// The direct checks of a signature.
+    /// Evaluates the direct checks of a signature.
     pub(crate) fn check(self, signature: &Signature) -> Vec<Sign> {
         let one = |check: &Check| match check {
             Check::EmptyAddresses => self.empty_addresses(),
@@ -64,31 +62,30 @@ impl<'a> Subject<'a> {
         };
         let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(move |nic| wanted(nic));
         let empty = |nic: &Nic| nic.addresses == Addresses::Empty;
-        let unsaid = |nic: &Nic| nic.addresses == Addresses::Unsaid;
-        let said = nics.len() - of(unsaid).count();
+        let unknown = |nic: &Nic| nic.addresses == Addresses::Unknown;
+        let reported = nics.len() - of(unknown).count();
         let ages: Vec<Age> = of(empty).map(|nic| self.age_of(nic)).collect();
         let count = |wanted: Age| ages.iter().filter(|age| **age == wanted).count();
-        let dwell = counted(self.settings.limits.registration.as_mins(), "minute");
-        let all = counted(said, "network interface");
+        let dwell = format!("{}m", self.settings.limits.registration.as_mins());
+        let all = counted(reported, "network interface");
         if count(Age::Settled) > 0 {
             let settled = count(Age::Settled);
             let text =
-                format!("{settled} of {all} without an address on instances older than {dwell}");
+                format!("{settled} of {all} without an IP address on VMs older than {dwell}");
             Sign::new(Outcome::Pass, text)
         } else if count(Age::Unknown) > 0 {
-            let text =
-                format!("{} of {all} without an address, for how long is not known", ages.len());
+            let text = format!("{} of {all} without an IP address, age unknown", ages.len());
             Sign::new(Outcome::Unknown, text)
-        } else if said == 0 && of(unsaid).any(|nic| self.age_of(nic) == Age::Settled) {
+        } else if reported == 0 && of(unknown).any(|nic| self.age_of(nic) == Age::Settled) {
             let text =
-                format!("{} with no list of addresses", counted(nics.len(), "network interface"));
+                format!("{} without ipConfigurations", counted(nics.len(), "network interface"));
             Sign::new(Outcome::Unknown, text)
         } else if ages.is_empty() {
             Sign::none()
         } else {
             let text = format!(
-                "{} of {all} without an address, none on an instance that is older than {dwell} and newer than the last \
-                 write that succeeded",
+                "{} of {all} without an IP address, none on a VM that is older than {dwell} and newer than the last \
+                 successful write",
                 ages.len()
             );
             Sign::new(Outcome::Fail, text)
@@ -102,13 +99,14 @@ impl<'a> Subject<'a> {
         self.age(instance.and_then(|instance| instance.created))
     }
 
-    /// How old something is that was made at this time.
-    fn age(self, made: Option<Timestamp>) -> Age {
+    fn age(self, created: Option<Timestamp>) -> Age {
         let dwell: SignedDuration = self.settings.limits.registration;
-        match made {
+        match created {
             None => Age::Unknown,
-            Some(made) if self.success.is_some_and(|success| made <= success) => Age::Outlived,
-            Some(made) if self.now.duration_since(made) < dwell => Age::Young,
+            Some(created) if self.success.is_some_and(|success| created <= success) => {
+                Age::Outlived
+            }
+            Some(created) if self.now.duration_since(created) < dwell => Age::Young,
             Some(_) => Age::Settled,
         }
     }
@@ -131,7 +129,7 @@ impl<'a> Subject<'a> {
         let count = |wanted: Age| times.iter().filter(|at| self.age(**at) == wanted).count();
         let newest = latest_suffix(times.iter().flatten().max().copied(), self.now);
         let text = |count: usize| {
-            format!("{} failed with {}{newest}", counted(count, "instance"), signature.label())
+            format!("{} failed with {}{newest}", counted(count, "VM"), signature.label())
         };
         match (count(Age::Settled), count(Age::Unknown), count(Age::Young)) {
             (0, 0, 0) => Sign::none(),
@@ -153,21 +151,22 @@ impl<'a> Subject<'a> {
             (false, _) | (true, Some(true)) => Sign::none(),
             (true, Some(false)) => Sign::new(
                 Outcome::Pass,
-                format!("accelerated networking is off although tag {tag} needs it"),
+                format!("accelerated networking is off although tag {tag} requires it"),
             ),
-            (true, None) => Sign::new(Outcome::Unknown, "accelerated networking is not stated"),
+            (true, None) => {
+                Sign::new(Outcome::Unknown, "the state of accelerated networking is unknown")
+            }
         }
     }
 }
 
-/// How much the age of an instance lets it show.
+/// Age of an instance as evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Age {
-    /// It may still be on its way.
+    /// It may still be booting.
     Young,
-    /// It had its time.
     Settled,
-    /// A write succeeded since: it shows how things were.
+    /// A write succeeded since.
     Outlived,
     Unknown,
 }

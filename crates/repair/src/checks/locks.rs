@@ -1,4 +1,4 @@
-//! Whether locks let a run come to its end: decided before anything is changed.
+//! The check `locks`: no resource lock blocks a step of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,17 @@ use mooring_redact::printable;
 use mooring_workflow::{CheckResult, Step as _};
 
 use super::LOCKS;
+use super::access_rules::AccessRules;
 use super::capacity::Planning;
 use super::needs::{Need, is_at_or_below, places_of_locks};
 use super::permissions::{Findings, at, needs_of};
-use super::rights::Rights;
 
 pub(super) fn locks(plan: &Planning<'_>) -> CheckResult {
-    check_locks(&needs_of(plan), &plan.around.rights)
+    check_locks(&needs_of(plan), &plan.capacity.rights)
 }
 
-/// Whether a lock of this level forbids an action; none if the level is not known.
-fn forbids(level: &str, action: &str) -> Option<bool> {
+/// Returns none if the level is unknown.
+fn blocks_action(level: &str, action: &str) -> Option<bool> {
     let deletes = action.ends_with("/delete");
     match level.to_ascii_lowercase().as_str() {
         "cannotdelete" => Some(deletes),
@@ -27,7 +27,7 @@ fn forbids(level: &str, action: &str) -> Option<bool> {
     }
 }
 
-pub(super) fn check_locks(needs: &[Need], rights: &Rights) -> CheckResult {
+pub(super) fn check_locks(needs: &[Need], rights: &AccessRules) -> CheckResult {
     let mut findings = Findings::default();
     let mut forbidden: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
     for need in needs {
@@ -35,7 +35,7 @@ pub(super) fn check_locks(needs: &[Need], rights: &Rights) -> CheckResult {
             let Some(list) = at(&rights.locks, &scope, "locks", &mut findings) else { continue };
             for lock in list {
                 let Some(locked) = scope_of(lock).filter(|locked| {
-                    // Nor is anything deleted of which a part is locked.
+                    // A resource with a locked child cannot be deleted either.
                     is_at_or_below(&need.scope, locked)
                         || need.action.ends_with("/delete")
                             && need.scope.contains("/providers/")
@@ -50,17 +50,17 @@ pub(super) fn check_locks(needs: &[Need], rights: &Rights) -> CheckResult {
                     printable(level),
                     printable(locked)
                 );
-                match forbids(level, need.action) {
+                match blocks_action(level, need.action) {
                     Some(true) if !need.certain => {
                         let step = need.step.name();
-                        findings.unclear.insert(format!("{name} may forbid {step}"));
+                        findings.unclear.insert(format!("{name} may block {step}"));
                     }
                     Some(true) => {
                         forbidden.entry(name).or_default().insert(need.step.name());
                     }
                     Some(false) => {}
                     None => {
-                        findings.unclear.insert(format!("{name} is of an unknown level"));
+                        findings.unclear.insert(format!("{name} has an unknown level"));
                     }
                 }
             }
@@ -70,12 +70,11 @@ pub(super) fn check_locks(needs: &[Need], rights: &Rights) -> CheckResult {
         let steps: Vec<&str> = steps.into_iter().collect();
         findings
             .forbidden
-            .insert(format!("{lock} forbids {}; remove the lock first", steps.join(", ")));
+            .insert(format!("{lock} blocks {}; remove the lock first", steps.join(", ")));
     }
-    findings.into_check(LOCKS, "no lock forbids a step".to_owned())
+    findings.into_check(LOCKS, "no lock blocks a step".to_owned())
 }
 
-/// The scope of a lock, out of its id.
 fn scope_of(lock: &Lock) -> Option<&str> {
     let at = lock.id.to_lowercase().rfind("/providers/microsoft.authorization/locks/")?;
     Some(&lock.id[..at])

@@ -1,5 +1,5 @@
-//! The rights that a run needs, and where: on the cluster, in the node resource group, and on every resource that the
-//! pool or its cluster names.
+//! Permissions that a run needs on the cluster, in the node resource group, and on every resource that the pool or its
+//! cluster references.
 
 use super::IP_ADDRESSES;
 use crate::names::temporary_pool;
@@ -8,29 +8,28 @@ use crate::operation::{self, Running, Scope};
 use crate::plan::Step;
 use crate::settings::Settings;
 
-/// One action at one scope.
+/// An action at a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
     pub action: &'static str,
-    /// The resource or resource group.
+    /// Resource or resource group.
     pub scope: String,
-    /// The step that needs it first.
+    /// First step that needs it.
     pub step: Step,
     pub actor: Actor,
-    /// Whether a run is certain to fail without it. Some links are not documented.
+    /// A run fails without it. Some links are not documented.
     pub certain: bool,
 }
 
-/// Who acts at a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
     /// The identity of this process.
     Caller,
-    /// AKS, whose own rights nobody else can read. Locks are for AKS as well.
+    /// AKS, whose permissions cannot be read. Locks apply to AKS as well.
     Service,
 }
 
-/// A resource that a pool or its cluster names.
+/// A resource that a pool or its cluster references.
 struct Link {
     pointer: &'static str,
     action: &'static str,
@@ -41,7 +40,7 @@ const fn link(pointer: &'static str, action: &'static str, certain: bool) -> Lin
     Link { pointer, action, certain }
 }
 
-/// Links of a pool. Those that are not certain follow from what such a resource is for, not from documentation.
+/// Links of a pool. Those that are not certain follow from the purpose of the resource, not from documentation.
 const OF_POOL: [Link; 8] = [
     link("/vnetSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
     link("/podSubnetID", "Microsoft.Network/virtualNetworks/subnets/join/action", true),
@@ -64,7 +63,6 @@ const OF_POOL: [Link; 8] = [
 const DISK_ENCRYPTION: &str = "Microsoft.Compute/diskEncryptionSets/read";
 const ASSIGN_IDENTITY: &str = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action";
 
-/// Returns everything that a run on this pool needs.
 pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<Need> {
     let caller = |action, scope: &str, step| Need {
         action,
@@ -92,7 +90,7 @@ pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &
             Step::ClearOperation,
         )),
         Running::Nothing => {}
-        // One that is not identified yet may turn out to be the cluster's.
+        // An unidentified operation may be that of the cluster.
         Running::One { .. } | Running::Unidentified(_) => needs.push(caller(
             "Microsoft.ContainerService/managedClusters/abort/action",
             &cluster.id,
@@ -127,7 +125,7 @@ pub fn needs(view: &ClusterView, settings: &Settings, cluster: &Cluster, pool: &
     needs
 }
 
-/// What the caller needs on resources that the pool and its cluster name.
+/// Returns the needs of the caller on referenced resources.
 fn linked<'a>(cluster: &'a Cluster, pool: &'a Pool) -> impl Iterator<Item = Need> + 'a {
     let properties = &pool.raw["properties"];
     let of_pool = OF_POOL.iter().flat_map(move |link| {
@@ -139,7 +137,7 @@ fn linked<'a>(cluster: &'a Cluster, pool: &'a Pool) -> impl Iterator<Item = Need
     });
     let nodes = node_group(cluster);
     let is_own = move |id: &str| nodes.as_ref().is_some_and(|group| is_at_or_below(id, group));
-    // An identity in the node resource group is one that AKS made for itself.
+    // AKS creates identities in the node resource group for itself.
     let identity = cluster.kubelet_identity.clone().filter(|id| !is_own(id));
     let of_cluster = cluster
         .disk_encryption_set
@@ -152,13 +150,12 @@ fn linked<'a>(cluster: &'a Cluster, pool: &'a Pool) -> impl Iterator<Item = Need
     })
 }
 
-/// The id of the resource group of the cluster's nodes.
 fn node_group(cluster: &Cluster) -> Option<String> {
     let group = cluster.node_resource_group.as_deref()?;
     Some(format!("{}/resourceGroups/{group}", subscription_of(&cluster.id)?))
 }
 
-/// The scope at which a need's rights are read. What is below a cluster inherits from it, and need not exist yet.
+/// Returns the scope at which permissions are read. Pools inherit from their cluster, and need not exist yet.
 pub fn place(need: &Need) -> String {
     let id = need.scope.to_lowercase();
     match id.find("/agentpools/") {
@@ -169,8 +166,8 @@ pub fn place(need: &Need) -> String {
     }
 }
 
-/// The scopes at which locks are read for a need: its own, its resource group and its subscription. Azure's list at a
-/// resource names those of its group; that it names those of the subscription is not documented.
+/// Returns the scopes at which locks are read: the need's own, its resource group and its subscription. Azure's list at a
+/// resource includes locks of its group; that it includes those of the subscription is not documented.
 pub fn places_of_locks(need: &Need) -> Vec<String> {
     let place = place(need);
     let mut places: Vec<String> = subscription_of(&place).into_iter().map(str::to_owned).collect();
@@ -181,7 +178,6 @@ pub fn places_of_locks(need: &Need) -> Vec<String> {
     places
 }
 
-/// `/subscriptions/<id>` of an id.
 fn subscription_of(id: &str) -> Option<&str> {
     let after =
         id.to_lowercase().starts_with("/subscriptions/").then_some("/subscriptions/".len())?;

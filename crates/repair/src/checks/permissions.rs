@@ -1,4 +1,4 @@
-//! Whether the caller's permissions let a run come to its end: decided before anything is changed.
+//! The check `permissions`: the caller has all permissions that the run needs.
 
 use mooring_workflow::Step as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,25 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use mooring_redact::printable;
 
 use super::PERMISSIONS;
+use super::access_rules::AccessRules;
 use super::capacity::Planning;
 use super::needs::{Actor, Need, needs, place};
-use super::rights::Rights;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
 
-/// The role for resources that a pool names.
+/// Role for resources that a pool references.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";
 
 pub(super) fn permissions(plan: &Planning<'_>) -> CheckResult {
-    check_permissions(&needs_of(plan), &plan.around.rights)
+    check_permissions(&needs_of(plan), &plan.capacity.rights)
 }
 
 pub(super) fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
     needs(plan.view, plan.settings, plan.cluster, plan.pool)
 }
 
-/// What a check found.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) forbidden: BTreeSet<String>,
@@ -38,13 +37,13 @@ impl Findings {
             (true, false) => Outcome::Unknown,
             (true, true) => Outcome::Pass,
         };
-        let told: Vec<String> = self.forbidden.into_iter().chain(self.unclear).collect();
-        let detail = if told.is_empty() { fine } else { told.join("; ") };
+        let texts: Vec<String> = self.forbidden.into_iter().chain(self.unclear).collect();
+        let detail = if texts.is_empty() { fine } else { texts.join("; ") };
         CheckResult::new(name, outcome, detail)
     }
 }
 
-/// A reading at a scope; why there is none goes into the findings.
+/// Returns a reading at a scope; if it is missing, adds the reason to the findings.
 pub(super) fn at<'a, T>(
     readings: &'a BTreeMap<String, Reading<Vec<T>>>,
     scope: &str,
@@ -69,14 +68,14 @@ fn is_linked(need: &Need) -> bool {
         && need.scope.contains("/providers/")
 }
 
-fn check_permissions(needs: &[Need], rights: &Rights) -> CheckResult {
+fn check_permissions(needs: &[Need], rights: &AccessRules) -> CheckResult {
     let mut findings = Findings::default();
     let own = || needs.iter().filter(|need| need.actor == Actor::Caller);
     for need in own() {
         let Some(list) = at(&rights.permissions, &place(need), "permissions", &mut findings) else {
             continue;
         };
-        // One entry must grant it all by itself: another entry's notActions take nothing away from it.
+        // One entry must grant it: notActions of other entries do not apply to it.
         if list.iter().any(|permission| permission.covers(need.action)) {
             continue;
         }
@@ -89,7 +88,9 @@ fn check_permissions(needs: &[Need], rights: &Rights) -> CheckResult {
         if need.certain {
             findings.forbidden.insert(format!("{}: {missing}", need.step.name()));
         } else {
-            findings.unclear.insert(format!("{} may need a right: {missing}", need.step.name()));
+            findings
+                .unclear
+                .insert(format!("{} may need a permission: {missing}", need.step.name()));
         }
     }
     let fine = format!("{} are granted", counted(own().count(), "action"));
@@ -108,7 +109,7 @@ mod tests {
     use crate::checks::{blocks, places_of_locks, warns};
     use crate::plan::Step;
 
-    fn check(needs: &[Need], rights: &Rights) -> [CheckResult; 3] {
+    fn check(needs: &[Need], rights: &AccessRules) -> [CheckResult; 3] {
         let locks = check_locks(needs, rights);
         [check_permissions(needs, rights), locks, check_deny_assignments(needs, rights)]
     }
@@ -130,9 +131,9 @@ mod tests {
         ]
     }
 
-    /// Rights under which nothing is missing, locked or denied.
-    fn rights() -> Rights {
-        let mut rights = Rights { caller: Some("me".to_owned()), ..Rights::default() };
+    /// AccessRules under which nothing is missing, locked or denied.
+    fn rights() -> AccessRules {
+        let mut rights = AccessRules { caller: Some("me".to_owned()), ..AccessRules::default() };
         let all = Permission { actions: vec!["*".to_owned()], not_actions: Vec::new() };
         for need in needs() {
             rights.permissions.insert(place(&need), Reading::Known(vec![all.clone()]));
@@ -144,7 +145,7 @@ mod tests {
         rights
     }
 
-    fn outcomes(needs: &[Need], rights: &Rights) -> [Outcome; 3] {
+    fn outcomes(needs: &[Need], rights: &AccessRules) -> [Outcome; 3] {
         check(needs, rights).map(|check| check.outcome)
     }
 
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn one_entry_must_grant_a_right_by_itself() {
+    fn one_entry_must_grant_the_whole_permission() {
         let entry = |actions: &[&str], not_actions: &[&str]| {
             let list = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
             Permission { actions: list(actions), not_actions: list(not_actions) }
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_rights_are_unknown_and_a_missing_one_beside_them_fails() {
+    fn unreadable_permissions_are_unknown_and_missing_ones_fail() {
         let denied = || Reading::Denied("AuthorizationFailed".to_owned());
         let mut rights = rights();
         rights.permissions.insert(SUBNET.to_owned(), denied());
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_forbid_by_level_and_scope() {
+    fn locks_block_by_level_and_scope() {
         let group = "/subscriptions/s/resourceGroups/rg";
         for (scope, level, wanted) in [
             (CLUSTER, "CanNotDelete", Outcome::Fail),
@@ -231,18 +232,18 @@ mod tests {
             let [_, found, _] = check(&needs(), &rights);
             assert_eq!(found.outcome, wanted, "{scope} {level}: {}", found.detail());
             if wanted == Outcome::Fail {
-                let told = format!("lock keep ({level}) on {scope} forbids ");
-                assert!(found.detail().starts_with(&told), "{}", found.detail());
+                let text = format!("lock keep ({level}) on {scope} blocks ");
+                assert!(found.detail().starts_with(&text), "{}", found.detail());
             }
         }
     }
 
     #[test]
-    fn locks_hold_for_the_service_and_its_permissions_are_not_read() {
+    fn locks_apply_to_the_service_without_reading_its_permissions() {
         let scope = "/subscriptions/s/resourceGroups/nodes";
         let action = "Microsoft.Compute/virtualMachineScaleSets/delete";
         let service = Need { actor: Actor::Service, ..need(action, scope, Step::DeleteTemporary) };
-        let mut rights = Rights::default();
+        let mut rights = AccessRules::default();
         for place in places_of_locks(&service) {
             rights.locks.insert(place, Reading::Known(vec![lock(scope, "CanNotDelete")]));
         }
@@ -251,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn deny_assignment_forbids_if_it_is_for_the_caller() {
+    fn deny_assignment_blocks_if_it_applies_to_the_caller() {
         let principal = |id: &str, kind: &str| Principal { id: id.into(), kind: kind.into() };
         let everyone = || vec![principal(EVERYONE, "SystemDefined")];
         let check_with = |principals, excluded, caller: Option<&str>, below: bool, action: &str| {
-            let mut rights = Rights { caller: caller.map(str::to_owned), ..rights() };
+            let mut rights = AccessRules { caller: caller.map(str::to_owned), ..rights() };
             let denial = DenyAssignment {
                 id: String::new(),
                 properties: mooring_arm::calls::DenyAssignmentProperties {

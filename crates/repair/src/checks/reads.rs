@@ -1,16 +1,15 @@
-//! The reads that checks depend on.
+//! Reads that checks depend on.
 
 use crate::observation::{ClusterView, Query};
 use crate::plan::Step;
 use crate::steps::Context;
 use crate::workflow::RepairRun as _;
 
-/// What the checks of the verdict depend on.
+/// Returns the reads of the verdict.
 pub(crate) fn verdict(context: &Context<'_>) -> Vec<Query> {
     of_verdict(context.view, context.run.pool())
 }
 
-/// The same without a run.
 pub(crate) fn of_verdict(view: &ClusterView, pool: &str) -> Vec<Query> {
     let mut reads =
         vec![Query::Cluster, Query::Pools, Query::ScaleSets, Query::Events, Query::Nodes];
@@ -27,7 +26,6 @@ pub(crate) fn pools(_: &Context<'_>) -> Vec<Query> {
     vec![Query::Pools]
 }
 
-/// The pool, and the scale set that it is on.
 pub(crate) fn pool_and_scale_set(context: &Context<'_>) -> Vec<Query> {
     let mut reads = vec![Query::Pools];
     if let Ok(Some(_)) = context.pool(context.run.pool()) {
@@ -36,7 +34,7 @@ pub(crate) fn pool_and_scale_set(context: &Context<'_>) -> Vec<Query> {
     reads
 }
 
-/// What shows that the pool's scale set cannot be written.
+/// Returns the reads that show failing writes of the pool's scale set.
 pub(crate) fn writes(context: &Context<'_>) -> Vec<Query> {
     let pool = context.run.pool();
     let mut reads = pool_and_scale_set(context);
@@ -47,12 +45,12 @@ pub(crate) fn writes(context: &Context<'_>) -> Vec<Query> {
     reads
 }
 
-/// The nodes of the pool that takes the pods.
+/// Returns the reads of the pool that receives the pods.
 pub(crate) fn replacement(context: &Context<'_>) -> Vec<Query> {
     nodes(context, &context.run.replacement())
 }
 
-/// A pool's nodes, and how many it should have.
+/// Returns the reads of a pool's nodes and of its desired count.
 pub(crate) fn nodes(context: &Context<'_>, name: &str) -> Vec<Query> {
     let mut reads = vec![Query::Pools, Query::Nodes];
     if name == context.run.pool()
@@ -60,7 +58,7 @@ pub(crate) fn nodes(context: &Context<'_>, name: &str) -> Vec<Query> {
         && !pool.autoscaled()
         && !context.run.has_done(Step::VerifyPool)
     {
-        // How many depends on whether this run created it.
+        // The desired count depends on whether this run created the pool.
         reads.push(Query::ScaleSets);
     }
     reads

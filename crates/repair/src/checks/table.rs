@@ -1,4 +1,4 @@
-//! The table of checks, and their evaluation in each phase.
+//! Table of checks, and their evaluation in each phase.
 
 use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome, Phase};
@@ -20,37 +20,29 @@ use crate::settings::Settings;
 use crate::steps::{Context, Halt, Progress};
 use crate::workflow::{Reason, RepairRun as _, Run};
 
-/// A row of the table.
 pub struct Check {
-    /// What `--override` takes.
     pub id: &'static str,
-    /// Whether `--override` takes it.
     pub overridable: bool,
-    /// What happens at the beginning of a run if it fails.
     on_fail: At,
-    /// What happens at the beginning of a run if it is unknown.
     on_unknown: At,
     when: When,
 }
 
-/// What an outcome does to a run that is about to begin.
+/// Effect of an outcome on a run that is about to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// The run does not begin.
     Block,
-    /// The operator is warned.
     Warn,
-    /// Nothing: the run finds out.
     Allow,
 }
 
 type Detect = fn(&ClusterView, &Settings, Timestamp) -> CheckResult;
 type Begin = fn(&Planning<'_>) -> CheckResult;
 type BeginIfNeeded = fn(&Planning<'_>) -> Option<CheckResult>;
-/// What is read, and what must hold right before an effect.
+/// Reads and evaluation right before an effect.
 type Before = (fn(&Context<'_>) -> Vec<Query>, fn(&Context<'_>) -> Result<(), Halt>);
 
-/// When a check is evaluated, and by what.
+/// Phase of a check, and its evaluation.
 #[derive(Clone, Copy)]
 enum When {
     Detect(Detect, Option<Before>),
@@ -66,7 +58,7 @@ const fn row(id: &'static str, overridable: bool, on: (At, At), when: When) -> C
     Check { id, overridable, on_fail: on.0, on_unknown: on.1, when }
 }
 
-/// The table, in the order in which checks are shown. Columns: id, overridable, (on fail, on unknown), when.
+/// Checks in display order. Columns: id, overridable, (on fail, on unknown), when.
 pub static CHECKS: [Check; 24] = [
     row(MISSING_NODES, true, (Block, Block), When::Detect(wedge::missing_nodes, None)),
     row(
@@ -86,11 +78,11 @@ pub static CHECKS: [Check; 24] = [
     row(QUOTA, true, (Block, Allow), When::Begin(capacity::quota)),
     row(VM_SIZE, true, (Block, Allow), When::Begin(capacity::size)),
     row(SUBNET, true, (Block, Allow), When::Begin(capacity::subnet)),
-    // A run respects a budget that never clears, and can be resumed after a short time.
-    row(PDB, true, (Warn, Allow), When::Begin(capacity::budgets)),
+    // A run honors a PDB that blocks eviction, and can be resumed later.
+    row(PDB, true, (Warn, Allow), When::Begin(capacity::pdb)),
     row(POOL_NAME, false, (Block, Allow), When::Begin(capacity::name)),
     row(POOL_LIMIT, true, (Block, Allow), When::Begin(capacity::pool_limit)),
-    // It must be known that a rebuild is not the third one within a day.
+    // Unknown blocks: this may be the third rebuild within a day.
     row(RECREATIONS, true, (Block, Block), When::Begin(capacity::recreations)),
     row(PERMISSIONS, true, (Block, Warn), When::Begin(permissions::permissions)),
     row(LOCKS, true, (Block, Warn), When::Begin(locks::locks)),
@@ -121,10 +113,10 @@ pub static CHECKS: [Check; 24] = [
     row(OTHER_OPERATION, true, (Block, Block), When::Step),
 ];
 
-/// What must hold right before an effect. What was verified may be hours ago: nothing is taken off a pool that recovered,
-/// that is another one, or whose replacement has fewer nodes than it should.
+/// Returns the checks right before an effect, since earlier results may be hours old: nothing is removed from a pool that
+/// recovered or was replaced, or while the other pool has too few nodes.
 fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
-    // A rollback checks tags and pods itself.
+    // A rollback has its own checks.
     if run.phase == Phase::Aborting {
         return &[];
     }
@@ -147,22 +139,20 @@ fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
         Effect::Evict { .. } | Effect::DeletePod { .. } => {
             &[POOL_UNCHANGED, POOL_STATE, REPLACEMENT_READY]
         }
-        // What `recreate-pool` and `reconcile-cluster` do is decided by what exists.
         Effect::PutPool { .. } | Effect::Uncordon { .. } | Effect::TagCluster { .. } => &[],
     }
 }
 
-/// Evaluates what must hold right before an effect.
 pub(crate) fn ensure(context: &Context<'_>, effect: &Effect) -> Result<(), Halt> {
     ensure_all(context, preconditions(effect, context.run))
 }
 
-/// Evaluates checks on live state, in their order, until one does not hold.
+/// Evaluates checks in order until one fails.
 pub(crate) fn ensure_all(context: &Context<'_>, ids: &[&str]) -> Result<(), Halt> {
     evaluated(context, ids).try_for_each(|(_, holds)| holds(context))
 }
 
-/// What must be read for that: no more than shows which check does not hold.
+/// Returns the reads up to the first check that fails.
 pub(crate) fn reads_before(context: &Context<'_>, effect: &Effect) -> Vec<Query> {
     let mut queries = Vec::new();
     for (reads, holds) in evaluated(context, preconditions(effect, context.run)) {
@@ -189,7 +179,6 @@ fn find(id: &str) -> Option<&'static Check> {
     CHECKS.iter().find(|check| check.id == id)
 }
 
-/// What `--override` takes.
 pub fn overridable() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().filter(|check| check.overridable).map(|check| check.id)
 }
@@ -207,10 +196,10 @@ pub fn evaluate(view: &ClusterView, settings: &Settings, now: Timestamp) -> Vec<
     detect.map(|detect| overridden(detect(view, settings, now))).collect()
 }
 
-/// What the guards say now, after everything that they judge by was read.
+/// Evaluates the checks of the verdict after all their reads.
 ///
-/// An abort of our own ends the retries, and a clock may jump: `before` is when the guards passed right before it. That
-/// the writes failed then stays true until one succeeds.
+/// An abort by this run ends the retries: `before` is when the checks passed right before it. Failed writes of that time
+/// count until one succeeds.
 pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) -> Progress {
     context.pools()?;
     context.nodes_of(context.run.pool())?;
@@ -230,10 +219,10 @@ pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) ->
         });
         return Ok(proof.collect());
     }
-    // What nobody can tell now is no refusal: the run waits, and its limits end it where it can be resumed.
+    // Unknown does not block: the run waits, and its timeouts stop it where it can be resumed.
     if refused.iter().all(|guard| guard.outcome == Outcome::Unknown) {
         let names: Vec<_> = refused.iter().map(|guard| guard.name.as_str()).collect();
-        return Err(context.wait(format!("for what is unknown: {}", names.join(", "))));
+        return Err(context.wait(format!("for unknown checks: {}", names.join(", "))));
     }
     let texts: Vec<_> = refused
         .iter()
@@ -242,7 +231,7 @@ pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) ->
     Err(context.refused(Reason::GuardRefused, texts.join(" | ")))
 }
 
-/// What was asked for; an abort of our own is no evidence against the wedge.
+/// Returns the settings; an abort by this run is not evidence against the wedge.
 fn settings(context: &Context<'_>) -> Settings {
     let settings = context.settings.clone();
     match context.run.first_abort() {
@@ -251,12 +240,11 @@ fn settings(context: &Context<'_>) -> Settings {
     }
 }
 
-/// All checks of the verdict hold at this moment: the run may have waited for hours.
 fn wedged(context: &Context<'_>) -> Result<(), Halt> {
     ensure_wedged(context, None).map(drop)
 }
 
-/// Evaluates what is known to fail before anything is changed.
+/// Evaluates the checks of a plan.
 pub(crate) fn begin(planning: &Planning<'_>) -> Vec<CheckResult> {
     let begin = |check: &Check| match check.when {
         When::Begin(begin) => Some(begin(planning)),
@@ -266,12 +254,12 @@ pub(crate) fn begin(planning: &Planning<'_>) -> Vec<CheckResult> {
     CHECKS.iter().filter_map(begin).collect()
 }
 
-/// Returns true if a run with this result does not begin unless it is overridden.
+/// Returns true if the result blocks a run unless overridden.
 pub fn blocks(result: &CheckResult) -> bool {
     at_beginning(result) == Block
 }
 
-/// Returns true if an operator is warned because it is not known whether a run can succeed.
+/// Returns true if the result is a warning.
 pub fn warns(result: &CheckResult) -> bool {
     result.outcome == Outcome::Unknown && at_beginning(result) == Warn
 }
@@ -290,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_check_is_in_the_table_once() {
+    fn check_names_are_unique() {
         for check in &CHECKS {
             assert_eq!(
                 CHECKS.iter().filter(|other| other.id == check.id).count(),
@@ -306,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn only_known_failures_and_uncounted_rebuilds_block_a_plan() {
+    fn plan_is_blocked_by_failures_and_unknown_recreations() {
         let result = |id: &str, outcome| CheckResult::new(id, outcome, "");
         for check in CHECKS.iter().filter(|check| is_begin(check)) {
             let fails = !matches!(check.id, PDB | TIME);

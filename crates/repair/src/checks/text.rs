@@ -1,8 +1,7 @@
-//! Readings and times as checks print them.
+//! Readings and times in the evidence of checks.
 
 use jiff::Timestamp;
 use mooring_workflow::Reading;
-use mooring_workflow::plural::counted;
 
 use crate::observation::{ClusterView, Pool};
 
@@ -16,10 +15,13 @@ pub(super) fn known<T>(reading: Option<&Reading<T>>) -> Result<&T, String> {
 }
 
 pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
-    format!("{} ago", counted(now.duration_since(at).as_mins(), "minute"))
+    match now.duration_since(at).as_mins() {
+        ..1 => "just now".to_owned(),
+        minutes @ 1..120 => format!("{minutes}m ago"),
+        minutes => format!("{}h ago", minutes / 60),
+    }
 }
 
-/// How recent the newest of several is, after the text that counts them.
 pub(super) fn latest_suffix(at: Option<Timestamp>, now: Timestamp) -> String {
-    at.map_or_else(String::new, |at| format!(", the last one {}", ago(at, now)))
+    at.map_or_else(String::new, |at| format!(", latest {}", ago(at, now)))
 }

@@ -1,4 +1,4 @@
-//! Whether what runs on a System pool finds a place while its temporary pool has a taint that the pool itself lacks.
+//! The check `tolerations`: pods of a System pool can run while its temporary pool has a taint that the pool lacks.
 
 use super::TOLERATIONS;
 use super::capacity::Planning;
@@ -9,7 +9,7 @@ use mooring_workflow::Outcome;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
-/// Checks a System pool without the taint; none for other pools, whose pods tolerate the taints of the temporary pool.
+/// Returns none for pools that have the taint: their pods tolerate the temporary pool.
 pub(super) fn tolerations(plan: &Planning<'_>) -> Option<CheckResult> {
     check(plan.view, plan.pool)
 }
@@ -20,11 +20,11 @@ fn check(view: &ClusterView, pool: &Pool) -> Option<CheckResult> {
     {
         return None;
     }
-    let (outcome, detail) = placement(view, &pool.name);
+    let (outcome, detail) = find_nodes(view, &pool.name);
     Some(CheckResult::new(TOLERATIONS, outcome, detail))
 }
 
-fn placement(view: &ClusterView, pool: &str) -> (Outcome, String) {
+fn find_nodes(view: &ClusterView, pool: &str) -> (Outcome, String) {
     let readings =
         (view.nodes.as_ref().and_then(Reading::known), view.pods.as_ref().and_then(Reading::known));
     let (Some(nodes), Some(pods)) = readings else {
@@ -40,9 +40,9 @@ fn placement(view: &ClusterView, pool: &str) -> (Outcome, String) {
     let detail = match moved {
         0 => "every pod of the pool tolerates CriticalAddonsOnly".to_owned(),
         _ => format!(
-            "{} of the pool without toleration of CriticalAddonsOnly, {} of other pools without a taint",
+            "{} of the pool without a toleration for CriticalAddonsOnly, {} without taints in other pools",
             counted(moved, "pod"),
-            counted(open, "usable node")
+            counted(open, "Ready, schedulable node")
         ),
     };
     (outcome, detail)
@@ -86,13 +86,13 @@ mod tests {
                 pods: Some(Reading::Known(vec![Pod::read(&pod).unwrap()])),
                 ..ClusterView::default()
             };
-            assert_eq!(placement(&view, "system").0, outcome, "{tolerations} {other:?}");
+            assert_eq!(find_nodes(&view, "system").0, outcome, "{tolerations} {other:?}");
         }
-        assert_eq!(placement(&ClusterView::default(), "system").0, Outcome::Unknown);
+        assert_eq!(find_nodes(&ClusterView::default(), "system").0, Outcome::Unknown);
     }
 
     #[test]
-    fn only_a_system_pool_without_the_taint_is_checked() {
+    fn system_pool_with_the_taint_is_not_checked() {
         for (properties, checked) in [
             (json!({"mode": "System"}), true),
             (json!({"mode": "System", "nodeTaints": ["a=b:NoSchedule"]}), true),

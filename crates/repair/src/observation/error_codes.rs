@@ -1,21 +1,18 @@
-//! The error codes and messages in an Azure error, wherever they are hidden.
+//! Error codes and messages at any depth of an Azure error.
 
 use serde_json::Value;
 
-/// How deep and how many: an error is nested four levels at most in the field, and a hostile one must not
-/// cost more than a real one.
+/// Real errors have at most four levels; hostile ones must not cost more.
 const MAX_DEPTH: usize = 16;
 const MAX_CODES: usize = 64;
-/// Characters of a message that are kept.
 const MAX_MESSAGE: usize = 2048;
 
-/// What an error says, outermost first.
+/// Codes and messages of an error, outermost first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorTexts {
-    /// `code`, `error.code`, `details[].code`, `innererror.code`, and the same inside members that are JSON in a
-    /// string or say `Code="..."`.
+    /// `code`, `error.code`, `details[].code`, `innererror.code`, and the same in members that contain JSON or `Code="..."`.
     pub codes: Vec<String>,
-    /// The messages that are text and not JSON, in no particular order.
+    /// Messages that are not JSON, in no particular order.
     pub messages: Vec<String>,
 }
 
@@ -28,12 +25,11 @@ impl ErrorTexts {
     }
 }
 
-/// All codes of an error, see [`ErrorTexts::codes`].
 pub fn codes(error: &Value) -> Vec<String> {
     ErrorTexts::of(error).codes
 }
 
-/// True if the error carries this code at any depth.
+/// Returns true if the error has this code at any depth.
 pub fn carries(error: &Value, code: &str) -> bool {
     codes(error).iter().any(|found| found == code)
 }
@@ -64,7 +60,7 @@ impl ErrorTexts {
         }
     }
 
-    /// A text may be JSON itself, or an error printed by a Go client: `Code="X" Message="..."`.
+    /// Reads JSON in a text, and errors printed by Go clients: `Code="X" Message="..."`.
     fn walk_text(&mut self, text: &str, depth: usize) {
         let trimmed = text.trim_start();
         if trimmed.starts_with(['{', '[']) {
@@ -93,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_code_is_found_at_any_depth() {
+    fn code_is_found_at_any_depth() {
         for (error, expected) in [
             (json!({"code": "A"}), vec!["A"]),
             (json!({"error": {"code": "A"}}), vec!["A"]),
@@ -132,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_whole_code_counts() {
+    fn prefix_of_a_code_does_not_match() {
         let error = json!({"error": {"code": "NetworkingInternalOperationErrorX"}});
         assert!(!carries(&error, "NetworkingInternalOperationError"));
         assert!(carries(&error, "NetworkingInternalOperationErrorX"));
     }
 
     #[test]
-    fn a_hostile_error_is_read_to_a_bound() {
+    fn hostile_error_is_read_to_a_limit() {
         let mut deep = json!({"code": "bottom"});
         for _ in 0..MAX_DEPTH {
             deep = json!({"error": deep});
@@ -150,7 +146,7 @@ mod tests {
         let (mut lists, mut texts) = (json!({"code": "bottom"}), json!({"code": "bottom"}));
         for level in 0..MAX_DEPTH {
             lists = json!([lists]);
-            // A text is a level of its own, and so is what it holds.
+            // A text is a level, and so is its content.
             if level % 2 == 0 {
                 texts = json!({"message": texts.to_string()});
             }

@@ -1,24 +1,22 @@
-//! Small questions to raw JSON.
+//! Accessors of raw JSON.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The text at a pointer, if it is one and not empty.
+/// Returns the text at a pointer; none if empty.
 pub(crate) fn text(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// The instant at a pointer.
 pub(crate) fn time(value: &Value, pointer: &str) -> Option<Timestamp> {
     value.pointer(pointer)?.as_str()?.parse().ok()
 }
 
-/// True if there is a literal `true` at the pointer.
 pub(crate) fn flag(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The entries of a list that can be read; the others are skipped. None if there is no list.
+/// Returns the entries of a list that can be read; none without a list.
 pub(crate) fn entries<T>(
     value: &Value,
     pointer: &str,
@@ -27,7 +25,7 @@ pub(crate) fn entries<T>(
     Some(value.pointer(pointer)?.as_array()?.iter().filter_map(read).collect())
 }
 
-/// A map of texts; members of other types are skipped.
+/// Returns a map of texts without members of other types.
 pub(crate) fn texts(value: &Value, pointer: &str) -> std::collections::BTreeMap<String, String> {
     value
         .pointer(pointer)

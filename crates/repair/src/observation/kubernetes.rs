@@ -8,28 +8,23 @@ use serde_json::Value;
 use super::json::{entries, flag, text, texts, time};
 
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Node {
     pub name: String,
-    /// Its identity: a node of the same name may be another one.
     pub uid: String,
-    /// The pool that it belongs to.
     pub pool: Option<String>,
-    /// `azure://` and the instance's resource id.
+    /// `azure://` and the resource id of the instance.
     pub provider_id: Option<String>,
-    /// The condition `Ready` is `True`.
     pub ready: bool,
-    /// Since when that condition is as it is; none if the node never said.
+    /// Last transition of the condition `Ready`.
     pub since: Option<Timestamp>,
     pub unschedulable: bool,
-    /// It is being deleted.
     pub deleting: bool,
-    /// It has a taint, beside that of a cordon, which keeps pods away that do not tolerate it.
+    /// Has a taint, other than that of a cordon, that repels pods.
     pub tainted: bool,
 }
 
 impl Node {
-    /// A node from its JSON.
     pub fn read(raw: &Value) -> Option<Self> {
         let labels = texts(raw, "/metadata/labels");
         let pool = labels.get("agentpool").or_else(|| labels.get("kubernetes.azure.com/agentpool"));
@@ -46,35 +41,31 @@ impl Node {
         })
     }
 
-    /// The nodes of a list answer.
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/items", Self::read)
     }
 
-    /// True if a pod could be placed here now.
+    /// Returns true if the node is Ready and schedulable.
     pub fn usable(&self) -> bool {
         self.ready && !self.unschedulable && !self.deleting
     }
 
-    /// True if it has not been ready for so long that it is not a kubelet's short rest: nobody confirms there that a
-    /// pod has ended, and what runs on it serves nobody.
+    /// Returns true if the node was not Ready for so long that its pods do not run, and no kubelet confirms their deletion.
     pub fn is_dead(&self, now: Timestamp) -> bool {
-        !self.ready && self.since.is_none_or(|since| now.duration_since(since) >= DEAD)
+        !self.ready && self.since.is_none_or(|since| now.duration_since(since) >= NOT_READY_TIMEOUT)
     }
 
-    /// True if this node runs on that instance.
     pub fn is_on(&self, instance: &str) -> bool {
         let id = self.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
         id.is_some_and(|id| id.eq_ignore_ascii_case(instance))
     }
 }
 
-/// After this long Kubernetes itself gives up on the pods of a node.
-const DEAD: SignedDuration = SignedDuration::from_mins(5);
+/// Kubernetes evicts the pods of a node after this time.
+const NOT_READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
-/// A node of some pool whose instance is not in this resource group (by its id): the API that told of it is another
-/// cluster's.
-pub fn stranger<'n>(nodes: &'n [Node], group: &str) -> Option<&'n Node> {
+/// Returns a pool node whose instance is not in this resource group: the API is that of another cluster.
+pub fn foreign_node<'n>(nodes: &'n [Node], group: &str) -> Option<&'n Node> {
     nodes.iter().filter(|node| node.pool.is_some()).find(|node| {
         let id = node.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
         let inside = format!("{}/", group.to_ascii_lowercase());
@@ -91,7 +82,7 @@ fn conditions<'a>(raw: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a Val
     all.into_iter().flatten().filter(move |c| c["type"].as_str() == Some(kind))
 }
 
-/// How many pods a `ReplicaSet` or `StatefulSet` is meant to have.
+/// Desired replicas of a `ReplicaSet` or `StatefulSet`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replicas {
     pub uid: String,
@@ -99,14 +90,13 @@ pub struct Replicas {
 }
 
 impl Replicas {
-    /// From the JSON of a `ReplicaSet` or `StatefulSet`.
     pub fn read(raw: &Value) -> Option<Self> {
         let wanted = raw.pointer("/spec/replicas")?.as_u64()?;
         Some(Self { uid: text(raw, "/metadata/uid")?, wanted: usize::try_from(wanted).ok()? })
     }
 }
 
-/// What makes a new pod when one is gone.
+/// The controller that recreates a pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Controller {
     /// For example `ReplicaSet`.
@@ -116,37 +106,30 @@ pub struct Controller {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub struct Pod {
     pub namespace: String,
     pub name: String,
     pub uid: String,
-    /// Where it was placed.
     pub node: Option<String>,
     /// `Pending`, `Running`, `Succeeded`, `Failed`, `Unknown`.
     pub phase: String,
-    /// The condition `Ready` is `True`.
     pub ready: bool,
-    /// Since when it is being deleted.
     pub deleting: Option<Timestamp>,
-    /// What makes it again.
     pub controller: Option<Controller>,
-    /// The kubelet's own copy of a file on the node: it cannot be evicted.
+    /// Mirror pod of a static pod: cannot be evicted.
     pub mirror: bool,
-    /// It keeps data in an `emptyDir`, which is lost with the pod.
+    /// Has an `emptyDir`, which is lost with the pod.
     pub local_data: bool,
-    /// Its labels, for disruption budgets.
     pub labels: BTreeMap<String, String>,
-    /// It may be placed on a cordoned node.
+    /// Can be scheduled on a cordoned node.
     pub ignores_cordon: bool,
-    /// It may be placed on a node with the taint `CriticalAddonsOnly=true:NoSchedule`.
+    /// Tolerates `CriticalAddonsOnly=true:NoSchedule`.
     pub tolerates_critical: bool,
-    /// When it was made.
     pub created: Option<Timestamp>,
 }
 
 impl Pod {
-    /// A pod from its JSON.
     pub fn read(raw: &Value) -> Option<Self> {
         let owners = raw.pointer("/metadata/ownerReferences").and_then(Value::as_array);
         let controller = owners.into_iter().flatten().find(|owner| flag(owner, "/controller"));
@@ -177,29 +160,27 @@ impl Pod {
         })
     }
 
-    /// The pods of a list answer.
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/items", Self::read)
     }
 
-    /// True if a drain must move it: not a mirror, not of a `DaemonSet`, not over.
+    /// Returns true if a drain must evict it: not a mirror, not of a `DaemonSet`, not finished.
     pub fn movable(&self) -> bool {
         let daemon = self.controller.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
-        !self.mirror && !daemon && !self.over()
+        !self.mirror && !daemon && !self.is_finished()
     }
 
-    /// True if it has ended by itself.
-    pub fn over(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         matches!(self.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// True if it serves: running, ready and not going away.
+    /// Returns true if it is running, Ready and not being deleted.
     pub fn serving(&self) -> bool {
         self.phase == "Running" && self.ready && self.deleting.is_none()
     }
 }
 
-/// The taint of a cordoned node.
+/// Taint of a cordoned node.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 fn is_tainted(raw: &Value) -> bool {
@@ -210,7 +191,7 @@ fn is_tainted(raw: &Value) -> bool {
     })
 }
 
-/// True if a pod tolerates a taint of effect `NoSchedule`: by key and value, by its key, or with everything else.
+/// Returns true if a pod tolerates a taint of effect `NoSchedule`.
 fn tolerates(raw: &Value, key: &str, value: &str) -> bool {
     let tolerations = raw.pointer("/spec/tolerations").and_then(Value::as_array);
     tolerations.into_iter().flatten().any(|toleration| {
@@ -240,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_dead_when_it_was_not_ready_for_five_minutes() {
+    fn node_is_dead_after_five_minutes_not_ready() {
         let now: Timestamp = "2026-05-26T20:40:00Z".parse().unwrap();
         let dead = |status: &str, since: Option<&str>| {
             let condition = json!({"type": "Ready", "status": status, "lastTransitionTime": since});
@@ -251,11 +232,11 @@ mod tests {
         assert!(dead("False", Some("2026-05-26T20:00:00Z")));
         assert!(!dead("Unknown", Some("2026-05-26T20:35:01Z")), "a kubelet may come back");
         assert!(!dead("True", Some("2026-05-26T20:00:00Z")));
-        assert!(dead("False", None), "it never said anything");
+        assert!(dead("False", None), "it never reported");
     }
 
     #[test]
-    fn a_pod_may_ignore_a_cordon() {
+    fn toleration_ignores_a_cordon() {
         let ignores = |toleration: Value| {
             let raw = json!({"metadata": {"namespace": "n", "name": "p"}, "spec": {"tolerations": [toleration]}});
             Pod::read(&raw).unwrap().ignores_cordon
@@ -268,10 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn a_node_of_another_clusters_group_is_a_stranger() {
+    fn node_in_another_resource_group_is_foreign() {
         let group = "/subscriptions/s/resourceGroups/MC_g_c_uksouth";
-        let found = |node: Node| stranger(&[node], group).is_some();
-        let elsewhere = stranger(
+        let found = |node: Node| foreign_node(&[node], group).is_some();
+        let elsewhere = foreign_node(
             &[node(Some("system"), Some("MC_g_c_uksouth"))],
             "/subscriptions/other/resourceGroups/MC_g_c_uksouth",
         )
@@ -280,10 +261,10 @@ mod tests {
         assert!(found(node(Some("system"), Some("MC_g_other_uksouth"))));
         assert!(
             found(node(Some("system"), Some("MC_g_c_uksouth2"))),
-            "a longer name is another one"
+            "a longer name is a different group"
         );
-        assert!(!found(node(Some("system"), Some("mc_G_c_uksouth"))), "case says nothing");
-        assert!(!found(node(Some("system"), None)), "a new node does not say yet");
-        assert!(!found(node(None, Some("elsewhere"))), "a node of no pool may be anywhere");
+        assert!(!found(node(Some("system"), Some("mc_G_c_uksouth"))), "case does not matter");
+        assert!(!found(node(Some("system"), None)), "a new node has no providerID yet");
+        assert!(!found(node(None, Some("elsewhere"))), "a node without a pool may be anywhere");
     }
 }

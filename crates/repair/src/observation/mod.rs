@@ -1,8 +1,7 @@
-//! What was read from Azure and Kubernetes at one instant, as types of our own.
+//! Typed state of Azure and Kubernetes resources.
 //!
-//! Everything is built from raw JSON, leniently: an entry that lacks what makes it an entry is skipped, and
-//! a member that is absent stays absent instead of becoming a zero. A query that could not be answered is
-//! a [`mooring_workflow::Reading`] that says why, so that a missing permission ends as *unknown* and never as *healthy*.
+//! Raw JSON is read leniently: incomplete entries are skipped, and absent members stay absent instead of becoming zero. A
+//! failed query is a [`mooring_workflow::Reading`] with its reason: a missing permission is *unknown*, never *healthy*.
 
 mod azure;
 mod error_codes;
@@ -14,7 +13,7 @@ mod view;
 
 pub use azure::{ActivityEvent, Addresses, Cluster, Instance, Nic, Operation, ScaleSet, Status};
 pub use error_codes::{ErrorTexts, carries, codes};
-pub use kubernetes::{Controller, Node, Pod, Replicas, stranger};
+pub use kubernetes::{Controller, Node, Pod, Replicas, foreign_node};
 pub use pdbs::{EvictionBlocker, Pdb, Selector};
 pub(crate) use pool::is_windows;
 pub use pool::{Pool, pool_name_of_id};

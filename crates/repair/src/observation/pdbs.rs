@@ -1,4 +1,4 @@
-//! Disruption budgets.
+//! PodDisruptionBudgets.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// A selector from its JSON; an absent one selects nothing.
+    /// Returns none for an absent selector, which selects nothing.
     pub fn read(raw: &Value) -> Option<Self> {
         raw.as_object()?;
         let expression = |raw: &Value| {
@@ -28,7 +28,7 @@ impl Selector {
         })
     }
 
-    /// True if these labels are selected; an empty selector selects all.
+    /// An empty selector selects all labels.
     pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         self.labels.iter().all(|(key, value)| labels.get(key) == Some(value))
             && self.expressions.iter().all(|(key, operator, values)| {
@@ -48,22 +48,20 @@ impl Selector {
 pub struct Pdb {
     pub namespace: String,
     pub name: String,
-    /// Which pods it protects; none if it protects nothing.
     pub selector: Option<Selector>,
-    /// How many pods may be evicted now.
+    /// `disruptionsAllowed`
     pub allowed: i64,
-    /// How many pods it counts.
+    /// `expectedPods`
     pub expected: i64,
-    /// How many of them must be healthy.
+    /// `desiredHealthy`
     pub desired: i64,
-    /// How many of them are healthy.
+    /// `currentHealthy`
     pub healthy: i64,
-    /// A pod that is not ready may always go.
+    /// Pods that are not Ready can always be evicted.
     pub unready_may_go: bool,
 }
 
 impl Pdb {
-    /// A budget from its JSON.
     pub fn read(raw: &Value) -> Option<Self> {
         let number = |name: &str| {
             raw.pointer(&format!("/status/{name}")).and_then(Value::as_i64).unwrap_or(0)
@@ -81,57 +79,54 @@ impl Pdb {
         })
     }
 
-    /// The budgets of a list answer.
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         entries(body, "/items", Self::read)
     }
 
-    /// True if the budget protects this pod.
     pub fn protects(&self, pod: &Pod) -> bool {
         self.namespace == pod.namespace
             && self.selector.as_ref().is_some_and(|selector| selector.selects(&pod.labels))
     }
 
-    /// True if it lets one of its pods be evicted now, as the API decides it.
-    pub fn lets_go(&self, pod: &Pod) -> bool {
+    /// Returns true if the API evicts this pod now.
+    pub fn allows_eviction(&self, pod: &Pod) -> bool {
         let enough_without = self.desired > 0 && self.healthy >= self.desired;
         self.allowed > 0 || (!pod.ready && (self.unready_may_go || enough_without))
     }
 
-    /// False if no eviction can ever be allowed: all pods that it counts must be healthy. One that counts nothing
-    /// was not counted yet.
+    /// Returns false if no disruption can ever be allowed: all expected pods must be healthy. With no expected pods, the
+    /// status is not populated yet.
     pub fn can_clear(&self) -> bool {
         self.desired < self.expected || self.expected == 0
     }
 }
 
-/// What does not let a pod go now.
+/// A PDB that blocks the eviction of a pod.
 #[derive(Debug, Clone)]
 pub struct EvictionBlocker<'a> {
     pub pod: &'a Pod,
-    /// The budget that holds it.
     pub budget: &'a Pdb,
-    /// The others that it is under: the API evicts no pod that is under more than one.
+    /// Other PDBs of the pod: the API evicts no pod with more than one.
     others: Vec<&'a Pdb>,
 }
 
 impl<'a> EvictionBlocker<'a> {
-    /// What holds this pod; none if the API would let it go.
+    /// Returns none if the API would evict the pod.
     pub fn of(pod: &'a Pod, budgets: &'a [Pdb]) -> Option<Self> {
         if pod.phase == "Pending" {
-            // It serves nobody: the API evicts it whatever its budgets say.
+            // The API evicts pending pods regardless of PDBs.
             return None;
         }
         let mut others: Vec<&Pdb> = budgets.iter().filter(|budget| budget.protects(pod)).collect();
-        // What holds it by itself, too, comes first.
-        others.sort_by_key(|budget| (budget.lets_go(pod), budget.can_clear()));
+        // PDBs that block by themselves come first.
+        others.sort_by_key(|budget| (budget.allows_eviction(pod), budget.can_clear()));
         let several = others.len() > 1;
-        others.first().filter(|budget| several || !budget.lets_go(pod))?;
+        others.first().filter(|budget| several || !budget.allows_eviction(pod))?;
         let budget = others.remove(0);
         Some(Self { pod, budget, others })
     }
 
-    /// False if waiting is useless.
+    /// Returns false if waiting does not help.
     pub fn can_clear(&self) -> bool {
         self.budget.can_clear() && self.others.is_empty()
     }
@@ -140,20 +135,20 @@ impl<'a> EvictionBlocker<'a> {
 impl fmt::Display for EvictionBlocker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Pdb { namespace, name, desired, expected, .. } = self.budget;
-        write!(f, "budget {namespace}/{name} holds pod {}; ", self.pod.name)?;
+        write!(f, "PDB {namespace}/{name} blocks eviction of pod {}: ", self.pod.name)?;
         if !self.others.is_empty() {
             let others: Vec<&str> = self.others.iter().map(|other| other.name.as_str()).collect();
             let others = others.join(", ");
             write!(
                 f,
-                "it can never clear: the pod is under {others}, too, and no such pod is evicted"
+                "it never allows a disruption: the pod also has PDB {others}, and pods with two PDBs are not evicted"
             )
         } else if *expected == 0 {
-            f.write_str("nobody has counted its pods yet")
+            f.write_str("its status is not populated yet")
         } else if self.can_clear() {
-            write!(f, "it clears when {} of its {expected} pods are healthy", desired + 1)
+            write!(f, "waiting for {} of {expected} pods to be healthy", desired + 1)
         } else {
-            f.write_str("it can never clear: all its pods must stay")
+            write!(f, "it never allows a disruption (all {expected} pods must stay)")
         }
     }
 }

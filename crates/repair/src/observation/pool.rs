@@ -1,4 +1,4 @@
-//! A node pool, with its raw JSON kept: what this version does not know must survive a rebuild.
+//! A node pool with its raw JSON: properties that this version does not know must survive a rebuild.
 
 use std::sync::Arc;
 
@@ -6,22 +6,20 @@ use serde_json::Value;
 
 use super::json::{flag, text, texts};
 
-/// One agent pool as Azure Resource Manager describes it.
+/// An agent pool of Azure Resource Manager.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
     pub name: String,
-    /// The whole answer, shared: it is looked at often and never changed.
     pub raw: Arc<Value>,
 }
 
 impl Pool {
-    /// A pool from its JSON; none without a name or properties.
+    /// Returns none without a name or properties.
     pub fn read(raw: &Value) -> Option<Self> {
         raw.get("properties")?.as_object()?;
         Some(Self { name: text(raw, "/name")?, raw: Arc::new(raw.clone()) })
     }
 
-    /// The pools of a list answer.
     pub fn read_list(body: &Value) -> Option<Vec<Self>> {
         super::json::entries(body, "/value", Self::read)
     }
@@ -30,18 +28,17 @@ impl Pool {
         text(&self.raw, "/id")
     }
 
-    /// `provisioningState`; empty if it is not said.
+    /// `provisioningState`; empty if absent.
     pub fn state(&self) -> &str {
         self.raw.pointer("/properties/provisioningState").and_then(Value::as_str).unwrap_or("")
     }
 
-    /// The wanted number of nodes. Pools of single VMs have none, which is not 0.
+    /// Desired number of nodes. Pools of single VMs have none, which is not 0.
     pub fn count(&self) -> Option<i64> {
         self.number("count")
     }
 
-    /// Type or mode, if the pool is not of scale sets or neither of mode System nor User: a repair cannot rebuild it, and
-    /// nothing follows from its count.
+    /// Returns type or mode of a pool that cannot be rebuilt: not of scale sets, or neither of mode System nor User.
     pub fn other_kind(&self) -> Option<String> {
         let kind = text(&self.raw, "/properties/type");
         let mode = text(&self.raw, "/properties/mode");
@@ -51,7 +48,7 @@ impl Pool {
         kind.map(|kind| format!("type {}", mooring_redact::identifier(&kind))).or(mode)
     }
 
-    /// Why the pool cannot be rebuilt, as a sentence; none if it can.
+    /// Returns the reason why the pool cannot be rebuilt; none if it can.
     pub fn not_rebuildable(&self) -> Option<String> {
         let name = &self.name;
         if let Some(kind) = self.other_kind() {
@@ -64,12 +61,12 @@ impl Pool {
         })
     }
 
-    /// True if its nodes run Windows, whose pools have names of six characters at most.
+    /// Names of Windows pools have at most six characters.
     pub fn is_windows(&self) -> bool {
         is_windows(&self.raw)
     }
 
-    /// The subnet of its nodes; none in the network that AKS made.
+    /// Subnet of the nodes; none in the AKS-managed VNet.
     pub fn subnet(&self) -> Option<String> {
         text(&self.raw, "/properties/vnetSubnetID")
     }
@@ -82,22 +79,18 @@ impl Pool {
         self.number("maxCount")
     }
 
-    /// True if the cluster autoscaler may change the count.
     pub fn autoscaled(&self) -> bool {
         flag(&self.raw, "/properties/enableAutoScaling")
     }
 
-    /// True if the pool was stopped on purpose.
     pub fn stopped(&self) -> bool {
         text(&self.raw, "/properties/powerState/code").as_deref() == Some("Stopped")
     }
 
-    /// True if the pool may carry the cluster's own components.
     pub fn is_system(&self) -> bool {
         text(&self.raw, "/properties/mode").as_deref() == Some("System")
     }
 
-    /// The version of the resource, for conditional writes.
     pub fn etag(&self) -> Option<String> {
         text(&self.raw, "/properties/eTag").or_else(|| text(&self.raw, "/eTag"))
     }
@@ -106,7 +99,6 @@ impl Pool {
         texts(&self.raw, "/properties/tags").remove(name)
     }
 
-    /// True if an operation on the pool is running.
     pub fn busy(&self) -> bool {
         !matches!(self.state(), "Succeeded" | "Failed" | "Canceled" | "")
     }
@@ -116,12 +108,11 @@ impl Pool {
     }
 }
 
-/// True if the nodes of a pool run Windows.
 pub(crate) fn is_windows(raw: &Value) -> bool {
     text(raw, "/properties/osType").as_deref() == Some("Windows")
 }
 
-/// The pool's name at the end of its resource id: what follows the last `/agentPools/`.
+/// Returns the name after the last `/agentPools/` of a resource id.
 pub fn pool_name_of_id(id: &str) -> Option<&str> {
     let (_, name) = id.rsplit_once("/agentPools/")?;
     (!name.is_empty() && !name.contains('/')).then_some(name)
@@ -147,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_member_stays_absent() {
+    fn absent_members_are_none_or_false() {
         let empty = pool(&json!({}));
         assert_eq!(
             (empty.state(), empty.count(), empty.min_count(), empty.max_count()),
@@ -173,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_running_scale_set_pools_of_mode_system_or_user_can_be_rebuilt() {
+    fn pools_of_other_types_modes_or_stopped_cannot_be_rebuilt() {
         let scale_sets = "VirtualMachineScaleSets";
         for (properties, why) in [
             (json!({}), None),
@@ -200,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settled_pool_is_not_busy() {
+    fn pool_in_a_final_state_is_not_busy() {
         for state in ["Succeeded", "Failed", "Canceled"] {
             assert!(!pool(&json!({"provisioningState": state})).busy());
         }
@@ -210,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_is_what_follows_the_last_segment() {
+    fn pool_name_follows_the_last_agent_pools_segment() {
         for (id, name) in [
             ("/a/agentPools/system", Some("system")),
             ("/a/agentPools/user01", Some("user01")),

@@ -1,4 +1,4 @@
-//! What was asked and answered since the last change.
+//! Queries, and their results since the last change.
 
 use mooring_workflow::Reading;
 use std::collections::BTreeMap;
@@ -9,7 +9,6 @@ use super::{
     ActivityEvent, Cluster, Instance, Nic, Node, Operation, Pdb, Pod, Pool, Replicas, ScaleSet,
 };
 
-/// A question to the outside world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
     Cluster,
@@ -18,24 +17,21 @@ pub enum Query {
     ScaleSets,
     /// The instances of a scale set, with their instance views.
     Instances(String),
-    /// The network interfaces of a scale set.
     Nics(String),
     /// The activity log: scale-set writes of the node resource group, and all writes on the cluster.
     Events,
-    /// The cluster's latest operation, if there is one.
     LatestOperation,
-    /// The operation behind a resume token.
+    /// The operation of a resume token.
     Operation(String),
     Nodes,
     Pods,
     Pdbs,
-    /// How many pods a workload is meant to have: `namespace/kind/name` of a `ReplicaSet` or `StatefulSet`.
+    /// Desired replicas of a `ReplicaSet` or `StatefulSet`, by `namespace/kind/name`.
     Replicas(String),
 }
 
-/// The answer to a [`Query`], of the same name.
+/// The result of the [`Query`] of the same name.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "each is the answer to the query of its name")]
 pub enum Answer {
     Cluster(Reading<Cluster>),
     Pools(Reading<Vec<Pool>>),
@@ -51,9 +47,8 @@ pub enum Answer {
     Replicas(String, Reading<Replicas>),
 }
 
-/// Answers that are still fresh: whoever changes something or waits throws them away.
+/// Results since the last change or wait.
 #[derive(Debug, Clone, Default, PartialEq)]
-#[expect(missing_docs, reason = "each is the answer to the query of its name")]
 pub struct ClusterView {
     pub cluster: Option<Reading<Cluster>>,
     pub pools: Option<Reading<Vec<Pool>>>,
@@ -106,8 +101,7 @@ impl View<Query, Answer> for ClusterView {
 }
 
 impl ClusterView {
-    /// The scale set that backs a pool now, by AKS's tag: the newest, if an old one is still there beside it. None if it
-    /// is unknown or there is none.
+    /// Returns the newest scale set of a pool, by AKS's tag; none if it is unknown or does not exist.
     pub fn scale_set_of(&self, pool: &str) -> Option<&ScaleSet> {
         let sets = self.scale_sets.as_ref()?.known()?;
         let mut of_pool = sets.iter().filter(|set| set.pool.as_deref() == Some(pool));
@@ -129,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_scale_sets_of_a_pool_the_newer_one_backs_it() {
+    fn newest_scale_set_backs_the_pool() {
         let set = |name: &str, created: Option<&str>| ScaleSet {
             id: name.to_owned(),
             name: name.to_owned(),

@@ -22,82 +22,69 @@ use mooring_workflow::canonical;
 use mooring_workflow::secret_fields;
 use mooring_workflow::{CheckResult, Outcome};
 
-/// A repair as data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
     /// `mooring.repair.plan/v1`
     pub schema: &'static str,
-    /// What `--plan-hash` takes: until when the plan can be begun, and the hash of [`Plan::document`].
+    /// Value of `--plan-hash`: expiry, and hash of [`Plan::document`].
     pub hash: String,
-    /// Until when a run of it may begin.
+    /// Time until which a run may start.
     pub expires: Timestamp,
-    /// The cluster's resource id.
+    /// Resource id of the cluster.
     pub cluster: String,
     pub pool: String,
-    /// The pool that carries the load meanwhile.
     pub temporary_pool: String,
-    /// How long it takes in the usual case.
     pub expected_seconds: u32,
-    /// What will be done.
     pub steps: Vec<PlannedStep>,
     #[serde(serialize_with = "with_details")]
     pub prechecks: Vec<CheckResult>,
-    /// The temporary pool that an earlier run left.
+    /// Temporary pool of an earlier run.
     #[serde(rename = "leftTemporaryPool", skip_serializing_if = "Option::is_none")]
     pub left_temporary_pool: Option<TemporaryPool>,
-    /// What will not be as before.
+    /// Differences between the old and the recreated pool.
     pub changes: Vec<String>,
-    /// What the approval covers and a run executes.
+    /// Approved and executed document.
     #[serde(skip)]
     pub document: Arc<Document>,
 }
 
-/// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedStep {
-    /// From 1.
     pub number: usize,
     pub name: Step,
     pub what: String,
-    /// The request's body, with a mask over what may be secret.
+    /// Request body, with secrets redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
-    /// How long it takes in the usual case.
     pub expected_seconds: u32,
-    /// What can go wrong.
     pub risk: String,
 }
 
-/// Why there is no plan.
+/// No plan can be created.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// Something needed could not be read.
     #[error("the {0} {1}")]
     Unread(&'static str, String),
-    /// Something needed may be read later only: the service was asked too often.
     #[error("the {0} {1}")]
     Throttled(&'static str, String),
-    /// There is no such pool, as a sentence.
     #[error("{0}")]
     NoPool(String),
-    /// The pool is of another type or mode, or stopped, as a sentence.
+    /// Other type or mode, or stopped.
     #[error("{0}")]
     NotRebuildable(String),
-    /// The pool does not name its subnet although others do.
     #[error(
-        "pool {0} has no vnetSubnetID although pool {1} of the cluster has one; its subnet is not known"
+        "pool {0} has no vnetSubnetID although pool {1} of the cluster has one; its subnet is unknown"
     )]
     NoSubnet(String, String),
-    /// No body can be made of it.
     #[error(transparent)]
     Pool(#[from] PoolBodyError),
 }
 
-/// Makes a plan that can be begun until `expires`; `guards` are those of the same reading.
+/// Creates a plan that can be started until `expires`; `guards` are the checks of the same reads.
 pub fn build(
     view: &ClusterView,
     settings: &Settings,
-    around: &Capacity,
+    capacity: &Capacity,
     guards: &[CheckResult],
     expires: Timestamp,
 ) -> Result<Plan, PlanError> {
@@ -151,10 +138,10 @@ pub fn build(
         pool,
         left,
         expected_seconds: expected,
-        around,
+        capacity,
     });
     let guards = guards.iter().map(|guard| (guard.name.as_str(), guard.outcome));
-    // The time is a session's own, and a session's deadline is not part of the plan.
+    // The deadline belongs to a session, not to the plan.
     let checks = prechecks.iter().filter(|check| check.name != TIME);
     let findings = guards.chain(checks.map(|check| (check.name.as_str(), check.outcome)));
     let document = Document {
@@ -193,7 +180,7 @@ pub fn build(
     })
 }
 
-/// Checks of a plan have one text of evidence.
+/// Serializes checks with one text of evidence.
 fn with_details<S: Serializer>(checks: &[CheckResult], serializer: S) -> Result<S::Ok, S::Error> {
     let details = checks.iter().map(
         |check| json!({"name": check.name, "outcome": check.outcome, "detail": check.detail()}),
@@ -201,17 +188,17 @@ fn with_details<S: Serializer>(checks: &[CheckResult], serializer: S) -> Result<
     serializer.collect_seq(details)
 }
 
-/// The hash of a pool without what changes by itself.
+/// Returns the hash of a pool without fields that the service changes.
 pub fn pool_hash(raw: &Value) -> String {
     canonical::hash(&lasting(raw))
 }
 
-/// A pool without what changes by itself.
+/// Returns a pool without fields that the service changes.
 fn lasting(raw: &Value) -> Value {
     let mut pool = raw.clone();
     for place in ["", "/properties"] {
         if let Some(members) = pool.pointer_mut(place).and_then(Value::as_object_mut) {
-            // The status holds the last error, which every retry of the service may write anew.
+            // Every retry of the service may update `status`.
             for name in ["provisioningState", "eTag", "status"] {
                 members.remove(name);
             }
@@ -220,7 +207,7 @@ fn lasting(raw: &Value) -> Value {
     pool
 }
 
-/// What the recreated pool will have otherwise than the old one.
+/// Returns the differences between the old and the recreated pool.
 fn changes(pool: &Value, plan: &Document) -> Vec<String> {
     let mut changes = Vec::new();
     let body = &plan.pool_body;
@@ -237,10 +224,10 @@ fn changes(pool: &Value, plan: &Document) -> Vec<String> {
     let snapshot = body.pointer("/properties/creationData/sourceResourceId");
     if let Some(snapshot) = snapshot.and_then(Value::as_str) {
         let name = mooring_redact::identifier(snapshot.rsplit('/').next().unwrap_or_default());
-        changes.push(format!("node image: that of snapshot {name}, as before"));
+        changes.push(format!("node image: from snapshot {name}, unchanged"));
     } else if let Some(image) = pool.pointer("/properties/nodeImageVersion").and_then(Value::as_str)
     {
-        changes.push(format!("node image: {image} -> the newest of the Kubernetes version"));
+        changes.push(format!("node image: {image} -> the latest for this Kubernetes version"));
     }
     let taints = |body: &Value| body["properties"]["nodeTaints"].clone();
     if taints(&plan.temporary_body) != taints(body) {
@@ -250,10 +237,10 @@ fn changes(pool: &Value, plan: &Document) -> Vec<String> {
     if let (Some(before), Some(after)) = (count(pool), count(body))
         && before != after
     {
-        changes.push(format!("the count {before} is outside of the limits and becomes {after}"));
+        changes.push(format!("count: {before} -> {after} (outside the autoscaler limits)"));
     }
     let stripped = plan.stripped.iter();
-    changes.extend(stripped.map(|path| format!("{path} may be secret and is not kept")));
+    changes.extend(stripped.map(|path| format!("{path} may be a secret and is not saved")));
     changes
 }
 

@@ -1,4 +1,4 @@
-//! A repair as data: what will be done, in which order, with which bodies, and what was checked before.
+//! A repair as data: steps, bodies and checks.
 
 mod build;
 mod document;

@@ -1,4 +1,4 @@
-//! A plan for people. All forms are made from the one list that is also executed.
+//! Human-readable forms of a plan, from the list of steps that is executed.
 
 use mooring_workflow::Step as _;
 use std::fmt::Write as _;
@@ -11,11 +11,10 @@ use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::flowchart::flowchart;
 
-/// Lines for a terminal.
 pub fn table(plan: &Plan) -> String {
     let mut text = Lines::default();
-    text.line(format_args!("plan {}", plan.hash));
-    text.line(format_args!("pool {} of {}", plan.pool, plan.cluster));
+    text.line(format_args!("Plan {}", plan.hash));
+    text.line(format_args!("Pool {} in cluster {}", plan.pool, plan.cluster));
     text.line("");
     for step in &plan.steps {
         text.line(format_args!(
@@ -33,7 +32,7 @@ pub fn table(plan: &Plan) -> String {
     text.line(format_args!("    expected          {:>5}", clock(plan.expected_seconds)));
     text.line("");
     for check in &plan.prechecks {
-        text.line(format_args!("{:<8} {:<11} {}", word(check), check.name, check.detail()));
+        text.line(format_args!("{:<8} {:<11} {}", status(check), check.name, check.detail()));
     }
     for change in &plan.changes {
         text.line(format_args!("note     {change}"));
@@ -41,7 +40,6 @@ pub fn table(plan: &Plan) -> String {
     text.into()
 }
 
-/// For a ticket or a review.
 pub fn markdown(plan: &Plan) -> String {
     let mut text = format!(
         "# Rebuild pool {}\n\nCluster {}, plan {}, about {} minutes.\n\n| # | step | what | expected | risk |\n|---|---|---|---|---|\n",
@@ -64,7 +62,7 @@ pub fn markdown(plan: &Plan) -> String {
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
     for check in &plan.prechecks {
         let _ =
-            writeln!(text, "| {} | {} | {} |", check.name, word(check), escape(&check.detail()));
+            writeln!(text, "| {} | {} | {} |", check.name, status(check), escape(&check.detail()));
     }
     for change in &plan.changes {
         let _ = writeln!(text, "\n- Note: {}", escape(change));
@@ -86,12 +84,11 @@ fn clock(seconds: u32) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
-fn word(check: &CheckResult) -> &'static str {
+fn status(check: &CheckResult) -> &'static str {
     match check.outcome {
-        Outcome::Pass => "pass",
-        Outcome::Fail if blocks(check) => "fail",
-        // It does not keep a run from beginning.
-        Outcome::Fail => "warn",
+        Outcome::Pass => "ok",
+        Outcome::Fail if blocks(check) => "failed",
+        Outcome::Fail => "warning",
         Outcome::Unknown => "unknown",
     }
 }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A step, in the order of execution. Aliases are the names in journals of earlier builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "`Step::what` describes each")]
 pub enum Step {
     Snapshot,
     #[serde(alias = "settle")]

@@ -12,46 +12,40 @@ use crate::observation::{ClusterView, Query};
 use crate::operation::{Running, Scope, running};
 use crate::settings::Settings;
 use crate::temporary_pool::TemporaryPool;
-use crate::verdict::{Detection, Verdict, verdict};
+use crate::verdict::{Detection, SIGNS, Verdict, verdict};
 use mooring_workflow::Outcome;
 use mooring_workflow::Reading;
-use mooring_workflow::plural::counted;
 
-/// What `detect` found, as it is printed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DetectionReport {
     /// `mooring.repair/v1`
     pub schema: &'static str,
-    /// When it was read.
     pub at: Timestamp,
     pub cluster: String,
     pub pool: String,
-    /// True if there is no such cluster; only a pipeline takes that for a rollout to come.
+    /// The cluster does not exist; a pipeline treats that as a future rollout.
     pub greenfield: bool,
-    /// The verdict and the guards.
     #[serde(flatten)]
     pub detection: Detection,
-    /// The operation that runs, if one does that can be told.
+    /// The running operation, if identified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<RunningOperation>,
-    /// The temporary pool of a run that is not over.
+    /// Temporary pool of an unfinished run.
     #[serde(rename = "temporaryPool", skip_serializing_if = "Option::is_none")]
     pub temporary_pool: Option<TemporaryPool>,
 }
 
-/// An operation that runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunningOperation {
-    /// Its id, as the operations endpoint or the activity log has it.
+    /// Id in the operations endpoint or the activity log.
     pub id: String,
     pub since: Timestamp,
-    /// The pool that it belongs to; none if it is the cluster's.
+    /// None for an operation of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// It is too young to be fought.
+    /// Too recent to abort.
     pub left_alone: bool,
-    /// For how many minutes it has run.
     pub minutes: i64,
 }
 
@@ -74,17 +68,17 @@ impl RunningOperation {
 
 impl fmt::Display for RunningOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "operation {} of ", self.id)?;
+        write!(f, "operation {} on ", self.id)?;
         match &self.pool {
             Some(pool) => write!(f, "pool {pool}")?,
             None => f.write_str("the cluster")?,
         }
-        write!(f, " has run for {}", counted(self.minutes, "minute"))?;
-        if self.left_alone { f.write_str(" only; it is left alone") } else { Ok(()) }
+        write!(f, " has been running for {}m", self.minutes)?;
+        if self.left_alone { f.write_str("; too recent to abort") } else { Ok(()) }
     }
 }
 
-/// Returns what must be read before a judgement, as far as the view shows it; each once, whatever comes of it.
+/// Returns the reads of `detect`, as far as the view shows them.
 pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
     if matches!(view.cluster, Some(Reading::NotFound)) {
         return Vec::new();
@@ -96,7 +90,6 @@ pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
     queries
 }
 
-/// Evaluates a view.
 pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> DetectionReport {
     let greenfield = matches!(view.cluster, Some(Reading::NotFound));
     let detection = if greenfield {
@@ -122,7 +115,7 @@ pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> Detect
 }
 
 impl DetectionReport {
-    /// The exit code: 0 healthy, 1 suspect or confirmed, 3 unknown.
+    /// Returns 0 for healthy, 1 for suspect or confirmed, 3 for unknown.
     pub fn exit_code(&self) -> u8 {
         match self.detection.verdict {
             Verdict::Healthy => 0,
@@ -131,22 +124,24 @@ impl DetectionReport {
         }
     }
 
-    /// Lines for a terminal.
+    /// Signs of a wedge are yes or no, other checks ok or failed.
     pub fn table(&self) -> String {
         let verdict = match self.detection.verdict {
-            Verdict::Healthy => "healthy",
-            Verdict::Suspect => "suspect",
-            Verdict::Confirmed => "confirmed",
-            Verdict::Unknown => "unknown",
+            Verdict::Healthy => "NOT WEDGED",
+            Verdict::Suspect => "SUSPECTED",
+            Verdict::Confirmed => "WEDGED",
+            Verdict::Unknown => "UNKNOWN",
         };
         let mut text = Lines::default();
-        text.line(format_args!("pool {} of {}: {verdict}", self.pool, self.cluster));
+        text.line(format_args!("Pool {} in cluster {}: {verdict}", self.pool, self.cluster));
         text.line("");
         for guard in &self.detection.guards {
-            let outcome = match guard.outcome {
-                Outcome::Pass => "pass",
-                Outcome::Fail => "fail",
-                Outcome::Unknown => "unknown",
+            let outcome = match (guard.outcome, SIGNS.contains(&guard.name.as_str())) {
+                (Outcome::Pass, true) => "yes",
+                (Outcome::Fail, true) => "no",
+                (Outcome::Pass, false) => "ok",
+                (Outcome::Fail, false) => "failed",
+                (Outcome::Unknown, _) => "unknown",
             };
             let overridden = guard.overridden.as_ref();
             let overridden = overridden.map(|reason| format!(" (overridden: {reason})"));

@@ -1,7 +1,7 @@
-//! What was found and done, for programs and people.
+//! Reports of `detect` and of runs.
 
 mod detection;
-mod outcome;
+mod run;
 
 pub use detection::{DetectionReport, detect, queries};
-pub use outcome::RunReport;
+pub use run::RunReport;

@@ -1,4 +1,4 @@
-//! Snapshot, the stuck operation, the guards once more, and the cluster's rest at the end.
+//! The steps `snapshot`, `clear-operation`, `recheck` and `reconcile-cluster`.
 
 use crate::workflow::RepairRun as _;
 
@@ -15,15 +15,15 @@ use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
-/// The live pool is still the one of the plan, which holds it, and the temporary pool's name is free.
+/// Ensures that the live pool is that of the plan, which holds it, and that the name of the temporary pool is available.
 pub(super) fn snapshot(context: &Context<'_>) -> Progress {
     let name = context.run.pool();
     let Some(pool) = context.pool(name)? else {
-        let message = format!("there is no pool {name}");
+        let message = format!("pool {name} was not found");
         return Err(context.refused(Reason::PoolGone, message));
     };
     if pool_hash(&pool.raw) != context.plan().pool_hash || context.on_another_set()? {
-        let message = format!("pool {name} is no longer as it was planned; make a new plan");
+        let message = format!("pool {name} changed since the plan; create a new plan");
         return Err(context.refused(Reason::PoolChanged, message));
     }
     if let Some(taken) = context.pool(&context.run.temporary())?
@@ -33,19 +33,18 @@ pub(super) fn snapshot(context: &Context<'_>) -> Progress {
         let message = match TemporaryPool::of(context.pools()?, name) {
             Some(left) => left.remediation(),
             None => format!(
-                "there is a pool {} that is not of this run; find out whose it is before it is deleted",
+                "pool {} exists but was not created by this run; find its owner before deleting it",
                 taken.name
             ),
         };
         return Err(context.refused(Reason::NameTaken, message));
     }
-    Ok(vec!["the plan in the journal holds the pool as it is".to_owned()])
+    Ok(vec!["snapshot saved".to_owned()])
 }
 
-/// The cluster does not end an operation at this moment.
 pub(super) fn ensure_not_canceling(context: &Context<'_>) -> Result<(), Halt> {
     if context.cluster()?.state == "Canceling" {
-        return Err(context.wait("for the cluster to end Canceling".to_owned()));
+        return Err(context.wait("for the cluster, which is Canceling".to_owned()));
     }
     Ok(())
 }
@@ -59,18 +58,18 @@ pub(super) fn settling(context: &Context<'_>) -> Vec<Query> {
     reads
 }
 
-/// Waits for what is under way, or aborts it: only the one that was identified, only if it is old enough.
+/// Waits for the running operation, or aborts it if it is identified and old enough.
 pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
     ensure_not_canceling(context)?;
     context.pools()?;
     context.ensure_read(settling(context))?;
     let (id, started, scope) = match operation::running(context.view) {
-        Running::Nothing => return Ok(vec!["no operation is running".to_owned()]),
+        Running::Nothing => return Ok(vec!["no operation in progress".to_owned()]),
         Running::One { id, started, scope } => (id, started, scope),
         Running::Unidentified(why) => {
-            // The log lags behind: what is under way may be told a little later.
+            // The log is late, and may show the operation later.
             return Err(if context.run.aborts().next().is_some() || !is_final(context) {
-                context.wait(format!("to tell which operation runs: {why}"))
+                context.wait(format!("for the running operation to be identified: {why}"))
             } else {
                 context.refused(Reason::UnidentifiedOperation, why)
             });
@@ -82,7 +81,7 @@ pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
     }
     if age < context.settings.limits.operation_age {
         let message = format!(
-            "operation {id} has run for {} only; it is left alone",
+            "operation {id} has been running for {}; too recent to abort",
             counted(age.as_mins(), "minute")
         );
         return Err(context.finish(Finish::NothingToDo, Reason::YoungOperation, message));
@@ -93,16 +92,16 @@ pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
     );
     let looked = context.now.duration_since(context.run.step_since());
     if from_log && looked < LOG_DELAY {
-        // The log is late: the operation that it shows may have ended, and a younger one may run.
-        return Err(context.wait("to see whether the log tells of a younger operation".to_owned()));
+        // The log is late: the operation may have ended, and a newer one may be running.
+        return Err(context.wait("for the activity log to show a newer operation".to_owned()));
     }
     if let Scope::Pool(pool) = &scope
         && pool != context.run.pool()
         && !context.settings.overrides.contains_key(OTHER_OPERATION)
     {
-        // Nothing says that it is stuck: a large pool's upgrade takes hours.
+        // It may not be stuck: the upgrade of a large pool takes hours.
         return Err(context.wait(format!(
-            "for operation {id} of pool {pool}, which is not this run's to abort \
+            "for operation {id} on pool {pool}; operations on other pools are not aborted \
              (`resume --override {OTHER_OPERATION}=REASON` aborts it)"
         )));
     }
@@ -110,7 +109,7 @@ pub(super) fn clear_operation(context: &Context<'_>) -> Progress {
     Err(context.effect(Effect::AbortOperation { scope, operation: id, judged }))
 }
 
-/// True if the readings that could identify an operation are refused for good, not failing for a while.
+/// Returns true if the reads that could identify an operation are denied permanently.
 fn is_final(context: &Context<'_>) -> bool {
     !matches!(context.view.events, Some(Reading::Failed(_) | Reading::Throttled(_)))
         && !matches!(
@@ -119,7 +118,7 @@ fn is_final(context: &Context<'_>) -> bool {
         )
 }
 
-/// True if an abort was accepted and not refused since: another one could hit somebody else's operation.
+/// Returns true if an abort was accepted and not rejected since: another one could abort a foreign operation.
 fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
     context.run.attempt(&Effect::key_of_abort(scope.clone())).is_some_and(|attempt| {
         matches!(
@@ -129,24 +128,24 @@ fn aborted(context: &Context<'_>, scope: &Scope) -> bool {
     })
 }
 
-/// The guards once more: waiting and aborting took time, and the pool may have come back by itself.
+/// Evaluates the verdict again: the pool may have recovered while the run waited.
 pub(super) fn recheck(context: &Context<'_>) -> Progress {
     ensure_not_canceling(context)?;
-    checks::ensure_wedged(context, context.run.judged_before_abort())
+    checks::ensure_wedged(context, context.run.checked_before_abort())
 }
 
-/// The cluster is Succeeded; `always` touches it even if it was so before. A tag makes the service reconcile the cluster,
-/// which takes it out of Canceled or Failed.
+/// Ensures that cluster is Succeeded; `always` updates the tag even if it is. A tag triggers reconciliation, which ends
+/// Canceled and Failed.
 pub(super) fn reconcile_cluster(context: &Context<'_>, always: bool) -> Progress {
     let cluster = context.cluster()?;
     let tagged = cluster.tags.get(RUN_TAG) == Some(&context.run.id);
     match cluster.state.as_str() {
-        "Succeeded" if tagged || !always => Ok(vec!["the cluster is Succeeded".to_owned()]),
-        // Tagged or not: what the first tag made the service try may have failed.
+        "Succeeded" if tagged || !always => Ok(vec!["cluster is Succeeded".to_owned()]),
+        // Also if tagged: the first reconciliation may have failed.
         "Succeeded" | "Failed" | "Canceled" => Err(context.effect(Effect::TagCluster {
             name: RUN_TAG.to_owned(),
             value: context.run.id.clone(),
         })),
-        other => Err(context.wait(format!("for the cluster to become Succeeded; it is {other}"))),
+        other => Err(context.wait(format!("for the cluster, which is {other}"))),
     }
 }

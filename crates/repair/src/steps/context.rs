@@ -1,4 +1,4 @@
-//! What a step may know, and what it may do about it.
+//! Inputs of a step, and the retry policy of its effects.
 
 use crate::checks::IP_ADDRESSES;
 use crate::effects::explain_refusal;
@@ -23,12 +23,9 @@ use crate::workflow::Reason;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
-/// How often one effect is tried before a person is asked.
 const MAX_ATTEMPTS: u32 = 25;
-/// The longest pause between two attempts.
 const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
-/// What a step may know.
 pub(crate) struct Context<'a> {
     pub(crate) run: &'a Run,
     pub(crate) settings: &'a Settings,
@@ -38,26 +35,24 @@ pub(crate) struct Context<'a> {
 
 pub(crate) type Halt = mooring_workflow::Halt<PoolRepair>;
 pub(crate) type Unknown = mooring_workflow::Unknown<PoolRepair>;
-/// A step's progress: the evidence that it is done, or what keeps it from being so.
+/// Evidence that a step is done, or the reason why it is not.
 pub(crate) type Progress = Result<Vec<String>, Halt>;
 
-/// Returns the value of a reading.
 fn value<T>(reading: Option<&Reading<T>>, query: Query) -> Result<&T, Unknown> {
     Err(match reading {
         Some(Reading::Known(value)) => return Ok(value),
         None => Unknown::NotRead(query),
         Some(Reading::Denied(code)) => {
-            let message = format!("{} is not permitted ({code})", about(&query));
+            let message = format!("{}: access denied ({code})", about(&query));
             Unknown::Denied(Reason::NotPermitted, message)
         }
         Some(other) => {
             let why = other.missing().unwrap_or_default();
-            Unknown::Failed(format!("while {} does not succeed: {why}", about(&query)))
+            Unknown::Failed(format!("while {} fails: {why}", about(&query)))
         }
     })
 }
 
-/// Stops the run where it can be resumed.
 pub(crate) fn resumable(reason: Reason, message: impl Into<String>) -> Halt {
     Decision::resumable(reason, message).into()
 }
@@ -71,7 +66,7 @@ impl<'a> Context<'a> {
         queries.iter().all(|query| self.view.has(query))
     }
 
-    /// These were read, whatever came of it.
+    /// Ensures that these queries were made.
     pub(crate) fn ensure_read(&self, queries: Vec<Query>) -> Result<(), Unknown> {
         let unread = queries.into_iter().find(|query| !self.view.has(query));
         unread.map_or(Ok(()), |query| Err(Unknown::NotRead(query)))
@@ -106,13 +101,12 @@ impl<'a> Context<'a> {
         value(self.view.events.as_ref(), Query::Events)
     }
 
-    /// The scale set that backs a pool now.
     pub(crate) fn scale_set(&self, pool: &str) -> Result<Option<&'a ScaleSet>, Unknown> {
         value(self.view.scale_sets.as_ref(), Query::ScaleSets)?;
         Ok(self.view.scale_set_of(pool))
     }
 
-    /// The interfaces of a scale set; none if they may not be read and an operator accepts that.
+    /// Returns none if access is denied and `ip-addresses` is overridden.
     pub(crate) fn nics(&self, set: &ScaleSet) -> Result<Option<&'a Vec<Nic>>, Unknown> {
         let reading = self.view.nics.get(&set.name);
         if matches!(reading, Some(Reading::Denied(_)))
@@ -123,18 +117,17 @@ impl<'a> Context<'a> {
         value(reading, Query::Nics(set.name.clone())).map(Some)
     }
 
-    /// The plan in force, with the pool as it was.
     pub(crate) fn plan(&self) -> &'a Document {
         &self.run.session.plan
     }
 
-    /// True if the pool is on another scale set than in the plan.
+    /// Returns true if the pool is on another scale set than in the plan.
     pub(crate) fn on_another_set(&self) -> Result<bool, Unknown> {
         let set = self.scale_set(self.run.pool())?;
         Ok(set.is_some_and(|set| !self.plan().is_on(&set.id)))
     }
 
-    /// True if the pool is on the scale set of the plan: it was not recreated.
+    /// Returns true if the pool is on the scale set of the plan: it was not recreated.
     pub(crate) fn on_planned_set(&self) -> Result<bool, Unknown> {
         let set = self.scale_set(self.run.pool())?;
         Ok(set.is_some_and(|set| self.plan().is_on(&set.id)))
@@ -146,7 +139,7 @@ impl<'a> Context<'a> {
         Decision::Wait { until, why }.into()
     }
 
-    /// Ends the run before anything was changed that must be continued.
+    /// Ends the run before a change that requires continuation.
     pub(crate) fn finish(&self, finish: Finish, reason: Reason, message: String) -> Halt {
         let mut left = self.run.losses_with_abort();
         left.push(message.clone());
@@ -157,39 +150,37 @@ impl<'a> Context<'a> {
         self.finish(Finish::Refused, reason, message)
     }
 
-    /// Makes an effect, unless it was refused for good, too often, or too short a time ago.
+    /// Applies an effect, unless it was rejected permanently, too often or too recently.
     pub(crate) fn effect(&self, effect: Effect) -> Halt {
         let key = effect.key();
         let attempt = self.run.attempt(&key);
-        // An operator who resumes a run asks for another attempt.
-        let asked_again = attempt.is_some_and(|attempt| self.run.is_before_step(attempt));
+        // `resume` requests another attempt.
+        let requested_again = attempt.is_some_and(|attempt| self.run.is_before_step(attempt));
         let policy = RetryPolicy {
             max_attempts: MAX_ATTEMPTS,
             max_pause: MAX_PAUSE,
             poll: self.settings.limits.poll,
             immediate: 0,
         };
-        match policy.decide(attempt, asked_again, self.now) {
+        match policy.decide(attempt, requested_again, self.now) {
             Retry::Now => Decision::Apply(Box::new(effect)),
-            Retry::At(until) => {
-                Decision::Wait { until, why: format!("before trying again to {key}") }
-            }
+            Retry::At(until) => Decision::Wait { until, why: format!("before retrying: {key}") },
             Retry::Refused => {
                 let result = attempt.and_then(|attempt| attempt.result.as_ref());
                 let why = result.and_then(explain_refusal).unwrap_or_default();
-                let message = format!("{key} was refused: {why}");
+                let message = format!("{key} was rejected: {why}");
                 Decision::resumable(Reason::EffectRefused, message)
             }
             Retry::Exhausted => {
                 let count = counted(attempt.map_or(0, |attempt| attempt.count), "attempt");
-                let message = format!("{key} did not succeed in {count}");
+                let message = format!("{key} failed after {count}");
                 Decision::resumable(Reason::TooManyAttempts, message)
             }
         }
         .into()
     }
 
-    /// True if the pool is the temporary one of this run: its tags name the run and the plan.
+    /// Returns true if the tags of the pool name this run and plan.
     pub(crate) fn belongs_to_run(&self, pool: &Pool) -> bool {
         let tag = |name| pool.tag(name);
         let source = tag(SOURCE_TAG);
@@ -200,7 +191,7 @@ impl<'a> Context<'a> {
             && source.is_some_and(|id| id.eq_ignore_ascii_case(self.plan().source_id()))
     }
 
-    /// True if the pool is the temporary one of the finished run that the plan names.
+    /// Returns true if the pool is that of the finished run that the plan names.
     pub(crate) fn is_adopted(&self, pool: &Pool) -> bool {
         let run = pool.tag(RUN_TAG);
         pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE)
@@ -208,7 +199,7 @@ impl<'a> Context<'a> {
             && run == self.plan().adopts
     }
 
-    /// The body of the temporary pool with the tags that point back at run, journal and plan.
+    /// Returns the body of the temporary pool with the tags of run, journal and plan.
     pub(crate) fn temporary_body(&self) -> Value {
         let mut body = self.plan().temporary_body.clone();
         let tags = &mut body["properties"]["tags"];
@@ -230,7 +221,7 @@ fn about(query: &Query) -> &'static str {
         Query::LatestOperation | Query::Operation(_) => "reading the operation",
         Query::Nodes => "reading the nodes",
         Query::Pods => "reading the pods",
-        Query::Pdbs => "reading the disruption budgets",
+        Query::Pdbs => "reading PodDisruptionBudgets",
         Query::Replicas(_) => "reading a workload",
     }
 }

@@ -38,7 +38,7 @@ impl Workflow for PoolRepair {
         settings.limits.poll
     }
 
-    /// What the decision depends on: what the step reads, then what the preconditions of its effect read.
+    /// Returns the reads of the step, then those of the preconditions of its effect.
     fn queries(cx: &Cx<'_, Self>) -> Vec<Query> {
         let context = Context::new(cx);
         let mut queries = reads::of_step(&context);
@@ -50,7 +50,6 @@ impl Workflow for PoolRepair {
         queries
     }
 
-    /// The one thing to do now.
     fn decide(cx: &Cx<'_, Self>) -> Result<Decision, Unknown> {
         let context = Context::new(cx);
         let decision = next(&context)?;
@@ -74,7 +73,7 @@ fn step(context: &Context<'_>) -> Result<Decision, Halt> {
         return rollback::roll_back(context).map(|left| Decision::Finish(Finish::Aborted, left));
     }
     let Some(step) = run.step() else {
-        pools::temporary_gone(context)?;
+        pools::ensure_temporary_deleted(context)?;
         return Ok(Decision::Finish(Finish::Repaired, run.losses()));
     };
     let proof = match step {

@@ -1,4 +1,4 @@
-//! Emptying a pool: cordon all of it, then evict as far as disruption budgets allow.
+//! Cordons all nodes of a pool, then evicts pods, honoring PDBs.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,14 @@ use crate::workflow::Reason;
 use crate::workflow::{Decision, Fact, Workload};
 use mooring_workflow::plural::counted;
 
-/// All nodes of the pool first, so that no pod moves to the next doomed node.
+/// Cordons all nodes first, so that no pod moves to another node of the pool.
 pub(super) fn cordon(context: &Context<'_>, pool: &str) -> Progress {
     let nodes = context.nodes_of(pool)?;
     match nodes.iter().find(|node| !node.unschedulable && !node.deleting) {
         Some(node) => {
             Err(context.effect(Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() }))
         }
-        None => {
-            Ok(vec![format!("pool {pool} takes no new pods on {}", counted(nodes.len(), "node"))])
-        }
+        None => Ok(vec![format!("{} of pool {pool} cordoned", counted(nodes.len(), "node"))]),
     }
 }
 
@@ -34,7 +32,7 @@ pub(super) fn drain(context: &Context<'_>, step: Step, pool: &str) -> Progress {
     ensure_empty(context, pool)
 }
 
-/// The pods on a pool's nodes that a drain must move.
+/// Returns the pods on a pool's nodes that a drain must evict.
 pub(super) fn evictable_pods<'a>(
     context: &Context<'a>,
     pool: &str,
@@ -47,9 +45,9 @@ pub(super) fn evictable_pods<'a>(
     Ok(pods.filter_map(|pod| Some((pod, node_of(pod)?))).collect())
 }
 
-/// All of the pool is cordoned, and no pod that could be moved is left on it; whatever else there is, is moved first.
+/// Ensures that all nodes are cordoned and no evictable pod remains.
 pub(super) fn ensure_empty(context: &Context<'_>, pool: &str) -> Progress {
-    // The autoscaler may have added a node meanwhile.
+    // The autoscaler may have added a node since.
     cordon(context, pool)?;
     let here = evictable_pods(context, pool)?;
     if let Some((pod, _)) = here.first() {
@@ -58,34 +56,35 @@ pub(super) fn ensure_empty(context: &Context<'_>, pool: &str) -> Progress {
     let budgets = context.pdbs()?;
     let mut waits = Vec::new();
     let mut blocked = Vec::new();
-    let mut proof = vec![format!("no pod of pool {pool} is left that could be moved")];
+    let mut proof = vec![format!("pool {pool} drained")];
     for (pod, node) in &here {
-        // A dead node never confirms that a pod has ended; its pods go with it, and serve nobody.
+        // A dead node never confirms the deletion of a pod, and its pods do not run.
         let dead = node.is_dead(context.now);
-        // It came back to a cordoned node, and would again; it goes with the node.
+        // It was rescheduled on a cordoned node, and is deleted with the node.
         if pod.ignores_cordon && pod.created.is_some_and(|at| at > context.run.step_since()) {
             continue;
         }
         if pod.deleting.is_some() {
             if !dead {
-                waits.push(context.wait(format!("for {}/{} to end", pod.namespace, pod.name)));
+                waits.push(
+                    context.wait(format!("for pod {}/{} to terminate", pod.namespace, pod.name)),
+                );
             }
             continue;
         }
-        if let Some(hold) = EvictionBlocker::of(pod, budgets) {
+        if let Some(blocker) = EvictionBlocker::of(pod, budgets) {
             if dead {
-                let (budget, node) = (hold.budget, &node.name);
+                let (budget, node) = (blocker.budget, &node.name);
                 proof.push(format!(
-                    "pod {}/{} goes with dead node {node}, whatever budget {} says",
+                    "pod {}/{} is deleted with NotReady node {node}; PDB {} bypassed",
                     pod.namespace, pod.name, budget.name
                 ));
             } else if node.ready {
-                blocked.push(hold);
+                blocked.push(blocker);
             } else {
-                waits.push(context.wait(format!(
-                    "to see whether node {} comes back, on which {hold}",
-                    node.name
-                )));
+                waits.push(
+                    context.wait(format!("for node {} to become Ready: {blocker}", node.name)),
+                );
             }
             continue;
         }
@@ -99,7 +98,7 @@ pub(super) fn ensure_empty(context: &Context<'_>, pool: &str) -> Progress {
         return Err(wait);
     }
     if !blocked.is_empty() {
-        return Err(budget_blocks(context, &blocked));
+        return Err(handle_blocked(context, &blocked));
     }
     Ok(proof)
 }
@@ -116,9 +115,9 @@ fn soonest(waits: Vec<Halt>) -> Option<Halt> {
     })
 }
 
-/// The stated policy for budgets: wait, stop, or go over them for a recorded reason.
-fn budget_blocks(context: &Context<'_>, blocked: &[EvictionBlocker<'_>]) -> Halt {
-    let never = blocked.iter().any(|hold| !hold.can_clear());
+/// Applies the PDB policy: wait, stop, or override with a recorded reason.
+fn handle_blocked(context: &Context<'_>, blocked: &[EvictionBlocker<'_>]) -> Halt {
+    let never = blocked.iter().any(|blocker| !blocker.can_clear());
     let texts: Vec<String> = blocked.iter().take(5).map(ToString::to_string).collect();
     let message = texts.join(" | ");
     let waited = context.now.duration_since(context.run.step_since());
@@ -129,8 +128,8 @@ fn budget_blocks(context: &Context<'_>, blocked: &[EvictionBlocker<'_>]) -> Halt
             format!("{message} (change it, or `resume --override {PDB}=REASON`)"),
         ),
         BudgetPolicy::Override(reason) => {
-            let hopeless = blocked.iter().find(|hold| !hold.can_clear());
-            let pod = hopeless.unwrap_or(&blocked[0]).pod;
+            let permanent = blocked.iter().find(|blocker| !blocker.can_clear());
+            let pod = permanent.unwrap_or(&blocked[0]).pod;
             if never || waited >= context.settings.limits.drain / 2 {
                 context.effect(Effect::DeletePod {
                     namespace: pod.namespace.clone(),
@@ -145,21 +144,20 @@ fn budget_blocks(context: &Context<'_>, blocked: &[EvictionBlocker<'_>]) -> Halt
     }
 }
 
-/// How many pods of each controller serve now, and what a drain will cost.
+/// Records the Ready pods of each controller, and the losses of a drain.
 fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Fact {
     let mut workloads = BTreeMap::new();
     let mut losses = Vec::new();
     for (pod, _) in here {
         let name = format!("{}/{}", pod.namespace, pod.name);
         if pod.local_data {
-            losses
-                .push(format!("pod {name} keeps data in an emptyDir, which is lost when it moves"));
+            losses.push(format!("pod {name} has an emptyDir, whose data is lost"));
         }
         let Some(controller) = &pod.controller else {
-            losses.push(format!("pod {name} has no controller, so nothing makes it again"));
+            losses.push(format!("pod {name} has no controller and will not be recreated"));
             continue;
         };
-        // A job's pods end by themselves: their number proves nothing.
+        // Pods of a Job end on their own.
         if controller.kind == "Job" {
             continue;
         }
@@ -171,7 +169,7 @@ fn baseline(step: Step, pods: &[Pod], here: &[(&Pod, &Node)]) -> Fact {
     Fact::Workloads { step, workloads, losses }
 }
 
-/// How many pods of a controller serve.
+/// Returns the number of Ready pods of a controller.
 pub(super) fn serving<'a>(pods: impl IntoIterator<Item = &'a Pod>, controller: &str) -> usize {
     let of = |pod: &&Pod| pod.controller.as_ref().is_some_and(|c| c.uid == controller);
     pods.into_iter().filter(of).filter(|pod| pod.serving()).count()

@@ -1,14 +1,13 @@
 //! Decides what a repair does next.
 //!
-//! A decision depends on the replayed run, on what was read since the last change, and on the time; nothing else is
-//! kept. Every step is *level-triggered*: it compares what is with what should be, so that after a crash it does not
-//! matter what was being done, only what is still missing.
+//! A decision depends only on the replayed run, on the reads since the last change, and on the time. Every step is
+//! *level-triggered*: it compares actual with desired state, so that a run can continue after a crash at any point.
 //!
 //! | module | idea |
 //! |---|---|
-//! | `reads` | what each step depends on |
+//! | `reads` | reads of each step |
 //! | `decide` | the step's decision, and the preconditions of its effect |
-//! | `context` | what a step may know, and how an effect is tried again |
+//! | `context` | inputs of a step, and the retry policy of its effects |
 //! | `clear_operation`, `pools`, `drain`, `verify` | the steps |
 //! | `rollback` | `abort` |
 

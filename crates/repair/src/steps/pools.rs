@@ -1,4 +1,4 @@
-//! Making and deleting pools.
+//! Creates and deletes pools.
 
 use super::context::{Context, Halt, Progress, Unknown, resumable};
 use super::verify;
@@ -13,36 +13,36 @@ use crate::workflow::{Decision, RepairRun as _};
 use mooring_workflow::Effect as _;
 use mooring_workflow::Reading;
 
-/// The temporary pool exists, is this run's, and its operation succeeded.
+/// Ensures that the temporary pool of this run is Succeeded.
 pub(super) fn create_temporary(context: &Context<'_>) -> Progress {
     let name = context.run.temporary();
     if let Some(pool) = context.pool(&name)?
         && !context.belongs_to_run(pool)
         && !context.is_adopted(pool)
     {
-        let message = format!("there is a pool {name} that is not of this run");
+        let message = format!("pool {name} exists but was not created by this run");
         return Err(resumable(Reason::NameTaken, message));
     }
     let body = context.temporary_body();
-    // What an earlier run left is not this run's before it has its size and tags.
+    // An adopted pool belongs to this run once it has its size and tags.
     let is_made = |pool: &Pool| context.belongs_to_run(pool);
     ensure_pool(context, &name, body, is_made)
 }
 
-/// The pool exists again, on another scale set, and its operation succeeded.
+/// Ensures that the pool is Succeeded on another scale set.
 pub(super) fn recreate(context: &Context<'_>) -> Progress {
     let name = context.run.pool();
     let body = context.plan().pool_body.clone();
     if let Some(pool) = recreated_externally(context)? {
         return match pool.state() {
-            "Succeeded" => {
-                Ok(vec![format!("somebody made pool {name} again; it is left as it is")])
-            }
+            "Succeeded" => Ok(vec![format!(
+                "pool {name} was recreated outside this run; leaving it unchanged"
+            )]),
             state => Err(context.wait(format!("for pool {name}, which is {state}"))),
         };
     }
-    // A stale reading may still show the pool that was deleted, and a journal may claim a deletion that never was:
-    // nothing is written over that pool.
+    // A stale response may show the deleted pool, and a journal may claim a deletion that never happened: that pool is not
+    // written.
     if context.pool(name)?.is_some() && context.on_planned_set()? {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
@@ -73,13 +73,12 @@ fn ensure_pool(
         Some(pool) if pool.busy() => {
             Err(context.wait(format!("for pool {name}, which is {}", pool.state())))
         }
-        // The same body again is the same request.
         Some(pool) if pool.state() == "Failed" => Err(retry(context, put, pool)),
         _ => Err(context.effect(put)),
     }
 }
 
-/// Error codes after which the same request fails again, whatever is waited for.
+/// Error codes after which the same request fails again.
 const NON_RETRYABLE_CODES: [&str; 7] = [
     "QuotaExceeded",
     "ErrCode_InsufficientVCPUQuota",
@@ -90,7 +89,7 @@ const NON_RETRYABLE_CODES: [&str; 7] = [
     "SubnetIsFull",
 ];
 
-/// Makes an effect on a pool that may be Failed by the last try, and says why that is so.
+/// Retries an effect on a pool that may be Failed by the last attempt, and adds the reason.
 fn retry(context: &Context<'_>, effect: Effect, pool: &Pool) -> Halt {
     let codes = match failure_codes(context, &effect) {
         Ok(codes) => codes,
@@ -105,12 +104,12 @@ fn retry(context: &Context<'_>, effect: Effect, pool: &Pool) -> Halt {
     }
 }
 
-/// The operation that the last try of an effect began.
+/// Returns the operation of the last attempt of an effect.
 pub(super) fn operation(context: &Context<'_>, key: &str) -> Option<Query> {
     context.run.attempt(key)?.token.clone().map(Query::Operation)
 }
 
-/// What the operation behind a failed pool says; stops if that is that trying again is useless.
+/// Returns the error codes of the operation of a failed pool; stops if a retry is useless.
 fn failure_codes(context: &Context<'_>, effect: &Effect) -> Result<String, Halt> {
     let Some(attempt) = context.run.attempt(&effect.key()) else { return Ok(String::new()) };
     let Some(token) = &attempt.token else { return Ok(String::new()) };
@@ -130,20 +129,22 @@ fn failure_codes(context: &Context<'_>, effect: &Effect) -> Result<String, Halt>
     Ok(if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) })
 }
 
-/// The broken pool is gone. Deleted only if it is still the very pool of the snapshot, unedited.
+/// Ensures that the wedged pool is deleted. Deletes it only if it is unchanged since the snapshot.
 pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     let name = context.run.pool();
     let Some(pool) = context.pool(name)? else {
         ensure_deleted_by_run(context)?;
-        return Ok(vec![format!("pool {name} is gone")]);
+        return Ok(vec![format!("pool {name} deleted")]);
     };
     if pool.state() == "Deleting" {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
     if context.run.deletion().is_some() && context.on_another_set()? {
-        return Ok(vec![format!("pool {name} is gone; somebody made another of its name")]);
+        return Ok(vec![format!(
+            "pool {name} deleted; another pool with its name was created outside this run"
+        )]);
     }
-    // Also if the deletion was intended before: a process that died may never have asked for it.
+    // Also after an earlier intent: the process may have died before the request.
     checks::ensure_all(context, &[POOL_UNCHANGED, POOL_STATE])?;
     if pool.busy() {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
@@ -152,14 +153,13 @@ pub(super) fn delete_pool(context: &Context<'_>) -> Progress {
     Err(retry(context, delete(pool), pool))
 }
 
-/// The temporary pool is gone.
 pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     let name = context.run.temporary();
     let Some(pool) = context.pool(&name)? else {
-        return Ok(vec![format!("pool {name} is gone")]);
+        return Ok(vec![format!("pool {name} deleted")]);
     };
     if !context.belongs_to_run(pool) {
-        let message = format!("there is a pool {name} that is not of this run");
+        let message = format!("pool {name} exists but was not created by this run");
         return Err(resumable(Reason::NameTaken, message));
     }
     if pool.busy() {
@@ -169,8 +169,8 @@ pub(super) fn delete_temporary(context: &Context<'_>) -> Progress {
     Err(retry(context, delete(pool), pool))
 }
 
-/// No run ends as repaired while its temporary pool exists, whatever its journal says was done.
-pub(super) fn temporary_gone(context: &Context<'_>) -> Result<(), Halt> {
+/// Ensures that no run ends as repaired while its temporary pool exists, regardless of the journal.
+pub(super) fn ensure_temporary_deleted(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.run.temporary();
     match context.pool(&name)? {
         Some(pool) if context.belongs_to_run(pool) => {

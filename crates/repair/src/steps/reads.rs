@@ -1,7 +1,6 @@
-//! What each step and check depends on. While something is being waited for, only that is read.
+//! Reads of each step. A step that waits reads only what it waits for.
 //!
-//! A list goes as far as the view shows what else is needed. What it depends on itself comes first, so that a view is
-//! complete after four rounds.
+//! A list includes what the view shows to be needed; a view is complete after four rounds.
 
 use mooring_workflow::Phase;
 
@@ -14,7 +13,6 @@ use crate::observation::Query;
 use crate::plan::Step;
 use crate::workflow::RepairRun as _;
 
-/// What the current step depends on.
 pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
     let run = context.run;
     if run.phase == Phase::Aborting {
@@ -88,7 +86,6 @@ fn placed(context: &Context<'_>, step: Step, pool: &str) -> Vec<Query> {
     reads
 }
 
-/// The pool, and why the last write of it failed.
 fn pool_written(context: &Context<'_>, name: &str) -> Vec<Query> {
     let mut reads = vec![Query::Pools];
     if let Ok(Some(pool)) = context.pool(name)
@@ -99,7 +96,7 @@ fn pool_written(context: &Context<'_>, name: &str) -> Vec<Query> {
     reads
 }
 
-/// The pool alone while it is being deleted.
+/// Reads only the pool while it is being deleted.
 fn pool_deleted(context: &Context<'_>) -> Vec<Query> {
     let name = context.run.pool();
     let mut reads = vec![Query::Pools];

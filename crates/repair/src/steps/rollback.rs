@@ -1,8 +1,8 @@
-//! Undoing what can be undone, and saying what cannot.
+//! Rolls back a run as far as possible.
 
 use super::context::{Context, Halt, Unknown, resumable};
 use super::drain;
-use crate::checks::LATE;
+use crate::checks::PROPAGATION_TIMEOUT;
 use crate::effects::Effect;
 use crate::plan::Step;
 use crate::workflow::Attempt;
@@ -10,7 +10,7 @@ use crate::workflow::Reason;
 use crate::workflow::RepairRun as _;
 use mooring_workflow::plural::counted;
 
-/// What stays behind once everything is undone that can be.
+/// Returns what remains after the rollback.
 pub(super) fn roll_back(context: &Context<'_>) -> Result<Vec<String>, Halt> {
     let name = context.run.pool();
     ensure_not_deleted(context)?;
@@ -23,14 +23,14 @@ pub(super) fn roll_back(context: &Context<'_>) -> Result<Vec<String>, Halt> {
     }
     if context.pool(name)?.is_none() {
         left.push(format!(
-            "pool {name} was deleted outside this run; the plan in the journal has its description"
+            "pool {name} was deleted outside this run; the plan in the journal has its configuration"
         ));
     }
     remove_temporary(context, &mut left)?;
     Ok(left)
 }
 
-/// The pool was not deleted by this run: what a deletion has begun nobody can undo.
+/// Ensures that this run did not delete the pool, which cannot be rolled back.
 pub(super) fn ensure_not_deleted(context: &Context<'_>) -> Result<(), Halt> {
     let name = context.run.pool();
     let deletion = context.run.deletion();
@@ -39,30 +39,31 @@ pub(super) fn ensure_not_deleted(context: &Context<'_>) -> Result<(), Halt> {
         return Ok(());
     }
     let goes = pool.is_none_or(|pool| pool.state() == "Deleting");
-    let made_again = !goes && deletion.is_some() && context.on_another_set()?;
-    if goes || made_again {
-        let how =
-            if made_again { "was deleted and made again" } else { "was deleted, or is being so" };
-        let message = format!("pool {name} {how}; only `resume` leads on from here");
+    let recreated = !goes && deletion.is_some() && context.on_another_set()?;
+    if goes || recreated {
+        let how = if recreated {
+            "was deleted and recreated"
+        } else {
+            "was deleted, or is being deleted"
+        };
+        let message = format!("pool {name} {how}; rollback is not possible, run `resume`");
         return Err(resumable(Reason::NotUndoable, message));
     }
     if deletion.is_some_and(|attempt| is_recent(context, attempt)) {
-        return Err(
-            context.wait(format!("to see whether the deletion of pool {name} was accepted"))
-        );
+        return Err(context.wait(format!("for the deletion of pool {name} to be accepted")));
     }
     Ok(())
 }
 
-/// True if what was tried could still show. What was tried before the abort began may have been so by another
-/// machine's clock: it counts from that beginning. A time in the future is of a clock that was ahead.
+/// Returns true if the effect of an attempt may not be visible yet. Attempts from before the abort, possibly by the clock
+/// of another host, count from its start. A time in the future is that of a clock that was ahead.
 fn is_recent(context: &Context<'_>, attempt: &Attempt) -> bool {
     let since =
         if context.run.is_before_step(attempt) { context.run.session_since() } else { attempt.at };
-    since <= context.now && context.now.duration_since(since) < LATE
+    since <= context.now && context.now.duration_since(since) < PROPAGATION_TIMEOUT
 }
 
-/// Waits while a creation that may have been accepted could still show.
+/// Waits while the result of a creation may not be visible yet.
 fn ensure_creation_settled(context: &Context<'_>, name: &str) -> Result<(), Halt> {
     match context.run.attempt(&Effect::key_of_put(name)) {
         Some(put)
@@ -77,11 +78,11 @@ fn ensure_creation_settled(context: &Context<'_>, name: &str) -> Result<(), Halt
     }
 }
 
-/// Why the cluster needs the temporary pool.
+/// Returns the reason why the cluster needs the temporary pool.
 fn needed(context: &Context<'_>, name: &str) -> Result<Option<String>, Unknown> {
-    let carried = drain::evictable_pods(context, name)?.len();
-    if carried > 0 {
-        return Ok(Some(format!("it carries {}", counted(carried, "pod"))));
+    let running = drain::evictable_pods(context, name)?.len();
+    if running > 0 {
+        return Ok(Some(format!("it runs {}", counted(running, "pod"))));
     }
     if !context.nodes_of(name)?.iter().any(|node| node.ready) {
         return Ok(None);
@@ -91,15 +92,14 @@ fn needed(context: &Context<'_>, name: &str) -> Result<Option<String>, Unknown> 
             return Ok(None);
         }
     }
-    Ok(Some("no other System pool has a usable node".to_owned()))
+    Ok(Some("no other System pool has a Ready, schedulable node".to_owned()))
 }
 
-/// Deletes the temporary pool if nothing needs it.
 fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(), Halt> {
     let name = context.run.temporary();
     let Some(pool) = context.pool(&name)? else { return ensure_creation_settled(context, &name) };
     if !context.belongs_to_run(pool) {
-        left.push(format!("pool {name} stays: its tags name another run or plan"));
+        left.push(format!("pool {name} was kept: its tags name another run or plan"));
         return Ok(());
     }
     if pool.busy() {
@@ -111,10 +111,10 @@ fn remove_temporary(context: &Context<'_>, left: &mut Vec<String>) -> Result<(),
             let effect = Effect::Uncordon { node: node.name.clone(), uid: node.uid.clone() };
             return Err(context.effect(effect));
         }
-        left.push(format!("pool {name} stays: {why}"));
+        left.push(format!("pool {name} was kept: {why}"));
         return Ok(());
     }
-    // Cordon before deleting, so that nothing moves in between the look and the deed.
+    // Cordon first, so that no pod is scheduled between the check and the deletion.
     if let Some(node) = nodes.iter().find(|node| !node.unschedulable) {
         let effect = Effect::Cordon { node: node.name.clone(), uid: node.uid.clone() };
         return Err(context.effect(effect));

@@ -1,10 +1,10 @@
-//! Verification: what the next step relies on.
+//! The steps that verify pools and workloads.
 
 use std::collections::BTreeMap;
 
 use super::context::{Context, Halt, Progress, Unknown};
 use super::{clear_operation, drain};
-use crate::checks::{IP_ADDRESSES, WORKLOADS, enough_nodes, gone, wanted};
+use crate::checks::{IP_ADDRESSES, WORKLOADS, deleted_pool, enough_nodes, wanted};
 use crate::observation::{Addresses, Nic, Pod, Pool, Query, ScaleSet};
 use crate::plan::Step;
 use crate::pool_body;
@@ -13,7 +13,7 @@ use crate::workflow::Workload;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
-/// The temporary pool can carry the load: all its nodes usable, and the fault is not in it too.
+/// Ensures that all nodes of the temporary pool are Ready and have IP addresses.
 pub(super) fn temporary(context: &Context<'_>) -> Progress {
     let name = context.run.temporary();
     let mut proof = vec![enough_nodes(context, &name)?];
@@ -24,28 +24,31 @@ pub(super) fn temporary(context: &Context<'_>) -> Progress {
     Ok(proof)
 }
 
-/// Nothing that could be moved is on the pool at this very moment, and what `drain` evicted from it serves elsewhere.
+/// Ensures that the pool is empty, and that evicted workloads run on other nodes.
 pub(super) fn workloads(context: &Context<'_>, drain: Step, pool: &str) -> Progress {
-    // A node may have come, come back, or been uncordoned since the drain.
+    // A node may have joined, recovered, or been uncordoned since the drain.
     drain::ensure_empty(context, pool)?;
     let mut missing = Vec::new();
     for (uid, workload, serving) in lagging(context, drain, pool)? {
         if serving < desired_replicas(context, uid, workload)? {
             missing
-                .push(format!("{} ({serving} of {} pods serve)", workload.name, workload.serving));
+                .push(format!("{} ({serving} of {} pods Ready)", workload.name, workload.serving));
         }
     }
     if missing.is_empty() {
         let former = context.run.facts.workloads.get(&drain).map_or(0, BTreeMap::len);
-        return Ok(vec![format!("serving elsewhere: {}", counted(former, "workload"))]);
+        return Ok(vec![format!("{} running on other nodes", counted(former, "workload"))]);
     }
     if let Some(reason) = context.settings.overrides.get(WORKLOADS) {
-        return Ok(vec![format!("overridden: {reason}; not placed: {}", missing.join(", "))]);
+        return Ok(vec![format!(
+            "overridden: {reason}; not running on other nodes: {}",
+            missing.join(", ")
+        )]);
     }
-    Err(context.wait(format!("for pods to serve elsewhere: {}", missing.join(", "))))
+    Err(context.wait(format!("for pods to run on other nodes: {}", missing.join(", "))))
 }
 
-/// Workloads with fewer serving pods outside the pool than before the drain: identity, workload, and how many serve.
+/// Returns workloads with fewer Ready pods outside the pool than before the drain: identity, workload, and Ready pods.
 pub(super) fn lagging<'a>(
     context: &Context<'a>,
     drain: Step,
@@ -60,15 +63,14 @@ pub(super) fn lagging<'a>(
     Ok(serving.filter(|(_, workload, serving)| *serving < workload.serving).collect())
 }
 
-/// Reads how many pods a workload should have, if that can be read.
 pub(super) fn replicas(workload: &Workload) -> Option<Query> {
     let name = &workload.name;
     let kinds = ["/ReplicaSet/", "/StatefulSet/"];
     kinds.iter().any(|kind| name.contains(kind)).then(|| Query::Replicas(name.clone()))
 }
 
-/// How many pods of a workload should serve: as many as did before, unless somebody rolled it over, scaled it down or
-/// deleted it meanwhile.
+/// Returns the number of pods that must be Ready: as many as before, unless the workload was rolled out, scaled down or
+/// deleted since.
 fn desired_replicas(
     context: &Context<'_>,
     uid: &str,
@@ -84,10 +86,9 @@ fn desired_replicas(
     })
 }
 
-/// The pool is Succeeded on another scale set, whose last write succeeded.
 pub(super) fn rebuilt<'a>(context: &Context<'a>) -> Result<(&'a Pool, &'a ScaleSet), Halt> {
     let name = context.run.pool();
-    let Some(pool) = context.pool(name)? else { return Err(gone(context, name)) };
+    let Some(pool) = context.pool(name)? else { return Err(deleted_pool(context, name)) };
     if pool.state() != "Succeeded" {
         return Err(context.wait(format!("for pool {name}, which is {}", pool.state())));
     }
@@ -99,13 +100,13 @@ pub(super) fn rebuilt<'a>(context: &Context<'a>) -> Result<(&'a Pool, &'a ScaleS
     }
     if set.state != "Succeeded" {
         return Err(
-            context.wait(format!("for a write of {} to succeed; it is {}", set.name, set.state))
+            context.wait(format!("for a successful write to {}, which is {}", set.name, set.state))
         );
     }
     Ok((pool, set))
 }
 
-/// The cure: another scale set, a write that succeeded, addresses, and a cluster that is Succeeded.
+/// Verifies the new scale set, a successful write, IP addresses, and the state of the cluster.
 pub(super) fn pool(context: &Context<'_>) -> Progress {
     let name = context.run.pool();
     let (pool, set) = rebuilt(context)?;
@@ -119,11 +120,11 @@ pub(super) fn pool(context: &Context<'_>) -> Progress {
     Ok(proof)
 }
 
-/// Every interface has an address. One that does not say proves nothing, and an empty list is the fault.
+/// Ensures that no interface has an empty list of IP addresses. One without a list proves nothing.
 pub(super) fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Result<String, Halt> {
     let Some(nics) = context.nics(set)? else {
         let reason = &context.settings.overrides[IP_ADDRESSES];
-        return Ok(format!("addresses of {} were not read; overridden: {reason}", set.name));
+        return Ok(format!("IP addresses of {} were not read; overridden: {reason}", set.name));
     };
     let of = |wanted: fn(&Nic) -> bool| nics.iter().filter(|nic| wanted(nic)).count();
     let empty = of(|nic| nic.addresses == Addresses::Empty);
@@ -132,14 +133,14 @@ pub(super) fn addresses(context: &Context<'_>, pool: &str, set: &ScaleSet) -> Re
     if empty > 0 || missing {
         if let Some(reason) = context.settings.overrides.get(IP_ADDRESSES) {
             return Ok(format!(
-                "of the interfaces of {}, {empty} are without an address and {with} with one; overridden: {reason}",
+                "interfaces of {}: {empty} without an IP address, {with} with one; overridden: {reason}",
                 set.name
             ));
         }
         return Err(context.wait(format!(
-            "for addresses: of the interfaces of {}, {empty} are without and {with} with one",
+            "for IP addresses; interfaces of {}: {empty} without, {with} with one",
             set.name
         )));
     }
-    Ok(format!("{} of {} with addresses and none without", counted(with, "interface"), set.name))
+    Ok(format!("{} of {}, all with IP addresses", counted(with, "interface"), set.name))
 }

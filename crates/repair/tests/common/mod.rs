@@ -21,7 +21,7 @@ pub(crate) fn target(pool: &str) -> Target {
     }
 }
 
-/// A plan with something in every member.
+/// A plan with a value in every member.
 pub(crate) fn document(settings: &Settings) -> Document {
     let pool = settings.target.pool.clone();
     Document {
@@ -43,7 +43,6 @@ pub(crate) fn document(settings: &Settings) -> Document {
     }
 }
 
-/// A process that may do all of the plan.
 pub(crate) fn session(settings: &Settings, owner: Owner) -> Box<Session> {
     let plan = document(settings);
     Box::new(Session {

@@ -1,4 +1,4 @@
-//! The model itself: what it answers, how it changes, and what must always hold.
+//! The model: state, changes and invariants.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub const CLUSTER: &str =
 pub const SETS: &str =
     "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets";
 
-/// A plain value: whoever clones it has the same world, and what happens in one does not touch the other.
+/// A plain value: clones are independent.
 #[derive(Clone)]
 pub struct Cloud {
     pub now: Timestamp,
@@ -34,31 +34,30 @@ pub struct Cloud {
     pub effects: u64,
     pub aborts: Vec<String>,
     pub(super) settles_at: Option<Timestamp>,
-    /// Pools whose nodes come late, and when.
+    /// Pools whose nodes join late, and when.
     pub(super) late: BTreeMap<String, Timestamp>,
-    /// The nodes of a pool of this name never come.
+    /// Pool whose nodes never join.
     pub barren: Option<&'static str>,
-    /// The controller of this workload makes no pods any more.
+    /// Workload whose controller creates no pods.
     pub idle: Option<&'static str>,
-    /// So many deletions are accepted and fail, with this code.
+    /// Number of deletions that are accepted and fail, and their code.
     pub fails_to_delete: u32,
     pub fails_with: &'static str,
-    /// Operations that did not succeed, by their tokens.
+    /// Failed operations by token.
     pub failed: BTreeMap<String, Operation>,
-    /// What the journal says.
     pub state: Option<Run>,
     pub(super) made: u32,
-    /// Effects whose key begins so are refused for good.
+    /// Effects whose key has this prefix are rejected permanently.
     pub forbidden: Option<&'static str>,
-    /// Since when nobody asks for the write that fails.
+    /// End of the failing writes.
     pub failing_until: Option<Timestamp>,
     /// The clock jumps by this when an operation is aborted.
     pub jump: SignedDuration,
-    /// The activity log does not answer.
+    /// The activity log is unavailable.
     pub mute: bool,
-    /// The temporary pool has had a node that takes pods.
+    /// The temporary pool has had a Ready node.
     up: bool,
-    /// Operations take this long: short, since every look while one waits is work for the test.
+    /// Duration of operations: short, since every poll takes test time.
     pub pace: SignedDuration,
 }
 
@@ -133,8 +132,7 @@ impl Cloud {
         cloud
     }
 
-    /// Things happen at whole seconds. What was changed since the last one shows after a second; from then on
-    /// only the seconds count at which something is due.
+    /// Changes are visible after a second; then only seconds with a due event count.
     pub fn advance(&mut self, to: Timestamp) {
         let second = SignedDuration::from_secs(1);
         let mut next = self.now.checked_add(second).unwrap();
@@ -145,14 +143,13 @@ impl Cloud {
         }
     }
 
-    /// When something happens by itself next.
+    /// Time of the next event.
     fn due(&self) -> Option<Timestamp> {
         let operations = self.pools.values().filter_map(|pool| Some(pool.operation?.0));
         let ends = self.pods.iter().filter_map(|pod| pod.ends_at);
         operations.chain(ends).chain(self.settles_at).chain(self.late.values().copied()).min()
     }
 
-    /// Everything that happens by itself.
     fn tick(&mut self) {
         let now = self.now;
         if self.settles_at.is_some_and(|at| at <= now) {
@@ -231,7 +228,6 @@ impl Cloud {
         self.check();
     }
 
-    /// The nodes of pools that were made, once it is their time.
     fn nodes_come(&mut self) {
         let now = self.now;
         let due: Vec<String> =
@@ -250,7 +246,7 @@ impl Cloud {
         }
     }
 
-    /// The nodes of a pool stop or begin to be ready, and with them their pods.
+    /// Changes the readiness of a pool's nodes and their pods.
     pub fn set_ready(&mut self, pool: &str, ready: bool, since: Timestamp) {
         for node in self.nodes.iter_mut().filter(|node| node.pool == pool) {
             (node.ready, node.since) = (ready, since);
@@ -260,7 +256,7 @@ impl Cloud {
         }
     }
 
-    /// What did not come before comes now.
+    /// Lets missing nodes join.
     pub fn nodes_come_after_all(&mut self) {
         if let Some(pool) = self.barren.take()
             && self.pools.get(pool).is_some_and(|pool| pool.state() == "Succeeded")
@@ -269,7 +265,7 @@ impl Cloud {
         }
     }
 
-    /// What must hold at every instant.
+    /// Checks the invariants.
     pub fn check(&self) {
         let ours = |state: &Run| state.attempts.contains_key("put pool systmp");
         if self.pools.contains_key("systmp")
@@ -303,7 +299,6 @@ impl Cloud {
         self.check();
     }
 
-    /// How the journal's last run ended; none if it did not.
     pub fn finish(&self) -> Option<Finish> {
         match self.journal.last()?.entry {
             Entry::Finished { finish, .. } => Some(finish),
@@ -311,7 +306,7 @@ impl Cloud {
         }
     }
 
-    /// What is left at the end, without what differs from run to run.
+    /// Final state without values that differ between runs.
     pub fn end_state(&self) -> Value {
         let pools: BTreeMap<_, _> = self
             .pools

@@ -1,4 +1,4 @@
-//! What happens when somebody asks the model to change something, and what can go wrong with that.
+//! Effects on the model, and their faults.
 
 use mooring_workflow::Effect as _;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use serde_json::Value;
 use super::cloud::{CLUSTER, Cloud};
 use super::model::Pool;
 
-/// Longer than anybody waits.
+/// Longer than any timeout.
 const SLOW: SignedDuration = SignedDuration::from_mins(25);
 
-/// What goes wrong with one call.
+/// Fault of one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fault {
     Refused(u16),
@@ -24,18 +24,18 @@ pub enum Fault {
     LostAfter,
     /// The operation is accepted and fails later.
     Doomed,
-    /// The operation is accepted and cancelled later.
+    /// The operation is accepted and canceled later.
     Cancelled,
-    /// The operation is accepted, and another one takes its place, which takes longer and succeeds.
+    /// The operation is accepted and replaced by a longer one, which succeeds.
     Replaced,
-    /// The operation is accepted and takes longer than anybody waits.
+    /// The operation is accepted and takes longer than any timeout.
     Slow,
-    /// The operation succeeds, and the nodes come later than anybody waits.
+    /// The operation succeeds, and the nodes join after all timeouts.
     Barren,
 }
 
 impl Fault {
-    /// The state in which an operation ends by it.
+    /// Final state of the operation.
     fn end(self) -> Option<&'static str> {
         match self {
             Self::Doomed => Some("Failed"),
@@ -44,8 +44,8 @@ impl Fault {
         }
     }
 
-    /// What the operation says of itself then.
-    fn told(self) -> Option<Operation> {
+    /// Error code of the operation.
+    fn error_code(self) -> Option<Operation> {
         let status = match self {
             Self::Replaced => "Canceled",
             other => other.end()?,
@@ -102,7 +102,7 @@ impl Cloud {
         let ends = self.now.checked_add(pace).unwrap();
         let soon = self.soon();
         let token = format!("op-{}", self.effects);
-        if let Some(mut ended) = fault.and_then(Fault::told) {
+        if let Some(mut ended) = fault.and_then(Fault::error_code) {
             ended.codes = vec![self.fails_with.to_owned()];
             self.failed.insert(token.clone(), ended);
         }
@@ -132,7 +132,7 @@ impl Cloud {
                 Ok(EffectResult::Done)
             }
             Effect::AbortOperation { operation, .. } => {
-                // What is sent is sent only after one more look at what runs.
+                // The abort is sent only after a read of the running operation.
                 if self.operation.as_ref().is_none_or(|running| running.name != *operation) {
                     return Err(409);
                 }
@@ -197,7 +197,6 @@ impl Cloud {
         Ok(())
     }
 
-    /// False if there is no such pool.
     fn delete(
         &mut self,
         name: &str,
@@ -238,7 +237,7 @@ impl Cloud {
         let found = self.pods.iter().find(|found| found.name == name).ok_or(404_u16)?;
         let workload = self.workloads.iter().find(|workload| workload.app == found.app);
         let budget = workload.map(|workload| workload.budget(&self.pods, self.now));
-        // What is pending serves nobody, and goes whatever a budget says.
+        // Pending pods are evicted regardless of PDBs.
         let heeds_budgets = heeds_budgets && found.seen(self.now).phase != "Pending";
         if heeds_budgets && budget.is_some_and(|budget| budget.allowed <= 0) {
             return Err(429);

@@ -1,12 +1,12 @@
-//! A small honest model of a cluster with one wedged pool, under a virtual clock.
+//! A small model of a cluster with one wedged pool, under a virtual clock.
 //!
-//! Nothing sleeps and nothing is random unless a seed says so; a killed process is a future that is dropped.
+//! Nothing sleeps, randomness comes from a seed, and a killed process is a dropped future.
 
-mod answers;
 mod cloud;
 mod effects;
-pub mod ends;
 mod model;
+pub mod outcomes;
+mod reads;
 pub mod records;
 pub mod scenarios;
 mod session;
@@ -14,6 +14,6 @@ mod session;
 pub use cloud::{CLUSTER, Cloud, SETS, node, pod};
 pub use model::Workload;
 pub use session::{
-    Chaos, End, Ended, Kill, abort, action_of, decided, go_on, recover, resume, run_to_rest, undo,
-    until, whole,
+    Chaos, End, Ended, Kill, abort, action_of, continue_run, decided, recover, resume, run_to_rest,
+    undo, until, whole,
 };

@@ -13,9 +13,9 @@ pub struct Pool {
     pub set: String,
     pub wedged: bool,
     pub version: u64,
-    /// What is under way: until when, and whether it is a deletion.
+    /// Running operation: its end, and true for a deletion.
     pub operation: Option<(Timestamp, bool)>,
-    /// The running operation will end in this state.
+    /// Final state of the running operation.
     pub doomed: Option<&'static str>,
 }
 
@@ -36,7 +36,6 @@ impl Pool {
         properties["eTag"] = tag.into();
     }
 
-    /// The pool's description, to be changed.
     pub fn edit(&mut self) -> &mut Value {
         Arc::make_mut(&mut self.raw)
     }
@@ -52,7 +51,6 @@ pub struct Node {
     pub pool: String,
     pub instance: String,
     pub ready: bool,
-    /// Since when it is ready or not.
     pub since: Timestamp,
     pub cordoned: bool,
 }
@@ -84,7 +82,7 @@ pub struct Pod {
     pub kind: &'static str,
     pub node: Option<String>,
     pub serves_at: Option<Timestamp>,
-    /// Its node is not ready, so that neither is the pod.
+    /// Its node is not Ready.
     pub lame: bool,
     pub ends_at: Option<Timestamp>,
 }
@@ -119,7 +117,7 @@ impl Pod {
     }
 }
 
-/// A replicated workload with a budget that keeps `min_available` of it.
+/// A replicated workload with a PDB with `min_available`.
 #[derive(Clone)]
 pub struct Workload {
     pub app: &'static str,

@@ -1,13 +1,13 @@
-//! Journals written by hand, and runs that may begin on them or not.
+//! Journals written by hand, and runs that start on them.
 
 use std::sync::Arc;
 
-use mooring_repair::begin::{BeginError, Start, begin};
 use mooring_repair::checks::Capacity;
 use mooring_repair::plan;
 use mooring_repair::plan::{Document, Plan, PlanError};
 use mooring_repair::resume::further_overrides;
 use mooring_repair::settings::Settings;
+use mooring_repair::start_checks::{Start, StartError, begin};
 use mooring_repair::workflow::{Entry, Record, Session};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
@@ -20,37 +20,36 @@ pub fn owner() -> Owner {
     Owner { host: "h".into(), pid: 1, holder: "x".into() }
 }
 
-/// One record more of the last one's run.
+/// The next record of the last run.
 pub fn append(records: &mut Vec<Record>, entry: Entry) {
     let last = records.last().unwrap();
     let record = follow(Some(last), &last.run.clone(), last.at, entry);
     records.push(record);
 }
 
-/// What is around a pool that was never deleted; nothing else of it is known.
-pub fn around() -> Capacity {
+/// Capacity of a pool that was never deleted; everything else is unknown.
+pub fn capacity() -> Capacity {
     Capacity { deletions: Reading::Known(0), ..Capacity::unread() }
 }
 
-/// A new run of what the cloud shows.
 pub fn begun(
     records: &[Record],
     cloud: &Cloud,
     settings: &Settings,
-    around: &Capacity,
-) -> Result<Record, BeginError> {
-    let plan = planned(cloud, settings, around).unwrap();
+    capacity: &Capacity,
+) -> Result<Record, StartError> {
+    let plan = planned(cloud, settings, capacity).unwrap();
     let run = format!("run{}", records.len());
     let approval = Approval::Typed(plan.document.hash());
     begin(records, &plan, &[], settings, Start { owner: owner(), approval }, &run, cloud.now)
 }
 
-/// A plan of what the cloud shows, by nobody's judgement of the wedge.
-pub fn planned(cloud: &Cloud, settings: &Settings, around: &Capacity) -> Result<Plan, PlanError> {
-    plan::build(&cloud.looked_at(), settings, around, &[], ApprovalToken::expiry(cloud.now))
+/// A plan without checks of the wedge.
+pub fn planned(cloud: &Cloud, settings: &Settings, capacity: &Capacity) -> Result<Plan, PlanError> {
+    plan::build(&cloud.read_all(), settings, capacity, &[], ApprovalToken::expiry(cloud.now))
 }
 
-/// A process that goes on with a plan that its operator has the token of.
+/// A process that continues a plan with its token.
 pub fn session(plan: &Arc<Document>, settings: &Settings) -> Box<Session> {
     Box::new(Session {
         overrides: further_overrides(plan, settings),

@@ -1,4 +1,4 @@
-//! Worlds to begin with.
+//! Initial states.
 
 use jiff::SignedDuration;
 use mooring_repair::observation::Operation;
@@ -8,10 +8,9 @@ use serde_json::json;
 use super::cloud::{Cloud, node, pod};
 use super::model::Workload;
 
-/// A name and a world.
 pub type Scenario = (&'static str, fn() -> Cloud);
 
-/// Worlds in which the repair reaches its end.
+/// States in which the repair finishes.
 pub const CURABLE: [Scenario; 5] = [
     ("wedged", Cloud::wedged),
     ("old operation", old_operation),
@@ -20,7 +19,7 @@ pub const CURABLE: [Scenario; 5] = [
     ("no node left", no_node_left),
 ];
 
-/// Worlds in which it stops, and waits for a person.
+/// States in which it stops for an operator.
 pub const STUCK: [Scenario; 3] = [
     ("budget that never clears", budget_that_never_clears),
     ("temporary nodes that never come", || barren("systmp")),
@@ -36,14 +35,14 @@ pub fn settings() -> Settings {
     })
 }
 
-/// The same, with a reason to go over something.
+/// The same with an override.
 pub fn overriding(name: &str) -> Settings {
     let mut settings = settings();
     settings.add_override(&format!("{name}=ticket 7")).unwrap();
     settings
 }
 
-/// An operation hangs since half an hour and has to be aborted.
+/// An operation has been stuck for half an hour and must be aborted.
 pub fn old_operation() -> Cloud {
     let mut cloud = Cloud::wedged();
     cloud.cluster_state = "Updating".into();
@@ -53,7 +52,7 @@ pub fn old_operation() -> Cloud {
     cloud
 }
 
-/// A node never confirms that a pod has ended.
+/// A node never confirms the deletion of a pod.
 pub fn dead_node() -> Cloud {
     let mut cloud = Cloud::wedged();
     let mut dead = node("system", "aks-system-0", 1);
@@ -65,21 +64,21 @@ pub fn dead_node() -> Cloud {
     cloud
 }
 
-/// No node of the pool is ready any more, and what ran on them is still said to be there.
+/// No node of the pool is Ready, and their pods are still listed.
 pub fn no_node_left() -> Cloud {
     let mut cloud = Cloud::wedged();
     cloud.set_ready("system", false, jiff::Timestamp::UNIX_EPOCH);
     cloud
 }
 
-/// The nodes of a pool that is made never come.
+/// The nodes of a new pool never join.
 pub fn barren(pool: &'static str) -> Cloud {
     let mut cloud = Cloud::wedged();
     cloud.barren = Some(pool);
     cloud
 }
 
-/// A budget allows no eviction until a third pod serves.
+/// A PDB allows no eviction until a third pod is Ready.
 pub fn budget_that_clears() -> Cloud {
     let mut cloud = Cloud::wedged();
     cloud.workloads.push(Workload { app: "slow", replicas: 3, min_available: 2 });
@@ -91,7 +90,7 @@ pub fn budget_that_clears() -> Cloud {
     cloud
 }
 
-/// A budget allows no eviction, ever.
+/// A PDB never allows a disruption.
 pub fn budget_that_never_clears() -> Cloud {
     let mut cloud = Cloud::wedged();
     cloud.workloads.push(Workload { app: "rigid", replicas: 1, min_available: 1 });

@@ -1,4 +1,4 @@
-//! A process that runs, dies and is resumed.
+//! A process that is killed and resumed.
 
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
@@ -29,13 +29,13 @@ use mooring_workflow::workflow::{View as _, Workflow as _};
 
 use super::cloud::Cloud;
 use super::effects::Fault;
-use super::records::{around, begun, session};
+use super::records::{begun, capacity, session};
 use super::scenarios::settings;
 
-/// How long it takes until somebody resumes what was killed.
+/// Time between a kill and its resumption.
 const PAUSE: SignedDuration = SignedDuration::from_secs(20);
 
-/// When a process dies: at its n-th point. A point is before and after every effect and every record.
+/// Kills a process at its n-th point. Points are before and after every effect and every record.
 #[derive(Clone, Default)]
 pub struct Kill {
     pub at: Option<u64>,
@@ -64,13 +64,13 @@ struct Session<'a> {
     cloud: Rc<RefCell<Cloud>>,
     kill: Kill,
     chaos: Option<&'a RefCell<Chaos>>,
-    /// The worlds that a kill would have left, if somebody wants them.
+    /// Collects the states after a kill at each point.
     forks: Option<&'a RefCell<Vec<Cloud>>>,
 }
 
 impl Session<'_> {
-    /// Somebody took this process for dead while its request was on its way, resumed the run and died in turn. The
-    /// request arrives in their world; what came of it nobody can write down.
+    /// Another process takes over during a request of this one, and is killed as well. The request is applied, and its result is
+    /// not recorded.
     fn lose_lease(&self) {
         let Some(chaos) = self.chaos else { return };
         if !chaos.borrow_mut().strikes(0.01) {
@@ -93,11 +93,11 @@ impl Session<'_> {
 pub struct Chaos {
     pub random: Random,
     pub left: u32,
-    /// The last answer to each question.
+    /// Last result of each query.
     last: Vec<(Query, Answer)>,
-    /// The Kubernetes API is away until then.
+    /// End of an outage of the Kubernetes API.
     away: Option<Timestamp>,
-    /// By how much the process's clock is wrong.
+    /// Clock skew of the process.
     skew: SignedDuration,
 }
 
@@ -112,13 +112,13 @@ impl Chaos {
         }
     }
 
-    /// Somebody sets the clock, forth or back by some minutes.
+    /// Moves the clock by some minutes.
     fn set_clock(&mut self) {
         let seconds = i64::try_from(self.random.below(8 * 60)).unwrap() - 4 * 60;
         self.skew = SignedDuration::from_secs(seconds);
     }
 
-    /// True if the Kubernetes API is away now; it may just have gone.
+    /// Returns true during an outage, which may start now.
     fn is_away(&mut self, now: Timestamp) -> bool {
         if self.away.is_none() && self.strikes(0.002) {
             let seconds = 10 + self.random.below(600);
@@ -150,7 +150,7 @@ impl World<PoolRepair> for Session<'_> {
         if let Some(chaos) = self.chaos {
             let mut chaos = chaos.borrow_mut();
             if chaos.strikes(0.01) {
-                // The machine slept.
+                // The host was suspended.
                 pause = pause.checked_add(SignedDuration::from_mins(7)).unwrap();
             }
             if chaos.strikes(0.005) {
@@ -242,7 +242,7 @@ impl World<PoolRepair> for Session<'_> {
     fn progress(&mut self, _: &Run, _: &Decision) {}
 }
 
-/// The same question, not answered.
+/// The same query, failed.
 fn unanswered(answer: Answer, random: &mut Random) -> Answer {
     let how = random.below(20);
     match answer {
@@ -269,7 +269,6 @@ fn missing<T>(how: u64) -> Reading<T> {
     }
 }
 
-/// How a process ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     Killed,
@@ -277,7 +276,7 @@ pub enum Ended {
     Broke(RunError),
 }
 
-/// One process: begins a run if there is none, else resumes it, until it rests or dies.
+/// Starts or resumes a run until it stops or is killed.
 pub fn resume(
     cloud: &Rc<RefCell<Cloud>>,
     settings: &Settings,
@@ -288,8 +287,7 @@ pub fn resume(
     process(Session { cloud: cloud.clone(), kill: kill.clone(), chaos, forks: None })
 }
 
-/// One process that nobody kills. `forks` gets the worlds that it would have left behind if it had been killed at
-/// its points, in their order: what comes before a kill is done once for all of them.
+/// Runs a process without a kill. `forks` collects the states after a kill at each point, so that the common part runs once.
 pub fn whole(cloud: Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
     let cloud = Rc::new(RefCell::new(cloud));
     begin(&mut cloud.borrow_mut(), settings);
@@ -297,7 +295,7 @@ pub fn whole(cloud: Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Cloud
     End { ended: process(session), cloud, processes: 1 }
 }
 
-/// Somebody finds what a kill left, a while later, and undoes it; see [`whole`].
+/// Rolls back a killed run a while later; see [`whole`].
 pub fn undo(left: &Cloud, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
     let mut cloud = left.clone();
     cloud.advance(cloud.now.checked_add(PAUSE).unwrap());
@@ -307,7 +305,6 @@ pub fn undo(left: &Cloud, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
     End { ended: process(session), cloud, processes: 1 }
 }
 
-/// Somebody asks to undo the run.
 pub fn abort(cloud: &mut Cloud) {
     let state = cloud.state.clone().unwrap();
     let mut session = session(&state.session.plan, &state.session.settings());
@@ -317,8 +314,8 @@ pub fn abort(cloud: &mut Cloud) {
     cloud.append(&record);
 }
 
-/// A process that continues the run with this authority, and that nobody kills.
-pub fn go_on(cloud: Cloud, session: Box<mooring_repair::workflow::Session>) -> End {
+/// Continues the run with this session, without a kill.
+pub fn continue_run(cloud: Cloud, session: Box<mooring_repair::workflow::Session>) -> End {
     let mut cloud = cloud;
     let run = cloud.state.as_ref().unwrap().id.clone();
     let record = follow(cloud.journal.last(), &run, cloud.now, Entry::Resumed(session));
@@ -349,7 +346,7 @@ fn begin(cloud: &mut Cloud, settings: &Settings) {
             (state.id, Entry::Resumed(session))
         }
         _ => {
-            let record = begun(&cloud.journal, cloud, settings, &around()).unwrap();
+            let record = begun(&cloud.journal, cloud, settings, &capacity()).unwrap();
             return cloud.append(&record);
         }
     };
@@ -357,17 +354,17 @@ fn begin(cloud: &mut Cloud, settings: &Settings) {
     cloud.append(&record);
 }
 
-/// The end of a run that may have died on its way.
+/// Result of a run that may have been killed.
 pub struct End {
     pub cloud: Rc<RefCell<Cloud>>,
     pub ended: Ended,
     pub processes: u32,
 }
 
-/// Somebody finds what a kill left, a while later, and resumes it once; see [`whole`].
+/// Resumes a killed run a while later; see [`whole`].
 pub fn recover(left: &Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Cloud>>>) -> End {
     let mut cloud = left.clone();
-    // It may have died after its very last record.
+    // It may have been killed after its last record.
     if let Some(finish) = cloud.finish() {
         let ended = Ended::Rested(RunOutcome::Finished(finish));
         return End { cloud: Rc::new(RefCell::new(cloud)), ended, processes: 0 };
@@ -376,7 +373,7 @@ pub fn recover(left: &Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Clo
     whole(cloud, settings, forks)
 }
 
-/// A run that was killed right after `step` was written down as done.
+/// A run that was killed right after `step` was recorded as done.
 pub fn until(step: Step, settings: &Settings, make: impl Fn() -> Cloud) -> Rc<RefCell<Cloud>> {
     for point in 0..500 {
         let cloud = Rc::new(RefCell::new(make()));
@@ -389,7 +386,7 @@ pub fn until(step: Step, settings: &Settings, make: impl Fn() -> Cloud) -> Rc<Re
     panic!("{step:?} was never done");
 }
 
-/// Runs to rest, with one kill per process from the list, and resumes at most `most` times.
+/// Runs until it stops, with one kill per process from the list, and resumes at most `most` times.
 pub fn run_to_rest(
     cloud: Cloud,
     settings: &Settings,
@@ -404,7 +401,7 @@ pub fn run_to_rest(
             kills.get(processes as usize).map_or_else(Kill::default, |point| Kill::at(*point));
         let mut ended = resume(&cloud, settings, &kill, chaos);
         processes += 1;
-        // It may have died after its very last record.
+        // It may have been killed after its last record.
         if let Some(finish) = cloud.borrow().finish() {
             ended = Ended::Rested(RunOutcome::Finished(finish));
         }
@@ -416,17 +413,17 @@ pub fn run_to_rest(
     }
 }
 
-/// What the process may do that wrote the last session.
+/// Terms of the last session.
 fn terms(records: &[Record]) -> Settings {
     Run::replay(records).ok().flatten().map_or_else(settings, |run| run.session.settings())
 }
 
-/// What a run does next, with everything that it asks for as the cloud shows it, but for what was seen already.
+/// Next decision of a run, with missing reads from the cloud.
 pub fn action_of(run: &Run, seen: ClusterView, cloud: &Cloud) -> Decision {
     decided(run, seen, cloud.now, |query| cloud.observe(query))
 }
 
-/// What a run does next at this time, with what is read as `observe` says.
+/// Next decision of a run at this time, with reads from `observe`.
 pub fn decided(
     run: &Run,
     mut seen: ClusterView,

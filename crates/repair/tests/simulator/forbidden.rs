@@ -1,8 +1,8 @@
-//! Locks, missing rights on linked resources and deny assignments are found before the first change.
+//! Locks, missing permissions on linked resources and deny assignments block before the first change.
 
-use mooring_repair::begin::BeginError;
 use mooring_repair::plan::Plan;
-use mooring_repair::shell::CommandResult;
+use mooring_repair::runtime::CommandResult;
+use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
 use mooring_simulator::azure::{Azure, Denial, DenyAssignment, Lock, LockLevel};
@@ -11,12 +11,12 @@ use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
 use serde_json::json;
 
-use crate::bench::Bench;
+use crate::harness::Harness;
 
 const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
 
-fn change(bench: &Bench, act: impl FnOnce(&mut Azure)) {
-    bench.shell.with(|world, _| act(world.azure_mut()));
+fn change(harness: &Harness, act: impl FnOnce(&mut Azure)) {
+    harness.shell.with(|world, _| act(world.azure_mut()));
 }
 
 fn group(azure: &Azure, name: &str) -> String {
@@ -31,14 +31,13 @@ fn found<'a>(plan: &'a Plan, name: &str) -> &'a CheckResult {
     plan.prechecks.iter().find(|check| check.name == name).unwrap()
 }
 
-async fn planned(bench: &Bench) -> Plan {
-    bench.operator().examine(None, None).await.plan.unwrap()
+async fn planned(harness: &Harness) -> Plan {
+    harness.operator().examine(None, None).await.plan.unwrap()
 }
 
-/// The plan names what forbids the run, and `apply` ends before it changes anything: no request that writes reaches
-/// Azure or Kubernetes, the journal included.
-async fn refuses(bench: &Bench, name: &str, parts: &[&str]) {
-    let mut operator = bench.operator();
+/// The plan shows the blocker, and `apply` sends no write to Azure or Kubernetes, including the journal.
+async fn refuses(harness: &Harness, name: &str, parts: &[&str]) {
+    let mut operator = harness.operator();
     let examined = operator.examine(None, None).await;
     let plan = examined.plan.unwrap();
     let check = found(&plan, name);
@@ -50,10 +49,10 @@ async fn refuses(bench: &Bench, name: &str, parts: &[&str]) {
     let guards = &examined.report.detection.guards;
     let approval = Approval::Typed(plan.document.hash());
     let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
-    let CommandResult::Refused(BeginError::Hopeless(why)) = ending else { panic!("{ending:?}") };
+    let CommandResult::Refused(StartError::Blocked(why)) = ending else { panic!("{ending:?}") };
     assert!(why.contains(&format!("{name}: ")), "{why}");
-    assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
-    let journals = bench
+    assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
+    let journals = harness
         .shell
         .with(|world, _| world.kubernetes().objects("configmaps", Some("mooring-system")).count());
     assert_eq!(journals, 0, "not even a lock of the journal");
@@ -61,13 +60,13 @@ async fn refuses(bench: &Bench, name: &str, parts: &[&str]) {
 
 #[tokio::test(start_paused = true)]
 async fn pool_in_an_own_network_is_rebuilt_with_the_shipped_roles() {
-    let (bench, _running) = Bench::own_network();
-    let plan = planned(&bench).await;
+    let (harness, _running) = Harness::own_network();
+    let plan = planned(&harness).await;
     for name in ["permissions", "locks", "deny-assignments"] {
         let check = found(&plan, name);
         assert_eq!(check.outcome, Outcome::Pass, "{check:?}");
     }
-    let ending = bench.go().await.unwrap();
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
@@ -75,18 +74,18 @@ async fn pool_in_an_own_network_is_rebuilt_with_the_shipped_roles() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn missing_linked_right_is_in_the_plan_and_nothing_is_written() {
-    let (bench, _running) = Bench::own_network();
+async fn missing_linked_permission_blocks_before_any_write() {
+    let (harness, _running) = Harness::own_network();
     let mut subnet = String::new();
-    change(&bench, |azure| {
+    change(&harness, |azure| {
         subnet = azure.options().subnet();
         azure.unassign(&group(azure, "rg-network"));
     });
-    refuses(&bench, "permissions", &[JOIN, &subnet, "mooring-repair-linked.json"]).await;
+    refuses(&harness, "permissions", &[JOIN, &subnet, "mooring-repair-linked.json"]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_linked_resource_of_pool_and_cluster_is_checked() {
+async fn linked_resources_of_pool_and_cluster_are_checked() {
     for (member, id, action) in [
         ("podSubnetID", "Microsoft.Network/virtualNetworks/v/subnets/p", JOIN),
         (
@@ -100,15 +99,15 @@ async fn every_linked_resource_of_pool_and_cluster_is_checked() {
             "Microsoft.Compute/proximityPlacementGroups/write",
         ),
     ] {
-        let (bench, _running) = Bench::new("wedged-system-pool");
-        change(&bench, |azure| {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        change(&harness, |azure| {
             let id = format!("{}/providers/{id}", group(azure, "rg-other"));
             let pool = format!("{}/agentPools/system", azure.options().cluster_id());
             let mut pool = azure.resource(&pool).unwrap().clone();
             pool["properties"][member] = id.into();
             azure.put_resource(pool);
         });
-        refuses(&bench, "permissions", &[action, "rg-other"]).await;
+        refuses(&harness, "permissions", &[action, "rg-other"]).await;
     }
     for (member, value, action) in [
         (
@@ -124,8 +123,8 @@ async fn every_linked_resource_of_pool_and_cluster_is_checked() {
             "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
         ),
     ] {
-        let (bench, _running) = Bench::new("wedged-system-pool");
-        change(&bench, |azure| {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        change(&harness, |azure| {
             let mut text = value.to_string();
             text = text.replace(
                 "/subscriptions/x",
@@ -135,13 +134,13 @@ async fn every_linked_resource_of_pool_and_cluster_is_checked() {
             cluster["properties"][member] = serde_json::from_str(&text).unwrap();
             azure.put_resource(cluster);
         });
-        refuses(&bench, "permissions", &[action, "rg-other"]).await;
+        refuses(&harness, "permissions", &[action, "rg-other"]).await;
     }
 }
 
-/// The right to abort is needed only while something runs.
+/// Permission to abort is needed only while an operation is running.
 #[tokio::test(start_paused = true)]
-async fn nothing_is_aborted_without_the_right_to_do_what_follows() {
+async fn operation_is_not_aborted_without_later_permissions() {
     for action in [
         "Microsoft.ContainerService/managedClusters/abort/action",
         "Microsoft.ContainerService/managedClusters/agentPools/delete",
@@ -149,16 +148,16 @@ async fn nothing_is_aborted_without_the_right_to_do_what_follows() {
         "Microsoft.Resources/tags/write",
         "Microsoft.Compute/virtualMachineScaleSets/networkInterfaces/read",
     ] {
-        let (bench, _running) = Bench::new("wedged-system-pool");
-        change(&bench, |azure| {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        change(&harness, |azure| {
             azure.deny(Denial { principal: None, action: action.to_owned(), scope: None });
         });
-        refuses(&bench, "permissions", &[action]).await;
+        refuses(&harness, "permissions", &[action]).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn locks_on_cluster_groups_and_links_are_in_the_plan_and_nothing_is_written() {
+async fn locks_on_cluster_groups_and_links_block_before_any_write() {
     type Place = fn(&Azure) -> String;
     let cluster: Place = |azure| azure.options().cluster_id();
     let cluster_group: Place = |azure| group(azure, &azure.options().resource_group);
@@ -176,26 +175,26 @@ async fn locks_on_cluster_groups_and_links_are_in_the_plan_and_nothing_is_writte
         (node_group, LockLevel::ReadOnly, "create-temporary"),
         (network, LockLevel::ReadOnly, "create-temporary"),
     ] {
-        let (bench, _running) = Bench::own_network();
+        let (harness, _running) = Harness::own_network();
         let mut scope = String::new();
-        change(&bench, |azure| {
+        change(&harness, |azure| {
             scope = place(azure);
             lock(azure, scope.clone(), level);
         });
         let told = format!("lock keep ({level:?}) on {scope} forbids {steps}");
-        refuses(&bench, "locks", &[&told]).await;
+        refuses(&harness, "locks", &[&told]).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn lock_that_forbids_no_step_keeps_nothing_from_beginning() {
-    let (bench, _running) = Bench::own_network();
-    change(&bench, |azure| {
+async fn lock_that_affects_no_step_does_not_block() {
+    let (harness, _running) = Harness::own_network();
+    change(&harness, |azure| {
         lock(azure, group(azure, "rg-network"), LockLevel::CanNotDelete);
         let user = format!("{}/agentPools/user", azure.options().cluster_id());
         lock(azure, user, LockLevel::CanNotDelete);
     });
-    let ending = bench.go().await.unwrap();
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
@@ -203,9 +202,9 @@ async fn lock_that_forbids_no_step_keeps_nothing_from_beginning() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deny_assignment_is_in_the_plan_and_nothing_is_written() {
-    let (bench, _running) = Bench::own_network();
-    change(&bench, |azure| {
+async fn deny_assignment_blocks_before_any_write() {
+    let (harness, _running) = Harness::own_network();
+    change(&harness, |azure| {
         azure.add_deny_assignment(DenyAssignment {
             name: "network stack".to_owned(),
             scope: group(azure, "rg-network"),
@@ -214,10 +213,10 @@ async fn deny_assignment_is_in_the_plan_and_nothing_is_written() {
             except: vec!["someone-else".to_owned()],
         });
     });
-    refuses(&bench, "deny-assignments", &["deny assignment network stack on", JOIN]).await;
-    // One that is not for this identity, and that of a restricted node resource group, forbid nothing.
-    let (bench, _running) = Bench::own_network();
-    change(&bench, |azure| {
+    refuses(&harness, "deny-assignments", &["deny assignment network stack on", JOIN]).await;
+    // One for another identity, and that of a restricted node resource group, block nothing.
+    let (harness, _running) = Harness::own_network();
+    change(&harness, |azure| {
         let scope = group(azure, "rg-network");
         let except = vec![azure.options().principal.clone()];
         let (actions, not_actions) = (vec!["*".to_owned()], Vec::new());
@@ -227,7 +226,7 @@ async fn deny_assignment_is_in_the_plan_and_nothing_is_written() {
         cluster["properties"]["nodeResourceGroupProfile"] = json!({"restrictionLevel": "ReadOnly"});
         azure.put_resource(cluster);
     });
-    let ending = bench.go().await.unwrap();
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
@@ -235,11 +234,11 @@ async fn deny_assignment_is_in_the_plan_and_nothing_is_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unreadable_rights_warn_and_change_the_hash() {
-    let (bench, _running) = Bench::own_network();
-    let expires = bench.shell.now() + jiff::SignedDuration::from_mins(30);
+async fn unreadable_permissions_warn_and_change_the_hash() {
+    let (harness, _running) = Harness::own_network();
+    let expires = harness.shell.now() + jiff::SignedDuration::from_mins(30);
     let hash = async || {
-        let plan = bench.operator().examine(Some(expires), None).await.plan.unwrap();
+        let plan = harness.operator().examine(Some(expires), None).await.plan.unwrap();
         (plan.document.hash(), plan)
     };
     let (readable, _) = hash().await;
@@ -248,7 +247,7 @@ async fn unreadable_rights_warn_and_change_the_hash() {
         ("locks", "Microsoft.Authorization/locks/read"),
         ("deny-assignments", "Microsoft.Authorization/denyAssignments/read"),
     ] {
-        change(&bench, |azure| {
+        change(&harness, |azure| {
             azure.clear_denials();
             azure.deny(Denial { principal: None, action: action.to_owned(), scope: None });
         });
@@ -261,47 +260,47 @@ async fn unreadable_rights_warn_and_change_the_hash() {
         );
         assert!(check.detail().contains("AuthorizationFailed"), "{check:?}");
     }
-    let ending = bench.go().await.unwrap();
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }
 
-/// What is taken away or locked while a run goes on stops it with the right, its scope and the next step, at once.
+/// A permission that is removed or a lock that is added during a run stops it at once, with action, scope and next step.
 #[tokio::test(start_paused = true)]
-async fn right_that_is_lost_on_the_way_is_named_once_and_not_tried_again() {
-    let (bench, _running) = Bench::own_network();
-    let examined = bench.operator().examine(None, None).await;
+async fn permission_lost_during_a_run_is_reported_without_retry() {
+    let (harness, _running) = Harness::own_network();
+    let examined = harness.operator().examine(None, None).await;
     let plan = examined.plan.unwrap();
-    change(&bench, |azure| azure.unassign(&group(azure, "rg-network")));
+    change(&harness, |azure| azure.unassign(&group(azure, "rg-network")));
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
-    let ending = bench.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
     let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
         panic!("{ending:?}")
     };
     for part in ["LinkedAuthorizationFailed", JOIN, "subnets/aks-subnet", "run `resume`"] {
         assert!(message.contains(part), "{part}: {message}");
     }
-    let puts = |bench: &Bench| {
-        let sent = bench.sent.lock().unwrap();
+    let puts = |harness: &Harness| {
+        let sent = harness.sent.lock().unwrap();
         sent.iter().filter(|sent| sent.starts_with("PUT") && sent.contains("agentPools")).count()
     };
-    assert_eq!(puts(&bench), 1);
+    assert_eq!(puts(&harness), 1);
 
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    let examined = bench.operator().examine(None, None).await;
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let examined = harness.operator().examine(None, None).await;
     let plan = examined.plan.unwrap();
-    change(&bench, |azure| lock(azure, azure.options().cluster_id(), LockLevel::CanNotDelete));
+    change(&harness, |azure| lock(azure, azure.options().cluster_id(), LockLevel::CanNotDelete));
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
-    let ending = bench.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
     let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
         panic!("{ending:?}")
     };
     assert!(message.contains("ScopeLocked") && message.contains("are locked: '"), "{message}");
-    let sent = bench.sent.lock().unwrap().clone();
+    let sent = harness.sent.lock().unwrap().clone();
     let deletes = sent.iter().filter(|sent| sent.starts_with("DELETE")).count();
     assert_eq!(deletes, 1, "{sent:?}");
 }

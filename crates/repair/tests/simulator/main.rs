@@ -1,5 +1,5 @@
-//! The whole repair over the whole simulator: the real shell, the client for Azure, both models, one process,
-//! virtual time, and no more rights in the cluster than `packaging/roles` gives.
+//! The whole repair over the whole simulator: the real runtime, the client for Azure, both models, one process, virtual time,
+//! and only the permissions of `packaging/roles`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,11 +9,11 @@
 )]
 
 mod aborts;
-mod bench;
+mod api_access;
 mod forbidden;
+mod harness;
 mod pools;
-mod rights;
-mod ways_in;
+mod rbac;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,9 +23,9 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use bench::{Bench, in_virtual_time};
+use harness::{Harness, in_virtual_time};
 use mooring_repair::resume::Consent;
-use mooring_repair::shell::CommandResult;
+use mooring_repair::runtime::CommandResult;
 use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Entry, Finish, Record};
@@ -43,35 +43,35 @@ use mooring_workflow::store::JournalPlace;
 use serde_json::Value;
 
 #[tokio::test(start_paused = true)]
-async fn a_wedged_pool_is_rebuilt_and_detection_changes_nothing() {
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    let report = bench.operator().detect().await;
+async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let report = harness.operator().detect().await;
     assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
-    assert!(bench.operator().examine(None, None).await.plan.is_ok());
-    assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
-    let ending = bench.go().await.unwrap();
+    assert!(harness.operator().examine(None, None).await.plan.is_ok());
+    assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
-    let state = bench.end_state().await;
+    let state = harness.end_state().await;
     assert_eq!(state["verdict"], "healthy", "{state}");
     assert_eq!(state["cordoned"], 0);
-    // Scale sets are never written: a full PUT would need rights on the image.
-    let sent = bench.sent.lock().unwrap().clone();
+    // Scale sets are never written: a full PUT would need permissions on the image.
+    let sent = harness.sent.lock().unwrap().clone();
     assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
-    let again = bench.resume(&Consent::Pipeline).await;
+    let again = harness.resume(&Consent::Pipeline).await;
     assert!(matches!(again, CommandResult::Nothing(_)), "{again:?}");
 }
 
-/// Reads cost request budget: a run reads no more than it did when this was counted, and the Lease once.
+/// Reads cost request budget: a run reads no more than counted here, and the Lease once.
 #[tokio::test(start_paused = true)]
-async fn a_repair_reads_no_more_than_it_needs() {
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    let mut operator = bench.operator();
+async fn repair_reads_no_more_than_it_needs() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let mut operator = harness.operator();
     let examined = operator.examine(None, None).await;
     let plan = examined.plan.unwrap();
-    bench.reads.lock().unwrap().clear();
+    harness.reads.lock().unwrap().clear();
     let approval = Approval::Pipeline(plan.document.hash());
     let guards = &examined.report.detection.guards;
     let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
@@ -79,7 +79,7 @@ async fn a_repair_reads_no_more_than_it_needs() {
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
-    let reads = bench.reads.lock().unwrap().clone();
+    let reads = harness.reads.lock().unwrap().clone();
     let of = |service: &str| -> u64 {
         reads.iter().filter(|(name, _)| name.starts_with(service)).map(|(_, count)| count).sum()
     };
@@ -89,10 +89,10 @@ async fn a_repair_reads_no_more_than_it_needs() {
 
 /// The retries of AKS share a correlation id with the operation that hangs, or each has its own.
 #[tokio::test(start_paused = true)]
-async fn a_wedge_is_confirmed_however_its_retries_are_correlated() {
+async fn wedge_is_confirmed_for_any_correlation_of_retries() {
     for correlation in [Correlation::Shared, Correlation::New] {
-        let (bench, _running) = Bench::new("healthy");
-        bench.shell.with(|world, now| {
+        let (harness, _running) = Harness::new("healthy");
+        harness.shell.with(|world, now| {
             let wedge = Wedge {
                 pool: "system".into(),
                 failed_writes: 12,
@@ -102,29 +102,29 @@ async fn a_wedge_is_confirmed_however_its_retries_are_correlated() {
             assert!(world.azure_mut().inject_wedge(&wedge, now));
             world.azure_mut().begin_stuck_update(now - SignedDuration::from_mins(40));
         });
-        let report = bench.operator().detect().await;
+        let report = harness.operator().detect().await;
         assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
         let operation = report.operation.expect("the update is not ended by a write that failed");
         assert_eq!((operation.pool, operation.left_alone), (None, false));
         // A write that succeeds ends it, once the log shows it.
-        bench.shell.with(|world, now| world.azure_mut().unwedge("system", now));
+        harness.shell.with(|world, now| world.azure_mut().unwedge("system", now));
         tokio::time::sleep(Duration::from_mins(21)).await;
-        let report = bench.operator().detect().await;
+        let report = harness.operator().detect().await;
         assert_eq!(report.detection.verdict, Verdict::Suspect, "{}", report.table());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
-    let subnet = async |bench: &Bench| {
-        let plan = bench.operator().examine(None, None).await.plan.unwrap();
+async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
+    let subnet = async |harness: &Harness| {
+        let plan = harness.operator().examine(None, None).await.plan.unwrap();
         let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
         (found.outcome, found.detail())
     };
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    let (outcome, detail) = subnet(&bench).await;
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let (outcome, detail) = subnet(&harness).await;
     assert_eq!(outcome, Checked::Unknown, "AKS made the network: {detail}");
-    let id = bench.shell.with(|world, _| {
+    let id = harness.shell.with(|world, _| {
         let azure = world.azure_mut();
         let options = azure.options();
         let group = format!(
@@ -140,52 +140,52 @@ async fn a_plan_tells_the_room_in_the_pools_subnet_or_why_it_does_not() {
         azure.put_resource(pool);
         id
     });
-    // Three nodes of 111 addresses each; of the range five are Azure's, and four nodes have one.
-    let (outcome, detail) = subnet(&bench).await;
+    // Three nodes with 111 addresses each; Azure reserves five, and four nodes have one.
+    let (outcome, detail) = subnet(&harness).await;
     assert_eq!(outcome, Checked::Pass, "{detail}");
     assert_eq!(detail, "333 addresses of aks-subnet needed, 65527 left");
-    bench.shell.with(|world, _| {
+    harness.shell.with(|world, _| {
         let mut small = world.azure().resource(&id).unwrap().clone();
         small["properties"]["addressPrefix"] = "10.224.0.0/28".into();
         world.azure_mut().put_resource(small);
     });
-    assert_eq!(subnet(&bench).await.0, Checked::Fail);
-    bench.shell.with(|world, _| {
+    assert_eq!(subnet(&harness).await.0, Checked::Fail);
+    harness.shell.with(|world, _| {
         let action = "Microsoft.Network/*".to_owned();
         world.azure_mut().deny(Denial { principal: None, action, scope: None });
     });
-    let (outcome, detail) = subnet(&bench).await;
+    let (outcome, detail) = subnet(&harness).await;
     assert_eq!(outcome, Checked::Unknown);
     assert!(detail.contains("AuthorizationFailed"), "{detail}");
 }
 
-/// A right that was given a moment ago is not everywhere yet.
+/// New role assignments take time to propagate.
 #[tokio::test(start_paused = true)]
-async fn a_right_that_comes_within_minutes_is_waited_for_if_asked_for() {
-    let deny = |bench: &Bench| {
+async fn new_permission_is_waited_for_if_requested() {
+    let deny = |harness: &Harness| {
         let action = "Microsoft.Insights/*".to_owned();
         let denial = Denial { principal: None, action, scope: None };
-        bench.shell.with(|world, _| world.azure_mut().deny(denial));
+        harness.shell.with(|world, _| world.azure_mut().deny(denial));
     };
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    deny(&bench);
-    let verdict = bench.operator().detect().await.detection.verdict;
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    deny(&harness);
+    let verdict = harness.operator().detect().await.detection.verdict;
     assert_eq!(verdict, Verdict::Unknown, "a person is told at once");
     for (comes_after, wanted) in [(120, Verdict::Confirmed), (1200, Verdict::Unknown)] {
-        let (bench, _running) = Bench::new("wedged-system-pool");
-        deny(&bench);
-        let mut operator = bench.operator();
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        deny(&harness);
+        let mut operator = harness.operator();
         let told = Rc::new(Cell::new(0));
         let say = Rc::clone(&told);
         let count = move |text: &str| {
             assert!(text.contains("Microsoft.Insights/eventtypes/values/read"), "{text}");
             say.set(say.get() + 1);
         };
-        operator.await_rights(SignedDuration::from_mins(5), Box::new(count));
+        operator.wait_for_permissions(SignedDuration::from_mins(5), Box::new(count));
         let began = tokio::time::Instant::now();
         let come = async {
             tokio::time::sleep(Duration::from_secs(comes_after)).await;
-            bench.shell.with(|world, _| world.azure_mut().clear_denials());
+            harness.shell.with(|world, _| world.azure_mut().clear_denials());
             std::future::pending::<()>().await;
         };
         let report = tokio::select! { report = operator.detect() => report, () = come => panic!() };
@@ -218,57 +218,57 @@ fn without_renewals(seconds: Option<u64>) -> Options {
 
 /// Another process may hold the Lease 30 s after its last renewal.
 #[tokio::test(start_paused = true)]
-async fn no_change_is_sent_20_s_after_the_last_renewal_of_the_lock() {
-    let (bench, _running) = Bench::with("wedged-system-pool", without_renewals(None));
-    let began = bench.shell.now();
-    let ending = bench.go().await.unwrap();
+async fn changes_stop_20_s_after_the_last_lock_renewal() {
+    let (harness, _running) = Harness::with("wedged-system-pool", without_renewals(None));
+    let began = harness.shell.now();
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(&ending, CommandResult::Resumable(why) if why.contains("could not be renewed")),
         "{ending:?}"
     );
-    let last = bench.changed_at.lock().unwrap().unwrap().duration_since(began);
+    let last = harness.changed_at.lock().unwrap().unwrap().duration_since(began);
     assert!(last < SignedDuration::from_secs(320), "{last:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn run_continues_after_renewals_of_the_lock_failed_for_40_s() {
-    let (bench, _running) = Bench::with("wedged-system-pool", without_renewals(Some(40)));
-    let ending = bench.go().await.unwrap();
+    let (harness, _running) = Harness::with("wedged-system-pool", without_renewals(Some(40)));
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }
 
-/// Begun with one journal and killed; asked for with another one, which knows nothing of it.
+/// Started with one journal and killed; resumed with another one, which does not have the run.
 #[tokio::test(start_paused = true)]
-async fn a_run_is_never_overlooked_because_its_journal_is_elsewhere() {
-    let (mut bench, _running) = Bench::new("wedged-system-pool");
+async fn run_with_another_journal_is_found_by_its_pool() {
+    let (mut harness, _running) = Harness::new("wedged-system-pool");
     let deletes = |sent: &String| sent.starts_with("DELETE") && sent.ends_with("/system");
     let mut kill = 0;
-    while !bench.sent.lock().unwrap().iter().any(deletes) {
+    while !harness.sent.lock().unwrap().iter().any(deletes) {
         kill += 1;
-        assert!(bench.process(Some(kill)).go().await.is_none(), "never deleted");
+        assert!(harness.process(Some(kill)).go().await.is_none(), "never deleted");
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal").to_str().unwrap().to_owned();
-    bench.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
-    let told = "whose journal is configmap/mooring-system/repair-system";
-    let report = bench.operator().detect().await;
+    harness.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
+    let told = ", journal configmap/mooring-system/repair-system";
+    let report = harness.operator().detect().await;
     assert!(report.table().contains(told), "{}", report.table());
-    assert_eq!(bench.operator().temporary_pool().await.unwrap().pool, "systmp");
+    assert_eq!(harness.operator().temporary_pool().await.unwrap().pool, "systmp");
     for ending in [
-        bench.resume(&Consent::Pipeline).await,
-        bench.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
+        harness.resume(&Consent::Pipeline).await,
+        harness.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
     ] {
         assert!(matches!(&ending, CommandResult::Failed(why) if why.contains(told)), "{ending:?}");
     }
 }
 
 #[test]
-fn a_kill_before_or_after_any_change_ends_as_the_clean_run_does() {
+fn kill_around_any_change_ends_like_a_clean_run() {
     let (wanted, changes) = in_virtual_time(async {
-        let (clean, _running) = Bench::new("wedged-system-pool");
+        let (clean, _running) = Harness::new("wedged-system-pool");
         let ending = clean.go().await.unwrap();
         assert!(
             matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
@@ -281,37 +281,37 @@ fn a_kill_before_or_after_any_change_ends_as_the_clean_run_does() {
 }
 
 async fn killed(kill: u64, wanted: &Value) {
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    assert!(bench.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
-    let ending = bench.process(None).go().await.unwrap();
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    assert!(harness.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
+    let ending = harness.process(None).go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "kill {kill}: {ending:?}"
     );
-    assert_eq!(bench.end_state().await, *wanted, "kill {kill}");
+    assert_eq!(harness.end_state().await, *wanted, "kill {kill}");
 }
 
-/// A run that was killed once its temporary pool was asked for.
-async fn killed_after_put(bench: &Bench) {
+/// A run that was killed after the request for its temporary pool.
+async fn killed_after_put(harness: &Harness) {
     for kill in 0.. {
-        assert!(bench.process(Some(kill)).go().await.is_none(), "it was never killed");
-        let text = journal(bench)["data"]["journal"].as_str().unwrap_or_default().to_owned();
+        assert!(harness.process(Some(kill)).go().await.is_none(), "it was never killed");
+        let text = journal(harness)["data"]["journal"].as_str().unwrap_or_default().to_owned();
         if text.contains("\"key\":\"put pool systmp\"") {
             return;
         }
     }
 }
 
-fn journal(bench: &Bench) -> Value {
-    bench.shell.with(|world, _| {
+fn journal(harness: &Harness) -> Value {
+    harness.shell.with(|world, _| {
         let mut maps = world.kubernetes().objects("configmaps", Some("mooring-system"));
         maps.next().cloned().unwrap_or_default()
     })
 }
 
-/// Rewrites the journal with its chain of hashes, as anyone can who may write the object.
-fn rewrite(bench: &Bench, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(String, Entry)>) {
-    let object = journal(bench);
+/// Rewrites the journal with its chain of hashes, as any client with write access can.
+fn rewrite(harness: &Harness, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(String, Entry)>) {
+    let object = journal(harness);
     let text = object["data"]["journal"].as_str().unwrap();
     let records: Vec<Record> = decode(text, Tail::Whole).unwrap();
     let at = records[0].at;
@@ -322,21 +322,21 @@ fn rewrite(bench: &Bench, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(Stri
     }
     let text: String = records.iter().map(encode).collect();
     let data = serde_json::json!({"data": {"journal": text}});
-    bench.shell.with(|world, now| {
+    harness.shell.with(|world, now| {
         let key = Key { namespace: "mooring-system".into(), name: "repair-system".into() };
         world.kubernetes_mut().change("configmaps", &key, &data, now).unwrap();
     });
 }
 
-/// Requests that leave the origin fail the test in `bench.rs`, where they are sent.
+/// Requests that leave the origin fail the test in `harness.rs`, where they are sent.
 #[tokio::test(start_paused = true)]
 async fn forged_operation_is_never_followed_to_another_host() {
     for monitor in
         ["@localhost:9443/steal", ".evil.example/x", "//evil.example/x", "https://evil.example/x"]
     {
-        let (bench, _running) = Bench::new("wedged-system-pool");
-        killed_after_put(&bench).await;
-        rewrite(&bench, |mut lines| {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        killed_after_put(&harness).await;
+        rewrite(&harness, |mut lines| {
             let mut forged = 0;
             for (_, entry) in &mut lines {
                 let Entry::Outcome { result: EffectResult::Started { token }, .. } = entry else {
@@ -350,8 +350,8 @@ async fn forged_operation_is_never_followed_to_another_host() {
             assert!(forged > 0, "no operation is in the journal");
             lines
         });
-        // A creation that failed makes the run read why.
-        bench.shell.with(|world, _| {
+        // After a failed creation, the run reads the reason.
+        harness.shell.with(|world, _| {
             let azure = world.azure_mut();
             let id = format!("{}/agentPools/systmp", azure.options().cluster_id());
             if let Some(mut pool) = azure.resource(&id).cloned() {
@@ -359,30 +359,30 @@ async fn forged_operation_is_never_followed_to_another_host() {
                 azure.put_resource(pool);
             }
         });
-        let ending = bench.go().await.unwrap();
+        let ending = harness.go().await.unwrap();
         assert!(matches!(ending, CommandResult::Rested(_)), "{monitor}: {ending:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn older_copy_of_a_journal_names_the_way_out_and_the_snapshot() {
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    killed_after_put(&bench).await;
+async fn older_journal_copy_is_reported_with_the_snapshot() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    killed_after_put(&harness).await;
     // The Lease of the killed process expires.
     tokio::time::sleep(Duration::from_secs(30)).await;
-    // A backup of the time when an earlier run had ended.
-    rewrite(&bench, |lines| {
+    // A backup from the end of an earlier run.
+    rewrite(&harness, |lines| {
         let finished = Entry::Finished { finish: Finish::Refused, left: Vec::new() };
         vec![("earlier".to_owned(), lines[0].1.clone()), ("earlier".to_owned(), finished)]
     });
-    let mut operator = bench.operator();
+    let mut operator = harness.operator();
     let examined = operator.examine(None, None).await;
     let plan = examined.plan.unwrap();
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
     let applied = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
     let CommandResult::Refused(refused) = applied else { panic!("{applied:?}") };
-    let resumed = bench.resume(&Consent::Unattended).await;
+    let resumed = harness.resume(&Consent::Unattended).await;
     let CommandResult::Failed(failed) = resumed else { panic!("{resumed:?}") };
     for text in [refused.to_string(), failed] {
         for part in [
@@ -397,14 +397,14 @@ async fn older_copy_of_a_journal_names_the_way_out_and_the_snapshot() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unfinished_run_of_version_0_1_is_found_in_its_own_place() {
-    let (bench, _running) = Bench::new("wedged-system-pool");
-    assert_eq!(bench.operator().unfinished_0_1().await, None);
+async fn unfinished_run_of_version_0_1_is_found() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    assert_eq!(harness.operator().unfinished_0_1().await, None);
     let place = |last: &str| {
         let journal = format!("{{\"entry\":\"run-started\"}}\n{{\"entry\":\"{last}\"}}\n");
         let map = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": journal},
             "metadata": {"name": "mooring-repair-system", "namespace": "kube-system"}});
-        bench.shell.with(|world, now| {
+        harness.shell.with(|world, now| {
             let key = Key { namespace: "kube-system".into(), name: "mooring-repair-system".into() };
             let kubernetes = world.kubernetes_mut();
             if kubernetes.change("configmaps", &key, &map, now).is_err() {
@@ -413,8 +413,8 @@ async fn unfinished_run_of_version_0_1_is_found_in_its_own_place() {
         });
     };
     place("intent");
-    let found = bench.operator().unfinished_0_1().await;
+    let found = harness.operator().unfinished_0_1().await;
     assert_eq!(found.as_deref(), Some("ConfigMap kube-system/mooring-repair-system"));
     place("finished");
-    assert_eq!(bench.operator().unfinished_0_1().await, None);
+    assert_eq!(harness.operator().unfinished_0_1().await, None);
 }

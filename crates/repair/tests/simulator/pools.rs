@@ -1,9 +1,9 @@
-//! Pools of every kind, api-versions that end, and AKS Automatic.
+//! Pools of all types, retired api-versions, and AKS Automatic.
 
 use std::rc::Rc;
 
-use mooring_repair::shell::CommandResult;
-use mooring_repair::shell::store;
+use mooring_repair::runtime::CommandResult;
+use mooring_repair::runtime::store;
 use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::RunOutcome;
@@ -13,35 +13,35 @@ use mooring_workflow::lock::{LockError, LockWait, Owner, acquire};
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 
-use crate::bench::Bench;
+use crate::harness::Harness;
 
 const WEDGED: &str = "wedged-system-pool";
 
-fn pool_id(bench: &Bench, name: &str) -> String {
-    bench
+fn pool_id(harness: &Harness, name: &str) -> String {
+    harness
         .shell
         .with(|world, _| format!("{}/agentPools/{name}", world.azure().options().cluster_id()))
 }
 
-fn pool(bench: &Bench, name: &str) -> Value {
-    let id = pool_id(bench, name);
-    bench.shell.with(|world, _| world.azure().resource(&id).cloned().unwrap_or_default())
+fn pool(harness: &Harness, name: &str) -> Value {
+    let id = pool_id(harness, name);
+    harness.shell.with(|world, _| world.azure().resource(&id).cloned().unwrap_or_default())
 }
 
-fn put(bench: &Bench, resource: Value) {
-    bench.shell.with(|world, _| world.azure_mut().put_resource(resource));
+fn put(harness: &Harness, resource: Value) {
+    harness.shell.with(|world, _| world.azure_mut().put_resource(resource));
 }
 
-fn add_pool(bench: &Bench, name: &str, properties: &Value) {
+fn add_pool(harness: &Harness, name: &str, properties: &Value) {
     put(
-        bench,
-        json!({"id": pool_id(bench, name), "name": name,
+        harness,
+        json!({"id": pool_id(harness, name), "name": name,
         "type": "Microsoft.ContainerService/managedClusters/agentPools", "properties": properties}),
     );
 }
 
-async fn repaired(bench: &Bench) {
-    let ending = bench.go().await.unwrap();
+async fn repaired(harness: &Harness) {
+    let ending = harness.go().await.unwrap();
     assert!(
         matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
@@ -49,8 +49,8 @@ async fn repaired(bench: &Bench) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pools_of_other_kinds_are_in_no_repairs_way() {
-    let (bench, _running) = Bench::new(WEDGED);
+async fn pools_of_other_types_do_not_block_a_repair() {
+    let (harness, _running) = Harness::new(WEDGED);
     let succeeded = |mut properties: Value| {
         properties["provisioningState"] = "Succeeded".into();
         properties
@@ -70,18 +70,18 @@ async fn pools_of_other_kinds_are_in_no_repairs_way() {
         ("gateway", json!({"type": "VirtualMachineScaleSets", "mode": "Gateway", "count": 2})),
         ("tomorrow", json!({"type": "SomethingNew", "mode": "User", "count": 0})),
     ] {
-        add_pool(&bench, name, &succeeded(properties));
+        add_pool(&harness, name, &succeeded(properties));
     }
-    let report = bench.operator().detect().await;
+    let report = harness.operator().detect().await;
     assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
     assert!(report.table().contains("vmpool (type VirtualMachines)"), "{}", report.table());
-    repaired(&bench).await;
+    repaired(&harness).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rebuilt_pool_keeps_its_snapshot_and_what_the_newest_version_has() {
-    let (bench, _running) = Bench::new(WEDGED);
-    let snapshot = bench.shell.with(|world, _| {
+async fn rebuilt_pool_keeps_unknown_fields_and_its_snapshot() {
+    let (harness, _running) = Harness::new(WEDGED);
+    let snapshot = harness.shell.with(|world, _| {
         let options = world.azure().options();
         format!(
             "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ContainerService/snapshots/pin",
@@ -90,7 +90,7 @@ async fn a_rebuilt_pool_keeps_its_snapshot_and_what_the_newest_version_has() {
     });
     let image = "AKSAzureLinux-V3gen2-202507.1.0";
     put(
-        &bench,
+        &harness,
         json!({"id": snapshot, "name": "pin", "type": "Microsoft.ContainerService/snapshots",
         "properties": {"nodeImageVersion": image}}),
     );
@@ -108,15 +108,15 @@ async fn a_rebuilt_pool_keeps_its_snapshot_and_what_the_newest_version_has() {
             json!({"enableVTPM": true, "enableSecureBoot": true, "sshAccess": "Disabled"}),
         ),
     ];
-    let mut system = pool(&bench, "system");
+    let mut system = pool(&harness, "system");
     system["properties"]["nodeImageVersion"] = image.into();
     system["properties"]["osDiskSizeGB"] = 0.into();
     for (name, value) in &members {
         system["properties"][*name] = value.clone();
     }
-    put(&bench, system);
-    repaired(&bench).await;
-    let after = pool(&bench, "system");
+    put(&harness, system);
+    repaired(&harness).await;
+    let after = pool(&harness, "system");
     for (name, value) in &members {
         assert_eq!(after["properties"][*name], *value, "{name}");
     }
@@ -125,68 +125,68 @@ async fn a_rebuilt_pool_keeps_its_snapshot_and_what_the_newest_version_has() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_repair_needs_no_preview_version() {
+async fn repair_works_without_preview_api_versions() {
     let mut options = Options::default();
     options.azure.aks_previews = false;
-    let (bench, _running) = Bench::with(WEDGED, options);
-    let report = bench.operator().detect().await;
+    let (harness, _running) = Harness::with(WEDGED, options);
+    let report = harness.operator().detect().await;
     assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
-    repaired(&bench).await;
+    repaired(&harness).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stopped_pool_is_refused() {
-    let (bench, _running) = Bench::new(WEDGED);
-    let mut system = pool(&bench, "system");
+async fn stopped_pool_is_rejected() {
+    let (harness, _running) = Harness::new(WEDGED);
+    let mut system = pool(&harness, "system");
     system["properties"]["powerState"] = json!({"code": "Stopped"});
-    put(&bench, system);
-    let error = bench.operator().examine(None, None).await.plan.unwrap_err().to_string();
+    put(&harness, system);
+    let error = harness.operator().examine(None, None).await.plan.unwrap_err().to_string();
     assert!(error.contains("pool system is stopped"), "{error}");
-    assert_eq!(*bench.sent.lock().unwrap(), Vec::<String>::new());
+    assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
 }
 
 /// AKS Automatic: the system pool is not listed, and `kube-system` cannot be written.
-fn automatic() -> (Bench, Running) {
+fn automatic() -> (Harness, Running) {
     let mut options = Options::default();
     options.kubernetes.managed_namespaces = true;
-    let (bench, running) = Bench::with(WEDGED, options);
-    let mut system = pool(&bench, "system");
+    let (harness, running) = Harness::with(WEDGED, options);
+    let mut system = pool(&harness, "system");
     system["properties"]["mode"] = "ManagedSystem".into();
-    put(&bench, system);
-    (bench, running)
+    put(&harness, system);
+    (harness, running)
 }
 
 #[tokio::test(start_paused = true)]
 async fn automatic_has_no_system_pool_to_repair() {
-    let (bench, _running) = automatic();
-    let report = bench.operator().detect().await;
+    let (harness, _running) = automatic();
+    let report = harness.operator().detect().await;
     assert_ne!(report.detection.verdict, Verdict::Confirmed);
-    assert!(report.table().contains("no system pool to repair"), "{}", report.table());
-    let error = bench.operator().examine(None, None).await.plan.unwrap_err().to_string();
-    assert!(error.contains("no system pool to repair"), "{error}");
-    assert_eq!(bench.operator().unfinished_0_1().await, None, "the old place is only read");
+    assert!(report.table().contains("the cluster lists no system pool"), "{}", report.table());
+    let error = harness.operator().examine(None, None).await.plan.unwrap_err().to_string();
+    assert!(error.contains("the cluster lists no system pool"), "{error}");
+    assert_eq!(harness.operator().unfinished_0_1().await, None, "the old place is only read");
 }
 
 #[tokio::test(start_paused = true)]
-async fn automatic_repairs_its_other_pools_with_a_journal_of_its_own_namespace() {
+async fn automatic_repairs_other_pools_with_a_separate_journal() {
     let mut options = Options::default();
     options.kubernetes.managed_namespaces = true;
     let scenario = "pools:\n- {name: own, mode: System, nodes: 3}\n- {name: system, mode: User, nodes: 3}\n\
         wedge: {pool: system, failedWrites: 12, unregisteredNodes: 1}\n";
     let scenario = Scenario::parse("automatic", scenario).unwrap();
-    let (bench, _running) = Bench::of(&scenario, options);
-    repaired(&bench).await;
+    let (harness, _running) = Harness::of(&scenario, options);
+    repaired(&harness).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn automatic_refuses_a_journal_in_kube_system_and_the_refusal_is_explained() {
-    let (bench, _running) = automatic();
+async fn automatic_rejects_a_journal_in_kube_system_with_a_hint() {
+    let (harness, _running) = automatic();
     let api = mooring_kube::Client::new(kube::Client::new(
-        bench.shell.kube_service("simulated-administrator"),
+        harness.shell.kube_service("simulated-administrator"),
         "default",
     ));
     let owner = Owner { host: "h".into(), pid: 1, holder: "h".into() };
-    let shell = bench.shell.clone();
+    let shell = harness.shell.clone();
     let clock: mooring_workflow::world::Clock = Rc::new(move || shell.now());
     let (_stop, mut stop) = tokio::sync::watch::channel(false);
     for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {

@@ -1,6 +1,6 @@
-//! What is taken off a pool, when, and what holds it.
+//! Drains, PDBs and evicted workloads.
 
-use crate::fake::ends::{keys, once, rest, stopped};
+use crate::fake::outcomes::{keys, once, rest, stopped};
 use crate::fake::scenarios::{budget_that_never_clears, overriding, settings};
 use crate::fake::{Cloud, Workload, action_of, node, pod, recover, until};
 use jiff::SignedDuration;
@@ -18,8 +18,8 @@ use mooring_workflow::workflow::View as _;
 use serde_json::json;
 
 #[test]
-fn pods_that_serve_nowhere_else_stop_the_deletion() {
-    // A pod that is pending for ever, and one that its controller cannot make at all, since a webhook or a quota refuses.
+fn pods_not_running_elsewhere_stop_the_deletion() {
+    // A pod that stays pending, and one that a webhook or quota does not allow.
     for pending in [true, false] {
         let mut cloud = Cloud::wedged();
         cloud.workloads.push(Workload { app: "lost", replicas: 1, min_available: 0 });
@@ -33,7 +33,7 @@ fn pods_that_serve_nowhere_else_stop_the_deletion() {
         let end = once(cloud, &settings());
         let (reason, message) = stopped(&end);
         assert_eq!(reason, Reason::StepTimeout, "{message}");
-        assert!(message.contains("ReplicaSet/lost (0 of 1 pods serve)"), "{message}");
+        assert!(message.contains("ReplicaSet/lost (0 of 1 pods Ready)"), "{message}");
         assert!(end.cloud.borrow().deletes.is_empty());
         let end = recover(&end.cloud.borrow(), &overriding("workloads"), None);
         assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
@@ -41,7 +41,7 @@ fn pods_that_serve_nowhere_else_stop_the_deletion() {
 }
 
 #[test]
-fn a_workload_that_somebody_scales_down_or_deletes_meanwhile_is_not_waited_for() {
+fn workload_scaled_down_or_deleted_is_not_waited_for() {
     for replicas in [Some(1), Some(0), None] {
         let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
         {
@@ -68,7 +68,7 @@ fn a_workload_that_somebody_scales_down_or_deletes_meanwhile_is_not_waited_for()
 }
 
 #[test]
-fn what_a_workload_is_meant_to_have_is_its_former_number_if_nobody_can_tell() {
+fn unknown_replicas_default_to_the_former_count() {
     let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
     let mut cloud = cloud.borrow().clone();
     cloud.workloads.retain(|workload| workload.app != "metrics");
@@ -76,7 +76,7 @@ fn what_a_workload_is_meant_to_have_is_its_former_number_if_nobody_can_tell() {
     let state = cloud.state.clone().unwrap();
     let name = "kube-system/ReplicaSet/metrics".to_owned();
     let next = |reading: Option<Reading<Replicas>>| {
-        let mut seen = cloud.looked_at();
+        let mut seen = cloud.read_all();
         if let Some(reading) = reading {
             seen.take(Answer::Replicas(name.clone(), reading));
         }
@@ -95,16 +95,16 @@ fn what_a_workload_is_meant_to_have_is_its_former_number_if_nobody_can_tell() {
             "{action:?}"
         );
     }
-    // Gone, another one of its name, or scaled down.
+    // Deleted, replaced, or scaled down.
     for reading in [None, Some(replicas("another", 1)), Some(replicas("metrics", 0))] {
         let action = next(reading);
         assert!(matches!(&action, Decision::Done(_)), "{action:?}");
     }
 }
 
-/// A kubelet that rests for a moment kills nobody's pods.
+/// A short kubelet outage deletes no pods.
 #[test]
-fn a_budget_is_gone_over_only_on_a_node_that_is_dead_and_that_is_written_down() {
+fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
     for (back, minutes) in [(true, 0), (true, 4), (false, 0), (false, 5)] {
         let cloud = until(Step::CordonPool, &settings(), budget_that_never_clears);
         let mut cloud = cloud.borrow().clone();
@@ -112,13 +112,14 @@ fn a_budget_is_gone_over_only_on_a_node_that_is_dead_and_that_is_written_down() 
         cloud.set_ready("system", false, now - SignedDuration::from_mins(minutes));
         let mut state = cloud.state.clone().unwrap();
         if back {
-            // Nothing is done to its pods while it may come back.
+            // Its pods are not changed while it may recover.
             let action = action_of(&state, ClusterView::default(), &cloud);
             let Decision::Record(fact) = action else { panic!("{action:?}") };
             state.take(&follow(cloud.journal.last(), &state.id, now, Entry::Fact(*fact))).unwrap();
             cloud.pods.retain(|pod| pod.app == "rigid");
             let action = action_of(&state, ClusterView::default(), &cloud);
-            let waits = matches!(&action, Decision::Wait { why, .. } if why.contains("comes back"));
+            let waits =
+                matches!(&action, Decision::Wait { why, .. } if why.contains("to become Ready"));
             assert!(waits, "{action:?}");
             cloud.set_ready("system", true, now);
         }
@@ -128,26 +129,26 @@ fn a_budget_is_gone_over_only_on_a_node_that_is_dead_and_that_is_written_down() 
             assert_eq!(stopped(&end).0, Reason::BudgetBlocks, "{minutes}");
             assert!(cloud.deletes.is_empty(), "{minutes}");
         } else {
-            // Its successor is held in turn, on a node that lives.
-            assert!(stopped(&end).1.contains("holds pod rigid-"), "{:?}", end.ended);
+            // The eviction of its replacement is blocked on a live node.
+            assert!(stopped(&end).1.contains("blocks eviction of pod rigid-"), "{:?}", end.ended);
             assert_eq!(cloud.deletes.len(), 1);
             assert!(cloud.now >= now + SignedDuration::from_mins(5 - minutes));
             let state = Run::replay(&cloud.journal).unwrap().unwrap();
             let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
-            let told = "pod kube-system/rigid-a goes with dead node aks-system-0-0, whatever budget rigid-budget says";
+            let told = "pod kube-system/rigid-a is deleted with NotReady node aks-system-0-0; PDB rigid-budget bypassed";
             assert!(proof.iter().any(|line| line == told), "{proof:?}");
         }
     }
 }
 
-/// A node of the doomed pool that was not there when it was drained, and a pod that serves on it.
+/// A node that joined the pool after the drain, with a Ready pod.
 fn with_latecomer(cloud: &mut Cloud, app: &str) {
     cloud.nodes.push(node("system", "aks-system-0", 2));
     cloud.pods.push(pod(&format!("{app}-late"), app, "ReplicaSet", "aks-system-0-2"));
 }
 
 #[test]
-fn a_node_that_comes_back_before_the_deletion_is_emptied_first() {
+fn node_that_recovers_is_drained_before_the_deletion() {
     let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     with_latecomer(&mut cloud.borrow_mut(), "coredns");
     let end = recover(&cloud.borrow(), &settings(), None);
@@ -159,7 +160,7 @@ fn a_node_that_comes_back_before_the_deletion_is_emptied_first() {
 }
 
 #[test]
-fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
+fn pool_is_not_deleted_while_a_pdb_blocks_a_pod() {
     let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     let rigid = Workload { app: "rigid", replicas: 1, min_available: 1 };
     cloud.borrow_mut().workloads.push(rigid);
@@ -167,7 +168,7 @@ fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
     let end = recover(&cloud.borrow(), &settings(), None);
     assert_eq!(stopped(&end).0, Reason::BudgetBlocks);
     assert!(end.cloud.borrow().deletes.is_empty());
-    // Whoever resumes may go over it, for a reason that stays in the journal.
+    // `resume` may override it, with a reason in the journal.
     let end = recover(&end.cloud.borrow(), &overriding("pdb"), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
@@ -176,7 +177,7 @@ fn a_pool_is_not_deleted_under_a_pod_that_its_budget_holds() {
 }
 
 #[test]
-fn a_temporary_pool_is_not_deleted_before_its_pods_serve_elsewhere() {
+fn temporary_pool_is_kept_until_its_pods_run_elsewhere() {
     let cloud = until(Step::DrainTemporary, &settings(), Cloud::wedged);
     let mut evicted = pod("metrics-z", "metrics", "ReplicaSet", "");
     (evicted.node, evicted.serves_at) = (Some("nowhere".into()), None);
@@ -192,7 +193,7 @@ fn a_temporary_pool_is_not_deleted_before_its_pods_serve_elsewhere() {
 }
 
 #[test]
-fn a_pending_pod_goes_whatever_its_budget_says() {
+fn pending_pod_is_evicted_regardless_of_pdbs() {
     let mut cloud = Cloud::wedged();
     cloud.workloads.push(Workload { app: "half", replicas: 2, min_available: 1 });
     cloud.pods.push(pod("half-a", "half", "ReplicaSet", "aks-system-0-0"));
@@ -204,7 +205,7 @@ fn a_pending_pod_goes_whatever_its_budget_says() {
 }
 
 #[test]
-fn a_pod_under_two_budgets_is_told_to_go_never() {
+fn pod_with_two_pdbs_never_allows_a_disruption() {
     let mut cloud = Cloud::wedged();
     cloud.workloads.push(Workload { app: "metrics", replicas: 1, min_available: 0 });
     let end = once(cloud, &settings());
@@ -215,7 +216,7 @@ fn a_pod_under_two_budgets_is_told_to_go_never() {
 }
 
 #[test]
-fn budgets_let_pods_go_as_the_api_does() {
+fn pdbs_allow_evictions_like_the_api() {
     let budget = |allowed, desired, healthy, policy: &str| {
         Pdb::read(&json!({
             "metadata": {"namespace": "n", "name": "b"},
@@ -235,7 +236,7 @@ fn budgets_let_pods_go_as_the_api_does() {
         (budget(0, 2, 1, "AlwaysAllow"), false, true),
     ] {
         assert_eq!(
-            (budget.lets_go(&ready), budget.lets_go(&unready)),
+            (budget.allows_eviction(&ready), budget.allows_eviction(&unready)),
             (serving, other),
             "{budget:?}"
         );
@@ -245,12 +246,12 @@ fn budgets_let_pods_go_as_the_api_does() {
 }
 
 #[test]
-fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
+fn pod_that_ignores_cordons_is_evicted_once() {
     let cloud = until(Step::DrainPool, &settings(), Cloud::wedged);
     let cloud = cloud.borrow();
     let state = cloud.state.clone().unwrap();
     let deed = |created: SignedDuration| {
-        let mut seen = cloud.looked_at();
+        let mut seen = cloud.read_all();
         for query in [Query::Nodes, Query::Pods, Query::Pdbs] {
             seen.take(cloud.observe(&query));
         }
@@ -268,12 +269,12 @@ fn a_pod_that_ignores_cordons_is_evicted_once_and_then_goes_with_its_node() {
     assert!(!matches!(next, Decision::Apply(_)), "{next:?}");
 }
 
-/// An override is for a budget that holds a pod for good; one that may clear has half of the drain's time to do so.
+/// An override applies to PDBs that block permanently; others get half of the drain timeout.
 #[test]
-fn override_waits_for_a_budget_that_may_clear() {
+fn override_waits_for_a_pdb_that_may_allow_eviction() {
     let cloud = until(Step::CordonPool, &overriding("pdb"), Cloud::wedged);
     let mut cloud = cloud.borrow().clone();
-    // Two of three must serve, and the third does not yet.
+    // Two of three must be Ready, and the third is not yet.
     cloud.workloads.push(Workload { app: "slow", replicas: 3, min_available: 2 });
     cloud.pods.clear();
     for (name, node) in [("slow-a", "aks-system-0-0"), ("slow-b", "other"), ("slow-c", "other")] {
@@ -301,7 +302,7 @@ fn override_waits_for_a_budget_that_may_clear() {
 }
 
 #[test]
-fn pods_of_jobs_are_not_waited_for_elsewhere() {
+fn pods_of_jobs_are_not_waited_for() {
     let mut cloud = Cloud::wedged();
     cloud.pods.push(pod("backup-a", "backup", "Job", "aks-system-0-0"));
     let end = once(cloud, &settings());

@@ -5,13 +5,13 @@ use mooring_repair::plan::Step;
 use mooring_repair::resume::{Consent, Footing, authorize, footing};
 use mooring_repair::workflow::{Entry, Finish, Run, RunOutcome};
 use mooring_workflow::canonical;
-use mooring_workflow::journal::{Tail, decode, follow};
+use mooring_workflow::journal::{decode, follow};
 use mooring_workflow::store::{FileJournal, RealDisk};
 use serde_json::{Value, json};
 
 use crate::fake::records::session;
 use crate::fake::scenarios::overriding;
-use crate::fake::{Cloud, Ended, go_on, until};
+use crate::fake::{Cloud, Ended, continue_run, until};
 use crate::resumptions::pools;
 
 const STEPS: [(&str, &str); 6] = [
@@ -56,7 +56,7 @@ fn former_journal(cloud: &mut Cloud) -> String {
         text.push_str(&canonical::canonical(&record));
         text.push('\n');
     }
-    cloud.journal = decode(&text, Tail::Whole).unwrap();
+    cloud.journal = decode(&text).unwrap();
     cloud.state = Run::replay(&cloud.journal).unwrap();
     text
 }
@@ -84,7 +84,7 @@ fn run_with_former_names_is_resumed_unattended() {
                 .unwrap();
         let mut session = session(&grant.plan, &settings);
         (session.approval, session.overrides) = (grant.approval, grant.overrides);
-        let end = go_on(cloud, session);
+        let end = continue_run(cloud, session);
         assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)), "{step:?}");
     }
 }

@@ -1,15 +1,15 @@
-//! Bugs that earlier tools of this kind had, each as a promise. `docs/TESTING.md` has the whole list.
+//! Regressions: bugs of earlier tools. `docs/TESTING.md` has the whole list.
 
 use mooring_workflow::Stop;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::fake::records::{around, begun, planned, session};
+use crate::fake::records::{begun, capacity, planned, session};
 use crate::fake::scenarios::{old_operation, settings};
 use crate::fake::{Cloud, Ended, Kill, abort, decided, resume, run_to_rest};
 use jiff::SignedDuration;
-use mooring_repair::begin::BeginError;
 use mooring_repair::effects::Effect;
+use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::{Entry, Finish};
 use mooring_workflow::EffectResult;
 use mooring_workflow::journal::follow;
@@ -18,7 +18,7 @@ use mooring_repair::observation::{ClusterView, Query};
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Decision, Reason, Run};
 
-/// A run that died at a point.
+/// A run that was killed at a point.
 fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<Cloud>> {
     for point in 0..500 {
         let cloud = Rc::new(RefCell::new(make()));
@@ -30,9 +30,9 @@ fn died(make: impl Fn() -> Cloud, when: impl Fn(&Cloud) -> bool) -> Rc<RefCell<C
     panic!("that never happened");
 }
 
-/// Cancelled parent context: what was meant to clean up ran on time that was already up.
+/// Canceled parent context: cleanup had no time left.
 #[test]
-fn undoing_has_time_of_its_own_after_the_deadline() {
+fn rollback_has_a_separate_deadline() {
     let mut settings = settings();
     settings.limits.overall = SignedDuration::from_secs(10);
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
@@ -47,20 +47,20 @@ fn undoing_has_time_of_its_own_after_the_deadline() {
     assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
 }
 
-/// No target left, but the running operation was aborted all the same.
+/// The running operation was aborted although there was no target.
 #[test]
-fn without_the_pool_no_operation_is_aborted() {
+fn operation_is_not_aborted_without_the_pool() {
     let cloud = died(old_operation, |cloud| cloud.journal.len() == 1);
     cloud.borrow_mut().pools.remove("system");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Refused)));
     assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
-    assert!(planned(&cloud.borrow(), &settings(), &around()).is_err());
+    assert!(planned(&cloud.borrow(), &settings(), &capacity()).is_err());
 }
 
-/// A flag to skip a guard that had no effect.
+/// A flag to skip a check had no effect.
 #[test]
-fn an_override_takes_effect_for_the_guard_that_it_names_and_no_other() {
+fn override_applies_only_to_its_check() {
     let mut cloud = Cloud::wedged();
     cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
     let mut settings = settings();
@@ -74,19 +74,19 @@ fn an_override_takes_effect_for_the_guard_that_it_names_and_no_other() {
     assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
 }
 
-/// A left-over temporary pool was found only after detection had said that there is nothing to do.
+/// A leftover temporary pool was found only after detection reported nothing to do.
 #[test]
-fn a_run_that_is_not_over_comes_before_any_new_one() {
+fn unfinished_run_blocks_a_new_one() {
     let cloud = died(Cloud::wedged, |cloud| !cloud.pools.contains_key("system"));
-    let begun = begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &around());
-    assert!(matches!(begun, Err(BeginError::Unfinished(_))), "{begun:?}");
+    let begun = begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &capacity());
+    assert!(matches!(begun, Err(StartError::Unfinished(_))), "{begun:?}");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
     assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
 }
 
-/// Guards were not evaluated again after waiting for the stuck operation.
+/// Checks were not evaluated again after waiting for the stuck operation.
 #[test]
-fn a_pool_that_recovers_while_the_operation_is_aborted_is_left_alone() {
+fn pool_that_recovers_during_the_abort_is_not_changed() {
     let cloud = died(old_operation, |cloud| !cloud.aborts.is_empty());
     cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
@@ -95,12 +95,12 @@ fn a_pool_that_recovers_while_the_operation_is_aborted_is_left_alone() {
     assert!(cloud.borrow().deletes.is_empty());
     let last = cloud.borrow().journal.last().unwrap().entry.clone();
     let Entry::Finished { left, .. } = last else { panic!("{last:?}") };
-    assert!(left.iter().any(|line| line.contains("that was aborted cannot")), "{left:?}");
+    assert!(left.iter().any(|line| line.contains("aborted operation cannot")), "{left:?}");
 }
 
 /// A pause kept in memory only was lost with the process.
 #[test]
-fn a_pause_that_the_service_asked_for_survives_a_restart() {
+fn retry_after_survives_a_restart() {
     let cloud = died(Cloud::wedged, |cloud| {
         matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. }
             if matches!(**effect, Effect::PutPool { .. }))
@@ -127,9 +127,9 @@ fn a_pause_that_the_service_asked_for_survives_a_restart() {
     assert_eq!(until, now + SignedDuration::from_mins(5));
 }
 
-/// The same request was sent again and again although the operation had said that it is hopeless.
+/// A request was retried although the operation failed permanently.
 #[test]
-fn a_creation_that_lacks_quota_stops_and_says_so() {
+fn creation_without_quota_stops_with_the_reason() {
     let cloud = died(
         Cloud::wedged,
         |cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp"),

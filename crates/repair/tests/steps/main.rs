@@ -1,4 +1,4 @@
-//! The repair's decisions in a model of Azure and Kubernetes, in virtual time.
+//! Decisions of the repair in a model of Azure and Kubernetes, in virtual time.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,11 +16,11 @@
 #[path = "../fake/mod.rs"]
 mod fake;
 
-mod beginnings;
 mod drains;
+mod external_changes;
 mod former_names;
+mod guarantees;
 mod history;
-mod promises;
-mod rechecks;
-mod recoveries;
 mod resumptions;
+mod revalidation;
+mod start;

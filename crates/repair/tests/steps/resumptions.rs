@@ -1,10 +1,9 @@
-//! On what authority a run is continued: consent, live state and the tag on the temporary pool decide.
+//! Authority to continue a run: consent, live state and the tag on the temporary pool.
 
 use mooring_workflow::Effect as _;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use mooring_repair::begin::BeginError;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::{Answer, Pool, Query};
@@ -13,15 +12,16 @@ use mooring_repair::resume::{
     Consent, Footing, Fresh, Grant, ResumeError, authorize, footing, further_overrides,
 };
 use mooring_repair::settings::Settings;
+use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::RunOutcome;
 use mooring_repair::workflow::{Entry, Finish, Record};
 use mooring_repair::workflow::{Reason, Run};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
-use crate::fake::records::{around, planned, session};
+use crate::fake::records::{capacity, planned, session};
 use crate::fake::scenarios::{overriding, settings};
-use crate::fake::{Cloud, Ended, go_on, undo, until};
+use crate::fake::{Cloud, Ended, continue_run, undo, until};
 
 pub fn pools(cloud: &Cloud) -> Vec<Pool> {
     let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
@@ -37,7 +37,7 @@ fn killed(step: Step, settings: &Settings) -> Cloud {
     until(step, settings, Cloud::wedged).borrow().clone()
 }
 
-fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Grant, BeginError> {
+fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Grant, StartError> {
     let state = state(cloud);
     let footing = footing(&state, &pools(cloud));
     authorize(&state, &footing, &cloud.journal, settings, consent, None, cloud.now)
@@ -45,7 +45,7 @@ fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Grant, B
 
 fn refusal(cloud: &Cloud, settings: &Settings, consent: &Consent) -> ResumeError {
     match ask(cloud, settings, consent) {
-        Err(BeginError::NotResumed(why)) => why,
+        Err(StartError::NotResumed(why)) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -72,7 +72,7 @@ fn footing_follows_live_state() {
 }
 
 #[test]
-fn tag_of_another_plan_run_or_pool_vouches_for_nothing() {
+fn tag_of_another_plan_run_or_pool_approves_nothing() {
     let plan = format!("v2:{}", "0".repeat(64));
     for (tag, value) in [
         (APPROVAL_TAG, plan.as_str()),
@@ -94,7 +94,7 @@ fn tag_of_another_plan_run_or_pool_vouches_for_nothing() {
 }
 
 #[test]
-fn unattended_needs_the_overrides_and_settings_of_the_run() {
+fn unattended_resume_requires_the_flags_of_the_run() {
     let cloud = killed(Step::CreateTemporary, &overriding("workloads"));
     for consent in &UNATTENDED {
         let why = refusal(&cloud, &settings(), consent);
@@ -115,7 +115,7 @@ fn unattended_needs_the_overrides_and_settings_of_the_run() {
     other.signatures = settings().signatures;
     let why = refusal(&cloud, &other, &Consent::Pipeline);
     assert!(matches!(why, ResumeError::NotRepeated(_)), "{why}");
-    // A session's own deadline, pace and journal are no part of the plan.
+    // Deadline, polling interval and journal of a session are not part of the plan.
     let mut own = settings();
     own.limits.overall = SignedDuration::from_mins(5);
     own.limits.poll = SignedDuration::from_secs(1);
@@ -123,7 +123,7 @@ fn unattended_needs_the_overrides_and_settings_of_the_run() {
 }
 
 #[test]
-fn further_override_needs_an_approval_of_its_own() {
+fn more_overrides_need_a_new_approval() {
     let cloud = killed(Step::CreateTemporary, &settings());
     let more = overriding("pdb");
     let why = refusal(&cloud, &more, &Consent::Unattended);
@@ -134,11 +134,11 @@ fn further_override_needs_an_approval_of_its_own() {
     let extended = plan.with_overrides(&further_overrides(&plan, &more));
     for consent in [Consent::Token(extended.token()), Consent::Typed(extended.hash())] {
         let grant = ask(&cloud, &more, &consent).unwrap();
-        assert_eq!(grant.plan, plan, "the tag goes on vouching for the run");
+        assert_eq!(grant.plan, plan, "the tag still approves the run");
         assert_eq!(grant.overrides, more.overrides);
     }
     let typed = ask(&cloud, &more, &Consent::Typed(plan.hash()));
-    assert!(matches!(typed, Err(BeginError::PlanChanged { .. })), "{typed:?}");
+    assert!(matches!(typed, Err(StartError::PlanChanged { .. })), "{typed:?}");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn without_a_tag_a_new_plan_is_approved_or_nothing() {
     // A plan of the same second would be the same plan.
     cloud.now += SignedDuration::from_secs(5);
     let state = state(&cloud);
-    let plan = planned(&cloud, &settings(), &around()).unwrap();
+    let plan = planned(&cloud, &settings(), &capacity()).unwrap();
     let ask = |consent: &Consent, fresh: bool| {
         let fresh = fresh.then_some(Fresh { plan: &plan, guards: &[] });
         let footing = Footing::Replannable;
@@ -211,7 +211,7 @@ fn without_a_tag_a_new_plan_is_approved_or_nothing() {
 }
 
 #[test]
-fn only_what_harms_nothing_needs_no_approval() {
+fn harmless_effects_need_no_approval() {
     let uncordon = Effect::Uncordon { node: "n".into(), uid: "u".into() };
     let tag = |name: &str| Effect::TagCluster { name: name.into(), value: "r".into() };
     let cordon = Effect::Cordon { node: "n".into(), uid: "u".into() };
@@ -246,7 +246,7 @@ fn process_without_an_approval_stops_at_the_first_effect() {
         let before = cloud.journal.len();
         let mut session = session(&state(&cloud).session.plan, &settings());
         session.approval = approval;
-        let end = go_on(cloud, session);
+        let end = continue_run(cloud, session);
         let Ended::Rested(RunOutcome::Resumable { reason, message }) = &end.ended else {
             panic!("{:?}", end.ended)
         };
@@ -259,7 +259,7 @@ fn process_without_an_approval_stops_at_the_first_effect() {
 }
 
 #[test]
-fn rollback_leaves_and_reports_a_pool_with_another_approval() {
+fn rollback_keeps_and_reports_a_pool_with_another_approval() {
     let mut cloud = killed(Step::CreateTemporary, &settings());
     let another = format!("v2:{}", "0".repeat(64));
     cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][APPROVAL_TAG] =
@@ -269,5 +269,5 @@ fn rollback_leaves_and_reports_a_pool_with_another_approval() {
     let cloud = end.cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
     let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
-    assert!(left.iter().any(|left| left.contains("pool systmp stays")), "{left:?}");
+    assert!(left.iter().any(|left| left.contains("pool systmp was kept")), "{left:?}");
 }

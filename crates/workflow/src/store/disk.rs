@@ -85,7 +85,7 @@ impl<D: Disk, E: Content> FileJournal<D, E> {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
         let count = lines.clone().count();
         let last = lines.next_back().and_then(|line| std::str::from_utf8(line).ok());
-        let last = last.and_then(|line| decode::<E>(line, Tail::Whole).ok()?.pop());
+        let last = last.and_then(|line| decode::<E>(line).ok()?.pop());
         let same = count == self.records.len() && last.as_ref() == self.records.last();
         Ok(same.then_some(bytes))
     }

@@ -1,0 +1,219 @@
+//! The commands plan, apply, resume and status.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_kube::{Client, Response};
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::command::{self, HeldJournal, Process};
+use mooring_workflow::journal::retained;
+use mooring_workflow::live::{self, Adapter};
+use mooring_workflow::lock::LockWait;
+use mooring_workflow::process::{random_id, this_process};
+use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, Store};
+use mooring_workflow::workflow::View as _;
+use mooring_workflow::world::Clock;
+use mooring_workflow::{EffectResult, Stop, StopKind};
+use tokio::sync::watch;
+
+use super::api::Cluster;
+use super::start_checks::{self, StartError, begin};
+use crate::effect::Effect;
+use crate::plan::{self, Plan};
+use crate::settings::Settings;
+use crate::steps::reads;
+use crate::terms::Terms;
+use crate::view::{Answer, OperatorView, Query};
+use crate::workflow::{Entry, FinalizerRemoval, Reason, Record, Run, RunOutcome};
+
+/// Time to wait for a process that renews its lock.
+const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
+/// Runs that a journal keeps, with their backups.
+const MAX_RUNS: usize = 4;
+const ABOUT: &str =
+    "Journal of an operator removal, with backups; `mooring finalizers status` prints it.";
+
+pub type Watcher<'a> = live::Watcher<'a, FinalizerRemoval>;
+
+/// Runs commands for one operator.
+pub struct Remover {
+    settings: Settings,
+    cluster: Cluster,
+    process: Process,
+}
+
+/// The API server rejected the credentials (401).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the API server does not accept the credentials (401 Unauthorized)")]
+pub struct SignedOut;
+
+pub type CommandResult = command::CommandResult<RunOutcome, StartError>;
+pub type JournalStatus = command::JournalStatus<Entry>;
+
+impl Remover {
+    /// Makes no request. `stop` is true once a run must stop at the next safe point.
+    #[must_use]
+    pub fn new(api: Client, settings: Settings, clock: Clock, stop: watch::Receiver<bool>) -> Self {
+        let profile = settings.profile.clone();
+        let lock = match &settings.journal {
+            JournalPlace::ConfigMap(namespace) => Some([namespace.clone(), profile.config_map()]),
+            JournalPlace::File(_) => None,
+        };
+        let cluster = Cluster { api, profile, lock };
+        let process = Process { owner: this_process(random_id()), clock, stop };
+        Self { settings, cluster, process }
+    }
+
+    /// Creates a plan that can be started until `expires`.
+    pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
+        let mut seen = OperatorView::default();
+        loop {
+            let mut queries = reads::everything(&seen, &self.settings.profile).into_iter();
+            let Some(query) = queries.find(|query| !seen.has(query)) else { break };
+            seen.take(self.cluster.observe(&query).await);
+            if self.is_signed_out() {
+                return Err(SignedOut);
+            }
+        }
+        let any =
+            seen.objects.values().any(|objects| objects.known().is_some_and(|all| !all.is_empty()));
+        let around = self.cluster.read_dependents(any).await;
+        if self.is_signed_out() {
+            return Err(SignedOut);
+        }
+        Ok(plan::build(&seen, &self.settings, &around, expires, self.process.now()))
+    }
+
+    pub fn is_signed_out(&self) -> bool {
+        self.cluster.api.is_signed_out()
+    }
+
+    /// Returns the expiry of a plan that is created now.
+    pub fn expiry(&self) -> Timestamp {
+        ApprovalToken::expiry(self.process.now())
+    }
+
+    /// Describes an unfinished run of Mooring 0.1, which this version does not continue.
+    pub async fn former_run(&self) -> Option<String> {
+        if !matches!(self.settings.journal, JournalPlace::ConfigMap(_)) {
+            return None;
+        }
+        let name = self.settings.profile.former_config_map();
+        let path = format!("/api/v1/namespaces/kube-system/configmaps/{name}");
+        let answer = self.cluster.api.get(&path).await.ok().filter(Response::is_success)?;
+        let newest = answer.body.pointer("/data/journal")?.as_str()?.lines().last()?;
+        let newest: serde_json::Value = serde_json::from_str(newest).ok()?;
+        (newest["entry"] != "finished").then(|| {
+            format!(
+                "ConfigMap kube-system/{name} has an unfinished run of Mooring 0.1, which only that version can resume; \
+                 a new run from live state does the same work"
+            )
+        })
+    }
+
+    fn store(&self) -> Store<Entry> {
+        match &self.settings.journal {
+            JournalPlace::File(path) => Store::File(FileStore::new(Path::new(path))),
+            JournalPlace::ConfigMap(namespace) => {
+                let name = self.settings.profile.config_map();
+                Store::ConfigMap(Box::new(ConfigMapStore::new(
+                    self.cluster.api.clone(),
+                    namespace,
+                    name,
+                    ABOUT,
+                )))
+            }
+        }
+    }
+
+    /// Reads the journal without its lock.
+    pub async fn status(&self) -> Result<JournalStatus, String> {
+        JournalStatus::read(self.store(), self.process.now()).await
+    }
+
+    /// Starts a run and drives it until it stops.
+    pub async fn apply(
+        &self,
+        plan: &Plan,
+        approval: &Approval,
+        watcher: Watcher<'_>,
+    ) -> CommandResult {
+        let acquired = self.process.acquire(self.store(), LockWait::None, &mut |_| {}).await;
+        let mut journal: HeldJournal<_> = match acquired {
+            Ok(journal) => journal,
+            Err(result) => return result,
+        };
+        let (now, owner) = (self.process.now(), self.process.owner.clone());
+        let first = match begin(&journal.records, plan, approval, owner, &random_id(), now) {
+            Ok(first) => first,
+            Err(error) => {
+                journal.release().await;
+                return CommandResult::Refused(error);
+            }
+        };
+        let kept = retained(&journal.records, MAX_RUNS, |_| false);
+        if let Err(error) = journal.keep(kept).await {
+            return CommandResult::failed(&error);
+        }
+        self.drive(plan, journal, first, watcher).await
+    }
+
+    /// Continues the last run with a new, approved plan from live state.
+    pub async fn resume(
+        &self,
+        plan: &Plan,
+        approval: &Approval,
+        watcher: Watcher<'_>,
+        say: &mut dyn FnMut(&str),
+    ) -> CommandResult {
+        let wait = LockWait::Until(LOCK_TIMEOUT);
+        let acquired = self.process.acquire_unfinished(self.store(), wait, say).await;
+        let (journal, run) = match acquired {
+            Ok(found) => found,
+            Err((result, _)) => return result,
+        };
+        let (owner, now) = (self.process.owner.clone(), self.process.now());
+        match start_checks::resume(&journal.records, &run, plan, approval, owner, now) {
+            Ok(first) => self.drive(plan, journal, first, watcher).await,
+            Err(error) => {
+                journal.release().await;
+                CommandResult::Refused(error)
+            }
+        }
+    }
+
+    /// Rejects a run of the journal that has another profile than the command line.
+    pub fn check_profile(&self, state: &Run) -> Result<(), StartError> {
+        start_checks::compare_profile(state, &self.settings.profile)
+    }
+
+    async fn drive(
+        &self,
+        plan: &Plan,
+        journal: HeldJournal<FinalizerRemoval>,
+        first: Record,
+        watcher: Watcher<'_>,
+    ) -> CommandResult {
+        let terms = Terms::new(self.settings.clone(), plan);
+        self.process.drive(journal, first, &terms, self.cluster.clone(), watcher).await
+    }
+}
+
+impl Adapter<FinalizerRemoval> for Cluster {
+    async fn read(&mut self, query: &Query, _: Timestamp) -> Answer {
+        self.observe(query).await
+    }
+
+    async fn perform(&mut self, effect: &Effect, _: Timestamp) -> EffectResult {
+        self.change(effect).await
+    }
+
+    /// Reads after a rejected login show nothing.
+    fn halted(&self) -> Option<Stop<FinalizerRemoval>> {
+        self.api.is_signed_out().then(|| Stop {
+            kind: StopKind::Resumable,
+            reason: Reason::SignedOut,
+            message: "the API server rejected the credentials (401)".to_owned(),
+        })
+    }
+}

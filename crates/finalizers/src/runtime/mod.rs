@@ -1,0 +1,9 @@
+//! I/O: Kubernetes API, disk and clock.
+
+mod api;
+mod commands;
+mod dependents;
+mod start_checks;
+
+pub use commands::{CommandResult, JournalStatus, Remover, SignedOut, Watcher};
+pub use start_checks::StartError;

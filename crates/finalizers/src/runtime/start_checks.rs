@@ -1,0 +1,144 @@
+//! Conditions to start or continue a run.
+
+use jiff::Timestamp;
+use mooring_workflow::approval::{Approval, PlanHash};
+use mooring_workflow::journal::{JournalError, follow};
+use mooring_workflow::lock::Owner;
+use mooring_workflow::{CheckResult, Outcome};
+use thiserror::Error;
+
+use crate::plan::Plan;
+use crate::profile::Profile;
+use crate::workflow::{Entry, Record, Run, Session};
+
+/// A run may not start. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("run {0} is unfinished; `resume` continues it")]
+    Unfinished(String),
+    #[error(
+        "run {run} in the journal has another profile than the command line: it removes {was}, not {wanted}"
+    )]
+    OtherProfile { run: String, was: String, wanted: String },
+    #[error("run {0} in the journal belongs to another cluster")]
+    OtherCluster(String),
+    #[error("plan changed: approved {approved}, current {current}")]
+    PlanChanged { approved: PlanHash, current: PlanHash },
+    #[error("the plan is not approved")]
+    NotApproved,
+    #[error("the approval expired at {0:.0}")]
+    Expired(Timestamp),
+    #[error("blocked by {name}: {why}")]
+    Refused { name: String, why: String },
+    #[error("{name} is unknown: {why}")]
+    Unknown { name: String, why: String },
+}
+
+/// Returns the first check that blocks.
+fn refusal(guards: &[CheckResult]) -> Option<StartError> {
+    let guard = guards.iter().find(|guard| !guard.allows_run())?;
+    let (name, why) = (guard.name.clone(), guard.evidence.join("; "));
+    Some(match guard.outcome {
+        Outcome::Unknown => StartError::Unknown { name, why },
+        _ => StartError::Refused { name, why },
+    })
+}
+
+/// Ensures that the approval is for this plan, and that no check blocks it.
+fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), StartError> {
+    let approved = match approval {
+        // An unfinished run is only marked as finished.
+        Approval::None if plan.nothing_to_do && plan.targets.is_empty() => return Ok(()),
+        Approval::Token(token) => Some(&token.hash),
+        // `--best-effort` approves its own plan.
+        Approval::Typed(hash) | Approval::Pipeline(hash) => Some(hash),
+        Approval::Anchored(_) | Approval::Rollback | Approval::None => None,
+    };
+    let token_differs = matches!(approval, Approval::Token(token) if *token != plan.approval);
+    match approved {
+        Some(approved) if *approved == plan.hash && !token_differs => {}
+        Some(approved) => {
+            let (approved, current) = (approved.clone(), plan.hash.clone());
+            return Err(StartError::PlanChanged { approved, current });
+        }
+        None => return Err(StartError::NotApproved),
+    }
+    // Also if the name was typed long after the plan was printed.
+    if plan.approval.is_expired(now) {
+        return Err(StartError::Expired(plan.approval.expires));
+    }
+    refusal(&plan.guards).map_or(Ok(()), Err)
+}
+
+/// Ensures that the unfinished run has this profile and cluster. The journal is only compared with the command line, never
+/// used in its place.
+pub(super) fn compare(state: &Run, plan: &Plan) -> Result<(), StartError> {
+    compare_profile(state, &plan.profile)?;
+    // The check `cluster-identity` blocks if it could not be read.
+    if !plan.cluster.is_empty() && state.session.cluster != plan.cluster {
+        return Err(StartError::OtherCluster(mooring_redact::identifier(&state.id)));
+    }
+    Ok(())
+}
+
+pub(super) fn compare_profile(state: &Run, wanted: &Profile) -> Result<(), StartError> {
+    if *state.session.profile == *wanted {
+        return Ok(());
+    }
+    let name = |profile: &Profile| {
+        mooring_redact::identifier(&format!("{} ({})", profile.name, profile.groups.join(", ")))
+    };
+    let (was, wanted) = (name(&state.session.profile), name(wanted));
+    Err(StartError::OtherProfile { run: mooring_redact::identifier(&state.id), was, wanted })
+}
+
+/// Returns the first record of a run, if it may start.
+pub(super) fn begin(
+    records: &[Record],
+    plan: &Plan,
+    approval: &Approval,
+    owner: Owner,
+    run: &str,
+    now: Timestamp,
+) -> Result<Record, StartError> {
+    if let Some(state) = Run::replay(records)?
+        && !state.is_finished()
+    {
+        compare(&state, plan)?;
+        return Err(StartError::Unfinished(state.id));
+    }
+    let session = session(plan, approval, owner, now)?;
+    Ok(follow(records.last(), run, now, Entry::RunStarted(session)))
+}
+
+/// Returns the record that continues an unfinished run, if it may.
+pub(super) fn resume(
+    records: &[Record],
+    state: &Run,
+    plan: &Plan,
+    approval: &Approval,
+    owner: Owner,
+    now: Timestamp,
+) -> Result<Record, StartError> {
+    compare(state, plan)?;
+    let session = session(plan, approval, owner, now)?;
+    Ok(follow(records.last(), &state.id, now, Entry::Resumed(session)))
+}
+
+fn session(
+    plan: &Plan,
+    approval: &Approval,
+    owner: Owner,
+    now: Timestamp,
+) -> Result<Box<Session>, StartError> {
+    approve(plan, approval, now)?;
+    Ok(Box::new(Session {
+        plan_hash: plan.hash.clone(),
+        approval: approval.clone(),
+        cluster: plan.cluster.clone(),
+        profile: Box::new(plan.profile.clone()),
+        owner,
+    }))
+}

@@ -1,0 +1,216 @@
+//! Objects that remain at the end, with reasons.
+
+use super::context::{Context, NOT_PLANNED, Unknown};
+use super::installation::removable;
+use super::objects::spared_key;
+use crate::effect::{Effect, why_not};
+use crate::observation::{CRDS, Object};
+use crate::target::Target;
+use crate::view::Query;
+use crate::workflow::Leftover;
+use crate::workflow::RemovalRun as _;
+
+/// Returns the remaining objects from the final reads. Failed reads count as remaining.
+pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {
+    let mut left = Vec::new();
+    let unknown = |resource: &str, name: &str, why: String| Leftover {
+        resource: resource.to_owned(),
+        namespace: None,
+        name: name.to_owned(),
+        why,
+        finalizers: Vec::new(),
+    };
+    let objects = cx.objects()?;
+    left.extend(objects.known.iter().map(|object| of_object(cx, object)));
+    for (crd, why) in &objects.unknown {
+        left.push(unknown(crd.name(), "*", why.clone()));
+    }
+    match cx.crds()? {
+        Err(why) => left.push(unknown(CRDS, "*", why)),
+        Ok(crds) => {
+            for crd in crds {
+                let mine = |left: &&Leftover| left.resource == crd.name();
+                let known = refusal(cx, &crd.target).or_else(|| unplanned(cx, &crd.target));
+                let why = known.unwrap_or_else(|| match left.iter().filter(mine).count() {
+                    0 if crd.deleting => "deletion is still in progress".to_owned(),
+                    0 => "it was recreated".to_owned(),
+                    _ => "it still has objects".to_owned(),
+                });
+                left.push(whole(&crd.target, why));
+            }
+        }
+    }
+    for name in &cx.profile().cluster_role_bindings {
+        match cx.read(cx.view.bindings.get(name), Query::Binding(name.clone()))? {
+            Ok(None) => {}
+            Ok(Some(binding)) => left.push(of_target(cx, &binding.target)),
+            Err(why) => {
+                left.push(unknown("clusterrolebindings.rbac.authorization.k8s.io", name, why));
+            }
+        }
+    }
+    of_release(cx, &mut left)?;
+    if let Some(name) = &cx.profile().namespace {
+        match cx.read(cx.view.namespace.as_ref(), Query::Namespace)? {
+            Ok(None) => {}
+            Ok(Some(namespace)) => {
+                let held = namespace.held_by.join("; ");
+                let known =
+                    refusal(cx, &namespace.target).or_else(|| unplanned(cx, &namespace.target));
+                let why = match known {
+                    Some(why) => why,
+                    None if !namespace.deleting => {
+                        "not deleted because its release is unknown".to_owned()
+                    }
+                    None if held.is_empty() => "deletion is still in progress".to_owned(),
+                    None => format!("deletion is blocked: {held}"),
+                };
+                left.push(whole(&namespace.target, why));
+            }
+            Err(why) => left.push(unknown("namespaces", name, why)),
+        }
+    }
+    Ok(left)
+}
+
+fn of_release(cx: &Context<'_>, left: &mut Vec<Leftover>) -> Result<(), Unknown> {
+    let Some(release) = &cx.profile().release else { return Ok(()) };
+    let revisions = match cx.read(cx.view.release.as_ref(), Query::Release)? {
+        Ok(revisions) => revisions.map(Vec::as_slice).unwrap_or_default(),
+        Err(why) => {
+            left.push(Leftover {
+                resource: "secrets".to_owned(),
+                namespace: release.namespace.clone(),
+                name: format!("sh.helm.release.v1.{}.*", release.name),
+                why,
+                finalizers: Vec::new(),
+            });
+            return Ok(());
+        }
+    };
+    let made = match cx.read(cx.view.made.as_ref(), Query::ReleaseObject)? {
+        Ok(made) => made.map(Vec::as_slice).unwrap_or_default(),
+        Err(why) => {
+            left.push(Leftover {
+                resource: "*".to_owned(),
+                namespace: None,
+                name: format!("resources of release {}", release.name),
+                why,
+                finalizers: Vec::new(),
+            });
+            &[]
+        }
+    };
+    left.extend(removable(cx, made).map(|one| of_target(cx, &one.target)));
+    for revision in revisions {
+        let why = refusal(cx, &revision.target)
+            .or_else(|| unplanned(cx, &revision.target))
+            .unwrap_or_else(|| "it lists what remains of its release".to_owned());
+        left.push(whole(&revision.target, why));
+    }
+    Ok(())
+}
+
+fn whole(target: &Target, why: String) -> Leftover {
+    Leftover {
+        resource: target.resource.clone(),
+        namespace: target.namespace.clone(),
+        name: target.name.clone(),
+        why,
+        finalizers: Vec::new(),
+    }
+}
+
+fn of_target(cx: &Context<'_>, target: &Target) -> Leftover {
+    let why =
+        refusal(cx, target).or_else(|| unplanned(cx, target)).unwrap_or_else(
+            || match times_deleted(cx, target) {
+                0 | 1 => "deletion is still in progress".to_owned(),
+                times => came_back(times),
+            },
+        );
+    whole(target, why)
+}
+
+fn unplanned(cx: &Context<'_>, target: &Target) -> Option<String> {
+    (!cx.terms.covers(target)).then(|| NOT_PLANNED.to_owned())
+}
+
+fn times_deleted(cx: &Context<'_>, target: &Target) -> usize {
+    cx.run.deleted().get(target.path.as_str()).map_or(0, std::collections::BTreeSet::len)
+}
+
+fn came_back(times: usize) -> String {
+    format!("recreated after {times} deletions; something is recreating it")
+}
+
+fn of_object(cx: &Context<'_>, object: &Object) -> Leftover {
+    let (listed, foreign): (Vec<&String>, Vec<&String>) =
+        object.finalizers.iter().partition(|finalizer| cx.profile().lists(finalizer));
+    let times = times_deleted(cx, &object.target);
+    let why = if let Some(why) = cx.run.facts.spared.get(&spared_key(object)) {
+        why.clone()
+    } else if let Some(why) = refusal(cx, &object.target) {
+        why
+    } else if let Some(why) = unplanned(cx, &object.target) {
+        why
+    } else if times > 1 {
+        came_back(times)
+    } else if !foreign.is_empty() {
+        let owners: Vec<String> = foreign.iter().map(|finalizer| owner(cx, finalizer)).collect();
+        format!("blocked by finalizers not listed in the profile: {}", owners.join("; "))
+    } else if !object.deleting {
+        "created after the others were deleted".to_owned()
+    } else if listed.is_empty() {
+        "deletion is still in progress".to_owned()
+    } else {
+        "timed out removing its finalizers".to_owned()
+    };
+    Leftover { finalizers: object.finalizers.clone(), ..whole(&object.target, why) }
+}
+
+/// Describes a finalizer and its possible owner.
+fn owner(cx: &Context<'_>, finalizer: &str) -> String {
+    let who = match finalizer {
+        "foregroundDeletion" | "orphan" => {
+            "the garbage collector of kube-controller-manager".to_owned()
+        }
+        other => match other.split_once('/') {
+            None => "an unknown controller".to_owned(),
+            Some((domain, _))
+                if domain == "kubernetes.io"
+                    || domain.ends_with(".kubernetes.io")
+                    || domain.ends_with(".k8s.io") =>
+            {
+                "a controller of Kubernetes".to_owned()
+            }
+            Some((domain, _)) => {
+                let all = cx.view.crds.as_ref().and_then(mooring_workflow::Reading::known);
+                let served = all.into_iter().flatten().any(|one| one.group == domain);
+                let installed = if served {
+                    "whose API is installed here"
+                } else {
+                    "whose API is not installed here"
+                };
+                format!("the controller of {domain}, {installed}")
+            }
+        },
+    };
+    format!("{finalizer} ({who})")
+}
+
+/// Returns the reason why the last effect on this object failed.
+fn refusal(cx: &Context<'_>, target: &Target) -> Option<String> {
+    let mut of_it: Vec<_> = cx
+        .run
+        .attempts
+        .values()
+        .filter(|attempt| {
+            attempt.effect.target().uid == target.uid && attempt.effect.target().path == target.path
+        })
+        .filter(|attempt| !matches!(attempt.effect, Effect::ScaleDown { .. }))
+        .collect();
+    of_it.sort_by_key(|attempt| attempt.seq);
+    let last = of_it.last()?;
+    last.result.as_ref().and_then(|result| why_not(&last.effect, result))
+}

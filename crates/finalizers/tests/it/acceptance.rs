@@ -1,0 +1,411 @@
+//! Acceptance tests of the former tool, and more, on the model under virtual time.
+
+use jiff::SignedDuration;
+use mooring_finalizers::report::Verdict;
+use mooring_finalizers::runtime::{CommandResult, StartError};
+use mooring_finalizers::workflow::Finish;
+use mooring_finalizers::workflow::Reason;
+use mooring_finalizers::workflow::RunOutcome;
+use mooring_simulator::faults::{Condition, Fault, Rule};
+use mooring_workflow::approval::Approval;
+use mooring_workflow::store::JournalPlace;
+use serde_json::{Value, json};
+
+use crate::cases::why;
+use crate::harness::{Harness, approved, crd, planned};
+
+pub(crate) fn fault(harness: &Harness, method: &str, path: &str, status: u16, times: Option<u32>) {
+    let then = Fault::Status { status, code: None, retry_after: None };
+    let when =
+        Condition { method: Some(method.into()), path: Some(path.into()), ..Condition::default() };
+    let rule =
+        Rule { when, then, probability: 1.0, from_seconds: 0, until_seconds: None, skip: 0, times };
+    harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
+}
+
+fn finished(ending: &CommandResult, clean: bool) {
+    assert!(
+        matches!(ending, CommandResult::Rested(RunOutcome::Finished(found)) if (*found == Finish::Clean) == clean),
+        "{ending:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn resource_deleted_during_the_run_is_not_an_error() {
+    // Lists of both scopes return NotFound, as when CRDs are deleted during a read.
+    let harness = Harness::model("vanishes");
+    harness.retired().await;
+    let plan = planned(&harness.remover()).await;
+    fault(&harness, "GET", "/apis/*vanishes*/*things", 404, None);
+    fault(&harness, "GET", "/apis/v.example.com/*", 404, None);
+    fault(&harness, "GET", "/apis/sub.v.example.com/*", 404, None);
+    let remover = harness.remover();
+    let ending =
+        remover.apply(&plan, &Approval::Typed(plan.hash.clone()), Box::new(|_, _, _| {})).await;
+    harness.model.as_ref().unwrap().with(|model, _| model.clear_faults());
+    // The CRDs are deleted, and the server removes their objects.
+    assert!(matches!(ending, CommandResult::Rested(_)), "{ending:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_deleted_before_the_patch_is_not_an_error() {
+    let harness = Harness::model("patch_404");
+    harness.retired().await;
+    fault(&harness, "PATCH", "/apis/*/clusterthings/one", 404, Some(1));
+    let (ending, report) = harness.apply().await;
+    finished(&ending, true);
+    assert_eq!(report.result, Verdict::Acted);
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_changed_before_the_patch_is_read_again() {
+    let harness = Harness::model("patch_409");
+    let objects = harness.retired().await;
+    fault(&harness, "PATCH", "/apis/*/clusterthings/one", 409, Some(2));
+    let (ending, report) = harness.apply().await;
+    finished(&ending, true);
+    let tries = report
+        .effects
+        .iter()
+        .filter(|effect| effect.what.starts_with("strip") && effect.what.ends_with(" one"));
+    assert_eq!(tries.count(), 3);
+    assert!(harness.is_gone(&objects[0]).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_response_is_resolved_by_reading() {
+    for then in [Fault::TimeoutAfter, Fault::TimeoutBefore, Fault::DropAfter, Fault::DropBefore] {
+        let harness = Harness::model("lost");
+        harness.retired().await;
+        let when =
+            Condition { writes: Some(true), path: Some("/apis/*".into()), ..Condition::default() };
+        let rule = Rule {
+            when,
+            then: then.clone(),
+            probability: 0.4,
+            from_seconds: 0,
+            until_seconds: None,
+            skip: 0,
+            times: Some(6),
+        };
+        harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
+        let (ending, report) = harness.apply().await;
+        assert!(
+            matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+            "{then:?}: {ending:?} {}",
+            report.table()
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn busy_server_is_retried() {
+    for status in [429, 500, 503] {
+        let harness = Harness::model("busy");
+        harness.retired().await;
+        let when =
+            Condition { writes: Some(true), path: Some("/apis/*".into()), ..Condition::default() };
+        let then = Fault::Status { status, code: None, retry_after: None };
+        let rule = Rule {
+            when,
+            then,
+            probability: 0.5,
+            from_seconds: 0,
+            until_seconds: None,
+            skip: 0,
+            times: Some(10),
+        };
+        harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
+        let (ending, _) = harness.apply().await;
+        finished(&ending, true);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_resources_are_removed_without_crds() {
+    let harness = Harness::model("no_definitions");
+    harness.namespace(&harness.namespace).await;
+    harness.binding().await;
+    harness.release().await;
+    let (ending, report) = harness.apply().await;
+    finished(&ending, true);
+    assert_eq!(report.result, Verdict::Acted);
+    assert!(harness.is_gone(&format!("/api/v1/namespaces/{}", harness.namespace)).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failed_discovery_is_unknown_and_best_effort_continues() {
+    let mut harness = Harness::model("discovery");
+    let objects = harness.retired().await;
+    fault(&harness, "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", 403, None);
+    let remover = harness.remover();
+    let plan = planned(&remover).await;
+    let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
+    let CommandResult::Refused(StartError::Unknown { why, .. }) = ending else {
+        panic!("{ending:?}")
+    };
+    assert!(why.contains("needs the verb list on customresourcedefinitions"), "{why}");
+    harness.settings.best_effort = true;
+    let (ending, report) = harness.apply().await;
+    finished(&ending, false);
+    why_unknown(&report);
+    assert!(!harness.is_gone(&objects[0]).await, "what is not known is not touched");
+    assert!(harness.is_gone(&format!("/api/v1/namespaces/{}-gone", harness.namespace)).await);
+    let binding =
+        format!("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/{}", harness.namespace);
+    assert!(harness.is_gone(&binding).await, "the operator's part runs all the same");
+}
+
+fn why_unknown(report: &mooring_finalizers::report::RunReport) {
+    let told = why(report, "customresourcedefinitions.apiextensions.k8s.io", "*");
+    assert!(told.contains("access denied"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn unlisted_objects_are_never_counted_as_none() {
+    let mut harness = Harness::model("count_unknown");
+    harness.settings.best_effort = true;
+    let objects = harness.retired().await;
+    fault(&harness, "GET", "/apis/*/clusterthings", 403, None);
+    let (ending, report) = harness.apply().await;
+    finished(&ending, false);
+    let resource = format!("clusterthings.{}", harness.group);
+    assert_eq!(
+        why(&report, &resource, "*"),
+        format!("access denied: missing permission list on {resource}")
+    );
+    assert!(!harness.is_gone(&crd(&resource)).await, "its crd stays");
+    assert!(
+        harness.is_gone(&objects[2]).await,
+        "what is unknown of one hides nothing of the others"
+    );
+    assert!(harness.is_gone(&crd(&format!("things.sub.{}", harness.group))).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deleted_crd_is_fine_and_a_remaining_one_is_reported() {
+    let harness = Harness::model("definition_404");
+    harness.retired().await;
+    let path = crd(&format!("clusterthings.{}", harness.group));
+    fault(&harness, "DELETE", &path, 409, None);
+    let (ending, report) = harness.apply().await;
+    finished(&ending, false);
+    let crds = "customresourcedefinitions.apiextensions.k8s.io";
+    let told = why(&report, crds, &format!("clusterthings.{}", harness.group));
+    assert!(told.contains("Conflict"), "{told}");
+    harness.model.as_ref().unwrap().with(|model, _| model.clear_faults());
+    let (ending, _) = harness.apply().await;
+    finished(&ending, true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn missing_namespace_or_binding_is_fine() {
+    let harness = Harness::model("absent");
+    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
+    harness.object(&root, "things", Some("default"), "x", &[&harness.listed()]).await;
+    let (ending, report) = harness.apply().await;
+    finished(&ending, true);
+    assert_eq!(report.left, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn unreadable_release_keeps_its_namespace() {
+    let harness = Harness::model("release_403");
+    harness.retired().await;
+    fault(&harness, "GET", "/api/v1/namespaces/*/secrets", 403, None);
+    let (ending, report) = harness.apply().await;
+    finished(&ending, false);
+    assert_eq!(
+        why(&report, "secrets", "sh.helm.release.v1.op.*"),
+        "access denied: missing permission list on secrets"
+    );
+    assert_eq!(
+        why(&report, "namespaces", &harness.namespace),
+        "not deleted because its release is unknown"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn release_with_an_invalid_payload_is_removed_by_labels() {
+    let harness = Harness::model("release_broken");
+    harness.namespace(&harness.namespace).await;
+    harness.secret(1, "bm90IGEgcmVsZWFzZQ==").await;
+    let plan = planned(&harness.remover()).await;
+    let text = mooring_finalizers::plan::table(&plan);
+    assert!(text.contains("revision 1, deployed, its payload cannot be read"), "{text}");
+    let (ending, _) = harness.apply().await;
+    finished(&ending, true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_deadline_changes_nothing_and_can_be_resumed() {
+    let mut harness = Harness::model("deadline_zero");
+    let objects = harness.retired().await;
+    let usual = harness.settings.limits.overall;
+    harness.settings.limits.overall = SignedDuration::ZERO;
+    let (ending, report) = harness.apply().await;
+    assert!(
+        matches!(
+            ending,
+            CommandResult::Rested(RunOutcome::Resumable { reason: Reason::Deadline, .. })
+        ),
+        "{ending:?}"
+    );
+    assert_eq!((report.result, report.effects.len()), (Verdict::Interrupted, 0));
+    let (_, found) = harness.get(&objects[0]).await;
+    assert!(found["metadata"]["deletionTimestamp"].is_null());
+    harness.settings.limits.overall = usual;
+    let (ending, _) = harness.resume().await;
+    finished(&ending, true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_objects_need_few_lists() {
+    let harness = Harness::model("many_objects");
+    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
+    for number in 0..520 {
+        harness
+            .object(&root, "things", Some("default"), &format!("o{number}"), &[&harness.listed()])
+            .await;
+    }
+    let mut settings = harness.settings.clone();
+    let folder = tempfile::tempdir().unwrap();
+    settings.journal =
+        JournalPlace::File(folder.path().join("journal").to_str().unwrap().to_owned());
+    let (ending, report) =
+        harness.apply_by(&harness.remover_by(harness.client("admin"), settings)).await;
+    finished(&ending, true);
+    assert_eq!(report.effects.len(), 1041);
+    let trace = harness.model.as_ref().unwrap().with(|model, _| model.trace());
+    let lists = trace.lines().filter(|line| line.contains("/things?limit=")).count();
+    assert!(lists < 60, "{lists}");
+    assert!(trace.contains("&continue="), "lists are paged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn object_with_a_too_large_backup_is_skipped_and_reported() {
+    let harness = Harness::model("huge");
+    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
+    let mut text = String::new();
+    let mut link = "seed".to_owned();
+    while text.len() < 1_300_000 {
+        link = mooring_workflow::canonical::hash_bytes(link.as_bytes());
+        text.push_str(&link);
+    }
+    let list = format!("{root}/namespaces/default/things");
+    harness.create(&list, json!({
+        "apiVersion": format!("{}/v1", harness.group), "kind": "Thing",
+        "metadata": {"name": "huge", "finalizers": [harness.listed()]}, "spec": {"text": text},
+    })).await;
+    let (ending, report) = harness.apply().await;
+    finished(&ending, false);
+    let told = why(&report, &format!("things.{}", harness.group), "huge");
+    assert!(told.contains("--journal FILE"), "{told}");
+    let (_, found) = harness.get(&format!("{list}/huge")).await;
+    assert_eq!(found["metadata"]["finalizers"], json!([harness.listed()]), "no backup, no removal");
+}
+
+#[tokio::test(start_paused = true)]
+async fn recreated_object_is_reported_after_three_deletions() {
+    let harness = Harness::model("made_again");
+    harness.namespace(&harness.namespace).await;
+    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
+    let object = json!({
+        "apiVersion": format!("{}/v1", harness.group), "kind": "Thing",
+        "metadata": {"name": "phoenix", "finalizers": [harness.listed()]},
+    });
+    let list = format!("{root}/namespaces/default/things");
+    harness.create(&list, object.clone()).await;
+    // Not in the operator's namespace, and without its name.
+    let elsewhere = "/apis/apps/v1/namespaces/default/deployments";
+    harness.create(elsewhere, json!({
+        "metadata": {"name": "maker"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {
+            "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
+    })).await;
+    // Keeps the CRD, so that the object can be recreated.
+    harness.object(&root, "things", Some("default"), "held", &["example.com/hold"]).await;
+    let maker = format!("{elsewhere}/maker");
+    let _maker = crate::harness::AbortOnDrop(tokio::spawn(crate::actors::recreate(
+        harness.client("admin"),
+        maker,
+        list,
+        object,
+    )));
+    let (ending, report) = harness.apply().await;
+    finished(&ending, false);
+    let told = why(&report, &format!("things.{}", harness.group), "phoenix");
+    assert!(told.contains("something is recreating it"), "{told}");
+    assert!(report.effects.len() < 20, "{}", report.effects.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_process_stops_at_the_lock_or_unfinished_run() {
+    let mut harness = Harness::model("lock");
+    harness.retired().await;
+    harness.settings.limits.overall = SignedDuration::ZERO;
+    let (_, _) = harness.apply().await;
+    let remover = harness.remover();
+    let plan = planned(&remover).await;
+    let again = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
+    assert!(matches!(again, CommandResult::Refused(StartError::Unfinished(_))), "{again:?}");
+    let name = harness.settings.profile.config_map();
+    let path = format!("/api/v1/namespaces/mooring-system/configmaps/{name}");
+    let (_, map) = harness.get(&path).await;
+    let now = harness.model.as_ref().unwrap().now();
+    let lease = format!("/apis/coordination.k8s.io/v1/namespaces/mooring-system/leases/{name}");
+    let spec = json!({"holderIdentity": "elsewhere_1_h", "renewTime": format!("{now:.6}"), "leaseDurationSeconds": 30});
+    harness.call("PATCH", &lease, json!({ "spec": spec })).await;
+    let held = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
+    assert!(matches!(held, CommandResult::Held(_)), "{held:?}");
+    assert!(map["data"]["journal"].as_str().unwrap().contains("mooring.finalizers.journal/v2"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn obstacles_are_noted_in_the_plan() {
+    let harness = Harness::model("in_the_way");
+    harness.retired().await;
+    harness.create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", json!({
+        "metadata": {"name": "guard"},
+        "webhooks": [{"name": "g.example.com", "failurePolicy": "Fail", "rules": [{"apiGroups": [harness.group]}],
+            "clientConfig": {"service": {"namespace": harness.namespace, "name": "s"}}}],
+    })).await;
+    harness.model.as_ref().unwrap().with(|model, now| {
+        model.create(json!({
+            "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.metrics.example.com"},
+            "spec": {"group": "metrics.example.com", "version": "v1"},
+            "status": {"conditions": [{"type": "Available", "status": "False", "reason": "MissingEndpoints"}]},
+        }), now).unwrap();
+    });
+    let plan = planned(&harness.remover()).await;
+    let notes = plan.notes.join("\n");
+    assert!(notes.contains("guard") && notes.contains("delete the webhook first"), "{notes}");
+    assert!(notes.contains("v1.metrics.example.com is unavailable (MissingEndpoints)"), "{notes}");
+    let diagram = mooring_finalizers::plan::mermaid(&plan);
+    assert!(
+        diagram.starts_with("flowchart TD") && diagram.contains("remove-finalizers"),
+        "{diagram}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn operator_is_found_by_the_name_of_its_group() {
+    let mut harness = Harness::model("group_alone");
+    harness.namespace(&harness.namespace).await;
+    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
+    harness.object(&root, "things", Some("default"), "x", &[&harness.listed()]).await;
+    harness.settings.profile =
+        mooring_finalizers::profile::Profile::of_group(&harness.group).checked().unwrap();
+    let word = harness.group.split('.').next().unwrap().to_owned();
+    let list = format!("/apis/apps/v1/namespaces/{}/deployments", harness.namespace);
+    harness.create(&list, json!({
+        "metadata": {"name": format!("{word}-manager")},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {
+            "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
+    })).await;
+    let plan = planned(&harness.remover()).await;
+    assert!(!plan.guards[0].allows_run(), "{:?}", plan.guards);
+    harness.call("DELETE", &format!("{list}/{word}-manager"), Value::Null).await;
+    let (ending, _) = harness.apply().await;
+    finished(&ending, true);
+}

@@ -1,0 +1,199 @@
+//! The report of a run, from its journal alone: `status` prints the same on any host.
+
+use mooring_workflow::report::{History, StepReport};
+use mooring_workflow::{Effect as _, Step as _};
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use mooring_redact::{Lines, markdown, markdown_code};
+use serde::Serialize;
+
+use crate::plan::Step;
+use crate::workflow::{Finish, Record, RepairRun as _};
+use mooring_workflow::Phase;
+use mooring_workflow::journal::JournalError;
+
+/// Status and history of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunReport {
+    /// `mooring.repair/v1`
+    pub schema: &'static str,
+    pub run: String,
+    /// Resource id of the cluster.
+    pub cluster: String,
+    pub pool: String,
+    pub plan_hash: String,
+    pub started: Timestamp,
+    pub last: Timestamp,
+    /// None if it can be resumed.
+    pub finish: Option<Finish>,
+    /// It is being rolled back.
+    pub undoing: bool,
+    pub step: Option<Step>,
+    pub steps: Vec<StepReport<Step>>,
+    /// Changes in order, including failed ones.
+    pub effects: Vec<String>,
+    pub overrides: Vec<String>,
+    /// Lost or remaining items.
+    pub left: Vec<String>,
+    pub stopped: Option<String>,
+}
+
+impl RunReport {
+    /// Reports the last run of a journal.
+    pub fn of(records: &[Record]) -> Result<Option<Self>, JournalError> {
+        let Some(history) = History::read(records)? else { return Ok(None) };
+        let run = &history.run;
+        let overrides = run.session.settings().overrides;
+        Ok(Some(Self {
+            schema: "mooring.repair/v1",
+            run: run.id.clone(),
+            cluster: run.session.plan.cluster.clone(),
+            pool: run.pool().to_owned(),
+            plan_hash: run.facts.plan_hash.to_string(),
+            started: run.started,
+            last: history.last,
+            finish: match run.phase {
+                Phase::Finished(finish) => Some(finish),
+                Phase::Running | Phase::Aborting => None,
+            },
+            undoing: run.phase == Phase::Aborting,
+            step: run.step(),
+            steps: history.steps,
+            effects: history.effects.iter().map(|(_, effect, _)| effect.key()).collect(),
+            overrides: overrides.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
+            left: if run.is_finished() { run.left.clone() } else { run.losses() },
+            stopped: history.stopped,
+        }))
+    }
+
+    /// Returns true if checks that passed at the start failed in the step `recheck`.
+    pub fn refused_at_recheck(&self) -> bool {
+        self.finish == Some(Finish::Refused) && self.step == Some(Step::Recheck)
+    }
+
+    pub fn table(&self) -> String {
+        let mut text = Lines::default();
+        text.line(format_args!("Run {}, pool {}: {}", self.run, self.pool, self.result()));
+        for done in &self.steps {
+            text.line(done.line(self.started, done.step.name()).trim_end());
+        }
+        for (word, lines) in [("overridden", &self.overrides), ("remaining", &self.left)] {
+            for line in lines {
+                text.line(format_args!("{word:<10} {line}"));
+            }
+        }
+        // A finished run has its reason in `left`.
+        if self.finish.is_some() {
+            return text.into();
+        }
+        text.line(format_args!("now        {}", self.place()));
+        if let Some(stopped) = &self.stopped {
+            text.line(format_args!("stopped    {stopped}"));
+        }
+        text.into()
+    }
+
+    pub fn markdown(&self) -> String {
+        let mut text = format!(
+            "# Run {}: {}\n\nPool {} of {}, plan {}.\n\n| step | evidence |\n|---|---|\n",
+            markdown_code(&self.run),
+            self.result(),
+            markdown_code(&self.pool),
+            markdown_code(&self.cluster),
+            markdown_code(&self.plan_hash)
+        );
+        for done in &self.steps {
+            let _ =
+                writeln!(text, "| {} | {} |", done.step.name(), markdown(&done.proof.join("; ")));
+        }
+        for (word, lines) in [("Overridden", &self.overrides), ("Remaining", &self.left)] {
+            for line in lines {
+                let _ = writeln!(text, "\n- {word}: {}", markdown(line));
+            }
+        }
+        if self.finish.is_none() {
+            let stopped = self.stopped.as_ref().map(|why| format!(": {}", markdown(why)));
+            let stopped = stopped.unwrap_or_default();
+            let _ = writeln!(text, "\n- Now: {}{stopped}", self.place());
+        }
+        text
+    }
+
+    fn place(&self) -> String {
+        match self.step {
+            _ if self.undoing => "rolling back".to_owned(),
+            Some(step) => format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name()),
+            None => "finished".to_owned(),
+        }
+    }
+
+    fn result(&self) -> &'static str {
+        match self.finish {
+            None if self.undoing => "UNFINISHED (rollback); continue with `mooring repair abort`",
+            None => "UNFINISHED; continue with `mooring repair resume`",
+            Some(Finish::Repaired) => "REPAIRED",
+            Some(Finish::NothingToDo) => "NOTHING TO DO",
+            Some(Finish::Refused) => "BLOCKED",
+            Some(Finish::Aborted) => "ABORTED",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A screen clear, a direction mark, Markdown, HTML, and line breaks.
+    const HOSTILE: &str = "x\u{1b}[2J\u{202e}|`a`<script>\n| b | c |\nnow        done\r";
+
+    fn hostile() -> RunReport {
+        let all = || vec![HOSTILE.to_owned()];
+        RunReport {
+            schema: "mooring.repair/v1",
+            run: HOSTILE.to_owned(),
+            cluster: HOSTILE.to_owned(),
+            pool: HOSTILE.to_owned(),
+            plan_hash: HOSTILE.to_owned(),
+            started: Timestamp::UNIX_EPOCH,
+            last: Timestamp::UNIX_EPOCH,
+            finish: None,
+            undoing: false,
+            step: Some(Step::Recheck),
+            steps: vec![StepReport {
+                step: Step::Snapshot,
+                at: Timestamp::UNIX_EPOCH,
+                proof: all(),
+            }],
+            effects: all(),
+            overrides: all(),
+            left: all(),
+            stopped: Some(HOSTILE.to_owned()),
+        }
+    }
+
+    fn is_safe(text: &str) -> bool {
+        text.chars().all(|c| c == '\n' || !mooring_redact::is_hidden(c))
+    }
+
+    #[test]
+    fn forged_journal_adds_no_line_to_the_table() {
+        let table = hostile().table();
+        assert!(is_safe(&table), "{table:?}");
+        assert_eq!(table.lines().count(), 6, "{table}");
+        assert_eq!(table.lines().filter(|line| line.starts_with("now ")).count(), 1, "{table}");
+    }
+
+    #[test]
+    fn forged_journal_adds_no_row_or_markup_to_markdown() {
+        let text = hostile().markdown();
+        assert!(is_safe(&text), "{text:?}");
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(rows.len(), 3, "{text}");
+        let bars = |row: &&str| row.replace("\\|", "").matches('|').count() == 3;
+        assert!(rows.iter().all(bars), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with('#')).count(), 1, "{text}");
+        let prose = text.lines().filter(|line| line.starts_with(['|', '-']));
+        assert!(!prose.collect::<String>().contains("<script>"), "{text}");
+    }
+}

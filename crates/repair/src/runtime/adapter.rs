@@ -1,0 +1,76 @@
+//! Azure and Kubernetes for the engine.
+
+use jiff::Timestamp;
+use mooring_workflow::live::Adapter;
+use mooring_workflow::{EffectResult, Reading};
+
+use super::azure::Azure;
+use super::kubernetes::Cluster;
+use crate::effects::Effect;
+use crate::observation::{Answer, Query};
+use crate::workflow::PoolRepair;
+
+pub(super) struct Services {
+    pub(super) azure: Azure,
+    pub(super) kube: Cluster,
+}
+
+impl Adapter<PoolRepair> for Services {
+    async fn read(&mut self, query: &Query, now: Timestamp) -> Answer {
+        read(&mut self.azure, Ok(&self.kube), query, now).await
+    }
+
+    async fn perform(&mut self, effect: &Effect, now: Timestamp) -> EffectResult {
+        match effect {
+            Effect::AbortOperation { scope, operation, .. } => {
+                self.azure.abort(scope, operation, now).await
+            }
+            Effect::PutPool { pool, body, only } => {
+                self.azure.put_pool(pool, body, only.as_ref()).await
+            }
+            Effect::DeletePool { pool, if_match } => {
+                self.azure.delete_pool(pool, if_match.as_deref()).await
+            }
+            Effect::Cordon { node, uid } => self.kube.set_unschedulable(node, uid, true).await,
+            Effect::Uncordon { node, uid } => self.kube.set_unschedulable(node, uid, false).await,
+            Effect::Evict { namespace, pod, uid } => self.kube.evict(namespace, pod, uid).await,
+            Effect::DeletePod { namespace, pod, uid, .. } => {
+                self.kube.delete_pod(namespace, pod, uid).await
+            }
+            Effect::TagCluster { name, value } => self.azure.tag(name, value).await,
+        }
+    }
+}
+
+/// Reads from Azure or Kubernetes.
+pub(super) async fn read(
+    azure: &mut Azure,
+    kube: Result<&Cluster, &String>,
+    query: &Query,
+    now: Timestamp,
+) -> Answer {
+    if let Some(answer) = azure.observe(query, now).await {
+        return answer;
+    }
+    let kube = match kube {
+        Ok(kube) => kube,
+        Err(why) => {
+            return match query {
+                Query::Pods => Answer::Pods(Reading::Failed(why.clone())),
+                Query::Pdbs => Answer::Pdbs(Reading::Failed(why.clone())),
+                Query::Replicas(workload) => {
+                    Answer::Replicas(workload.clone(), Reading::Failed(why.clone()))
+                }
+                _ => Answer::Nodes(Reading::Failed(why.clone())),
+            };
+        }
+    };
+    match query {
+        Query::Pods => Answer::Pods(kube.pods().await),
+        Query::Pdbs => Answer::Pdbs(kube.pdbs().await),
+        Query::Replicas(workload) => {
+            Answer::Replicas(workload.clone(), kube.replicas(workload).await)
+        }
+        _ => Answer::Nodes(azure.own(kube.nodes().await).await),
+    }
+}

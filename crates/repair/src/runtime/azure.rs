@@ -1,0 +1,376 @@
+//! Reads and effects through Azure Resource Manager.
+
+use mooring_workflow::workflow::View as _;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_arm::calls::{ActivityQuery, DeletePool};
+use mooring_arm::{Client, Document, Outcome, Priority, Progress, ResourceId, ResourceIdError};
+use serde_json::Value;
+
+use super::responses::{
+    Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused,
+};
+use crate::effects::Precondition;
+use crate::observation::{
+    ActivityEvent, Answer, Cluster, ClusterView, Instance, Nic, Node, Operation, Pool, Query,
+    ScaleSet, foreign_node,
+};
+use crate::operation;
+use crate::operation::Scope;
+use crate::settings::Settings;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
+
+/// Timeout of a read, which the workflow retries.
+const READ_TIMEOUT: Duration = Duration::from_secs(45);
+const WRITE: Duration = Duration::from_secs(90);
+/// Part of the log that is searched for the running operation.
+const OPERATION_WINDOW: SignedDuration = SignedDuration::from_hours(24);
+/// The same if an operation is running but was not found: operations have been stuck for more than a week.
+const STUCK_OPERATION_WINDOW: SignedDuration = SignedDuration::from_hours(14 * 24);
+/// The log keeps 90 days, and rejects longer queries.
+const MAX_WINDOW: SignedDuration = SignedDuration::from_hours(89 * 24);
+const SKEW: SignedDuration = SignedDuration::from_mins(5);
+
+#[derive(Clone)]
+pub(crate) struct Azure {
+    client: Client,
+    cluster: ResourceId,
+    window: SignedDuration,
+    /// Node resource group, once known.
+    node_group: Option<String>,
+    /// Last read of the cluster.
+    last: Option<Cluster>,
+}
+
+impl Azure {
+    pub(crate) fn new(client: &Client, settings: &Settings) -> Result<Self, ResourceIdError> {
+        let target = &settings.target;
+        Ok(Self {
+            client: client.at(Priority::Interactive),
+            cluster: ResourceId::cluster(
+                &target.subscription,
+                &target.resource_group,
+                &target.cluster,
+            )?,
+            window: settings.fail_window,
+            node_group: None,
+            last: None,
+        })
+    }
+
+    /// Sets the window of failed writes.
+    pub(crate) fn look_back(&mut self, window: SignedDuration) {
+        self.window = window;
+    }
+
+    pub(crate) fn cluster_id(&self) -> &ResourceId {
+        &self.cluster
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Returns none for queries about Kubernetes.
+    pub(crate) async fn observe(&mut self, query: &Query, now: Timestamp) -> Option<Answer> {
+        let client = self.client.within(READ_TIMEOUT);
+        Some(match query {
+            Query::Cluster => Answer::Cluster(self.read_cluster().await),
+            Query::Pools => {
+                Answer::Pools(listed(client.agent_pools(&self.cluster).await, Pool::read))
+            }
+            Query::ScaleSets => Answer::ScaleSets(match self.group().await {
+                Ok(group) => {
+                    let subscription = self.cluster.subscription();
+                    listed(client.scale_sets(subscription, &group).await, ScaleSet::read)
+                }
+                Err(missing) => missing.of(),
+            }),
+            Query::Instances(set) => {
+                let reading = match self.scale_set(set).await {
+                    Ok(id) => listed(client.scale_set_vms(&id).await, Instance::read),
+                    Err(missing) => missing.of(),
+                };
+                Answer::Instances(set.clone(), reading)
+            }
+            Query::Nics(set) => {
+                let reading = match self.scale_set(set).await {
+                    Ok(id) => listed(client.scale_set_nics(&id).await, Nic::read),
+                    Err(missing) => missing.of(),
+                };
+                Answer::Nics(set.clone(), reading)
+            }
+            Query::Events => Answer::Events(self.events(now).await),
+            Query::LatestOperation => {
+                let found = client.latest_operation(&self.cluster).await;
+                // The endpoint is a preview; without it, the activity log has the operation.
+                Answer::LatestOperation(if found.as_ref().is_err_and(is_unavailable) {
+                    Reading::Known(None)
+                } else {
+                    read(found, |raw| Some(Operation::read(raw)))
+                })
+            }
+            Query::Operation(token) => {
+                Answer::Operation(token.clone(), self.operation(token).await)
+            }
+            Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => return None,
+        })
+    }
+
+    async fn read_cluster(&mut self) -> Reading<Cluster> {
+        let found = self.client.within(READ_TIMEOUT).cluster(&self.cluster).await;
+        let reading = match found {
+            Err(error) if error.is_not_found() && !no_cluster(&error) => {
+                Reading::Failed(error.to_string())
+            }
+            found => read(found, Cluster::read),
+        };
+        if let Reading::Known(cluster) = &reading {
+            self.node_group.clone_from(&cluster.node_resource_group);
+            self.last = Some(cluster.clone());
+        }
+        reading
+    }
+
+    async fn group(&mut self) -> Result<String, Missing> {
+        if self.node_group.is_none() {
+            match self.read_cluster().await {
+                Reading::Known(_) => {}
+                Reading::NotFound => return Err(Missing::NotFound),
+                Reading::Denied(code) => return Err(Missing::Denied(code)),
+                Reading::Throttled(why) => return Err(Missing::Throttled(why)),
+                Reading::Failed(why) => return Err(Missing::Failed(why)),
+            }
+        }
+        let none = || Missing::Failed("the cluster has no node resource group yet".to_owned());
+        self.node_group.clone().ok_or_else(none)
+    }
+
+    /// Returns the nodes if they belong to this cluster: a kubeconfig may be that of another one.
+    pub(crate) async fn own(&mut self, nodes: Reading<Vec<Node>>) -> Reading<Vec<Node>> {
+        let Reading::Known(list) = &nodes else { return nodes };
+        let group = match self.group().await {
+            Ok(group) => {
+                format!("/subscriptions/{}/resourceGroups/{group}", self.cluster.subscription())
+            }
+            Err(missing) => return missing.of(),
+        };
+        match foreign_node(list, &group) {
+            None => nodes,
+            // Waiting does not change it.
+            Some(node) => Reading::Denied(format!(
+                "they belong to another cluster: {} is not in {group}; check --kubeconfig",
+                node.name
+            )),
+        }
+    }
+
+    async fn scale_set(&mut self, name: &str) -> Result<ResourceId, Missing> {
+        let group = self.group().await?;
+        let path = format!("virtualMachineScaleSets/{name}");
+        ResourceId::of(self.cluster.subscription(), &group, "Microsoft.Compute", &path)
+            .map_err(|error| Missing::Failed(error.to_string()))
+    }
+
+    /// Reads writes to scale sets within the window, and operations of the cluster as far back as needed.
+    async fn events(&mut self, now: Timestamp) -> Reading<Vec<ActivityEvent>> {
+        let group = match self.group().await {
+            Ok(group) => group,
+            Err(missing) => return missing.of(),
+        };
+        let own_group = self.cluster.resource_group().unwrap_or_default().to_owned();
+        let mut all = Vec::new();
+        for (group, back) in [(&group, self.window), (&own_group, OPERATION_WINDOW)] {
+            match self.log(group, back, now).await {
+                Reading::Known(events) => all.extend(events),
+                other => return other,
+            }
+        }
+        let untold =
+            self.last.as_ref().is_some_and(|last| operation::has_unknown_operation(last, &all));
+        if untold
+            && let Reading::Known(older) = self.log(&own_group, STUCK_OPERATION_WINDOW, now).await
+        {
+            all.extend(older);
+        }
+        Reading::Known(all)
+    }
+
+    async fn log(
+        &self,
+        group: &str,
+        back: SignedDuration,
+        now: Timestamp,
+    ) -> Reading<Vec<ActivityEvent>> {
+        let back = back.min(MAX_WINDOW).saturating_add(SKEW);
+        let from = now.checked_sub(back).unwrap_or(Timestamp::MIN);
+        let to = now.checked_add(SKEW).unwrap_or(Timestamp::MAX);
+        let query = ActivityQuery::of_group(group, from, to);
+        let client = self.client.within(READ_TIMEOUT);
+        let found = client.activity_log(self.cluster.subscription(), &query).await;
+        listed(found, ActivityEvent::read)
+    }
+
+    /// Reads the status of an operation that this run started.
+    async fn operation(&self, token: &str) -> Reading<Operation> {
+        let mut operation = match kept(token, self.cluster.subscription()) {
+            Ok(operation) => operation,
+            Err(why) => return Reading::Failed(why),
+        };
+        let (status, refusal) = match self.client.within(READ_TIMEOUT).poll(&mut operation).await {
+            Ok(Progress::Running { .. }) => ("InProgress", None),
+            Ok(Progress::Done(Outcome::Succeeded(_))) => ("Succeeded", None),
+            Ok(Progress::Done(Outcome::Failed(refusal))) => ("Failed", Some(refusal)),
+            Ok(Progress::Done(Outcome::Canceled(refusal) | Outcome::Replaced { refusal, .. })) => {
+                ("Canceled", Some(refusal))
+            }
+            Ok(Progress::Done(Outcome::Lost { .. })) => return Reading::NotFound,
+            Err(error) => return Missing::of_error(&error).of(),
+        };
+        let codes = refusal.iter().flat_map(|refusal| refusal.codes().map(str::to_owned));
+        Reading::Known(Operation {
+            name: operation.correlation_id().to_owned(),
+            status: status.to_owned(),
+            started: Some(operation.started()),
+            ended: None,
+            pool: None,
+            codes: codes.collect(),
+        })
+    }
+
+    pub(crate) async fn put_pool(
+        &self,
+        pool: &str,
+        body: &Value,
+        only: Option<&Precondition>,
+    ) -> EffectResult {
+        let (id, body) = match (self.pool(pool), Document::of(body)) {
+            (Ok(id), Ok(body)) => (id, body),
+            (Err(error), _) => return invalid(&error.to_string()),
+            (_, Err(error)) => return invalid(&error.to_string()),
+        };
+        let client = self.client.within(WRITE);
+        began(match only {
+            Some(Precondition::IfAbsent) => client.create_agent_pool(&id, &body).await,
+            Some(Precondition::IfMatch(tag)) => client.put_agent_pool(&id, &body, Some(tag)).await,
+            None => client.put_agent_pool(&id, &body, None).await,
+        })
+    }
+
+    /// Deletes a pool. The drain honored PDBs; those that still block are for pods of dead nodes, on which the service would
+    /// wait indefinitely.
+    pub(crate) async fn delete_pool(&self, pool: &str, if_match: Option<&str>) -> EffectResult {
+        let id = match self.pool(pool) {
+            Ok(id) => id,
+            Err(error) => return invalid(&error.to_string()),
+        };
+        let how = DeletePool {
+            ignore_pod_disruption_budget: true,
+            if_match: if_match.map(str::to_owned),
+        };
+        match began(self.client.within(WRITE).delete_agent_pool(&id, &how).await) {
+            EffectResult::Refused { status: 404, .. } => EffectResult::AlreadyDone,
+            other => other,
+        }
+    }
+
+    /// Aborts the operation if it is still running. Azure's call has no operation id and no precondition, so it is read right
+    /// before: the race is one round trip.
+    pub(crate) async fn abort(
+        &mut self,
+        scope: &Scope,
+        operation: &str,
+        now: Timestamp,
+    ) -> EffectResult {
+        if !self.still_runs(scope, operation, now).await {
+            return EffectResult::Refused {
+                status: 409,
+                code: "AnotherOperation".to_owned(),
+                message: format!("{operation} is no longer running"),
+                retry_after: None,
+            };
+        }
+        let client = self.client.within(WRITE);
+        match scope {
+            Scope::Cluster => began(client.abort_cluster(&self.cluster).await),
+            Scope::Pool(pool) => match self.pool(pool) {
+                Ok(id) => began(client.abort_agent_pool(&id).await),
+                Err(error) => invalid(&error.to_string()),
+            },
+        }
+    }
+
+    async fn still_runs(&mut self, scope: &Scope, operation: &str, now: Timestamp) -> bool {
+        let mut seen = ClusterView::default();
+        // The log is slow and late, so it is read only if the operations endpoint has no result.
+        for query in [Query::Cluster, Query::Pools, Query::LatestOperation, Query::Events] {
+            if let Some(answer) = self.observe(&query, now).await {
+                seen.take(answer);
+            }
+            if seen.latest_operation.is_some() && operation::is_running(&seen, scope, operation) {
+                return true;
+            }
+        }
+        false
+    }
+
+    pub(crate) async fn tag(&self, name: &str, value: &str) -> EffectResult {
+        let tags = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        match self.client.within(WRITE).merge_tags(&self.cluster, &tags).await {
+            Ok(_) => EffectResult::Done,
+            Err(error) => refused(&error),
+        }
+    }
+
+    fn pool(&self, name: &str) -> Result<ResourceId, ResourceIdError> {
+        self.cluster.child("agentPools", name)
+    }
+}
+
+/// Returns the operation of a journal record if its targets are in the cluster's subscription. Anyone who can edit the
+/// journal can write a record, so others are not followed.
+fn kept(token: &str, subscription: &str) -> Result<mooring_arm::Operation, String> {
+    let operation: mooring_arm::Operation = serde_json::from_str(token)
+        .map_err(|_| "the operation in the journal is invalid and was not read".to_owned())?;
+    if !operation.is_under(subscription) {
+        let why =
+            "the operation in the journal is not in the cluster's subscription and was not read";
+        return Err(why.to_owned());
+    }
+    Ok(operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::kept;
+
+    #[test]
+    fn operation_of_a_journal_is_read_only_below_the_subscription() {
+        let record = |monitor: &str, resource: &str| {
+            let record = json!({
+                "kind": "write", "monitor": {"status": monitor}, "resource": resource,
+                "started": "2026-05-26T14:40:00Z", "next": "2026-05-26T14:40:00Z",
+                "correlation_id": "c",
+            });
+            kept(&record.to_string(), "s-1")
+        };
+        let (own, other) = ("/subscriptions/S-1/x?t=1", "/subscriptions/s-2/x");
+        assert!(record(own, own).is_ok());
+        for (monitor, resource, why) in [
+            (other, own, "subscription"),
+            (own, other, "subscription"),
+            ("/providers/x", own, "subscription"),
+            ("@localhost:9443/steal", own, "not valid"),
+            ("//localhost:9443/steal", own, "not valid"),
+            (own, "https://localhost:9443/steal", "not valid"),
+        ] {
+            let error = record(monitor, resource).unwrap_err();
+            assert!(error.contains(why), "{monitor} {resource}: {error}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Detects a wedge and plans a rebuild, without changes.
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::Reading;
+use mooring_workflow::approval::ApprovalToken;
+use mooring_workflow::live;
+use mooring_workflow::workflow::View as _;
+
+use super::adapter;
+use super::capacity;
+use super::commands::Operator;
+use super::grace::Grace;
+use super::permissions::read_access_rules;
+use crate::checks::{self, Capacity};
+use crate::observation::{ClusterView, Query};
+use crate::operation::{self, deletions};
+use crate::plan::{self, Plan, PlanError};
+use crate::report::{DetectionReport, detect, queries};
+use crate::resume::{Footing, footing};
+use crate::settings::Settings;
+use crate::temporary_pool::TemporaryPool;
+use crate::workflow::{RepairRun as _, Run};
+
+/// First pause while waiting for permissions.
+const FIRST_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+const MAX_PAUSE: SignedDuration = SignedDuration::from_secs(60);
+
+pub struct Examined {
+    pub report: DetectionReport,
+    pub plan: Result<Plan, PlanError>,
+}
+
+impl Operator {
+    /// Waits this long for the permission to read the activity log: new role assignments take time to propagate.
+    pub fn wait_for_permissions(&mut self, most: SignedDuration, say: Box<dyn FnMut(&str)>) {
+        self.grace = Some(Grace { most, say });
+    }
+
+    async fn look(&mut self, seen: &mut ClusterView, query: &Query) {
+        let kube = match query {
+            Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => self.kube().await,
+            _ => Err(String::new().into()),
+        };
+        let kube = kube.map_err(|unreached| unreached.why().to_owned());
+        let began = self.process.now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let now = self.process.now();
+            seen.take(adapter::read(&mut self.azure, kube.as_ref(), query, now).await);
+            let (Some(Reading::Denied(why)), Query::Events) = (&seen.events, query) else { return };
+            let Some(grace) = &mut self.grace else { return };
+            let left = grace.most - now.duration_since(began);
+            if !left.is_positive() || *self.process.stop.borrow() {
+                return;
+            }
+            let minutes = grace.most.as_mins();
+            (grace.say)(&format!(
+                "cannot read the activity log ({why}); waiting up to {minutes}m for role assignments to propagate"
+            ));
+            live::pause(pause.min(left), &self.process.stop).await;
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
+    }
+
+    pub async fn detect(&mut self) -> DetectionReport {
+        self.detect_into(&mut ClusterView::default()).await
+    }
+
+    async fn detect_into(&mut self, seen: &mut ClusterView) -> DetectionReport {
+        loop {
+            let queries = queries(seen, &self.settings);
+            let Some(query) = queries.iter().find(|query| !seen.has(query)) else {
+                return detect(seen, &self.settings, self.process.now());
+            };
+            self.look(seen, query).await;
+        }
+    }
+
+    /// Evaluates the pool and plans its rebuild. The plan can be started until `expires`, or within the hour. `unfinished` is a
+    /// run that the plan would continue: its aborts count if the activity log shows them.
+    pub async fn examine(
+        &mut self,
+        expires: Option<Timestamp>,
+        unfinished: Option<&Run>,
+    ) -> Examined {
+        let mut seen = ClusterView::default();
+        let aborted = unfinished.and_then(Run::first_abort);
+        if let Some(at) = aborted {
+            self.look_back(&self.settings.clone(), self.process.now().duration_since(at));
+        }
+        let mut report = self.detect_into(&mut seen).await;
+        let pool = &self.settings.target.pool;
+        if let Some(at) = aborted.and_then(|since| operation::aborted(&seen, pool, since)) {
+            let now = self.process.now();
+            let settings = self.settings.clone().after_abort(at, now);
+            report = detect(&seen, &settings, now);
+        }
+        for query in [Query::Pods, Query::Pdbs] {
+            if !report.greenfield {
+                self.look(&mut seen, &query).await;
+            }
+        }
+        let capacity = self.read_capacity(&seen).await;
+        let expires = expires.unwrap_or_else(|| ApprovalToken::expiry(self.process.now()));
+        let guards = &report.detection.guards;
+        Examined { plan: plan::build(&seen, &self.settings, &capacity, guards, expires), report }
+    }
+
+    async fn read_capacity(&self, seen: &ClusterView) -> Capacity {
+        let target = &self.settings.target;
+        let cluster = seen.cluster.as_ref().and_then(Reading::known);
+        let pools = seen.pools.as_ref().and_then(Reading::known);
+        let pool = pools.and_then(|pools| pools.iter().find(|pool| pool.name == target.pool));
+        match (cluster, pool) {
+            (Some(cluster), Some(pool)) => {
+                let client = self.azure.client();
+                let capacity = capacity::read_capacity(client, &target.subscription, cluster, pool);
+                let needs = checks::needs(seen, &self.settings, cluster, pool);
+                Capacity {
+                    deletions: deletions(seen, &target.pool, self.process.now()),
+                    rights: read_access_rules(client, &needs).await,
+                    ..capacity.await
+                }
+            }
+            _ => Capacity::unread(),
+        }
+    }
+
+    /// Returns what an unfinished run can rely on in addition to its journal.
+    pub async fn footing(&mut self, state: &Run) -> Result<Footing, String> {
+        let mut seen = ClusterView::default();
+        self.look(&mut seen, &Query::Pools).await;
+        match &seen.pools {
+            Some(Reading::Known(pools)) => Ok(footing(state, pools)),
+            other => {
+                let why = other.as_ref().and_then(Reading::missing).unwrap_or_default();
+                Err(format!("the pools {why}"))
+            }
+        }
+    }
+
+    /// Extends the window of the activity log to that of the checks and the age of the run.
+    pub(super) fn look_back(&mut self, settings: &Settings, since: SignedDuration) {
+        let back = settings.fail_window.saturating_add(settings.limits.overall);
+        let back = back.saturating_add(since.max(SignedDuration::ZERO));
+        self.azure.look_back(back);
+    }
+
+    /// Returns true if Azure does not find the cluster.
+    pub async fn is_absent(&mut self) -> bool {
+        let mut seen = ClusterView::default();
+        self.look(&mut seen, &Query::Cluster).await;
+        matches!(seen.cluster, Some(Reading::NotFound))
+    }
+
+    /// Returns the temporary pool of an unfinished run, regardless of its journal.
+    pub async fn temporary_pool(&mut self) -> Option<TemporaryPool> {
+        let mut seen = ClusterView::default();
+        self.look(&mut seen, &Query::Pools).await;
+        TemporaryPool::of(seen.pools.as_ref()?.known()?, &self.settings.target.pool)
+    }
+}

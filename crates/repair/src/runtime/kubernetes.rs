@@ -1,0 +1,190 @@
+//! Reads and effects through the Kubernetes API.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use mooring_kube::{Client, Lost, Response};
+
+use crate::observation::{Node, Pdb, Pod, Replicas};
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
+use mooring_workflow::responses::{change, list, read};
+
+#[derive(Clone)]
+pub(crate) struct Cluster(pub(crate) Client);
+
+impl Cluster {
+    pub(crate) async fn nodes(&self) -> Reading<Vec<Node>> {
+        list(&self.0, "/api/v1/nodes", Node::read_list).await
+    }
+
+    pub(crate) async fn pods(&self) -> Reading<Vec<Pod>> {
+        list(&self.0, "/api/v1/pods", Pod::read_list).await
+    }
+
+    pub(crate) async fn pdbs(&self) -> Reading<Vec<Pdb>> {
+        let pdbs = |version: &str| {
+            let path = format!("/apis/policy/{version}/poddisruptionbudgets");
+            async move { list(&self.0, &path, Pdb::read_list).await }
+        };
+        match pdbs("v1").await {
+            // Older servers have only the beta API.
+            Reading::NotFound => pdbs("v1beta1").await,
+            found => found,
+        }
+    }
+
+    /// Reads the desired replicas of `namespace/kind/name`.
+    pub(crate) async fn replicas(&self, workload: &str) -> Reading<Replicas> {
+        let parts: Vec<&str> = workload.split('/').collect();
+        let (namespace, resource, name) = match parts[..] {
+            [namespace, "ReplicaSet", name] => (namespace, "replicasets", name),
+            [namespace, "StatefulSet", name] => (namespace, "statefulsets", name),
+            _ => return Reading::Failed("its kind is unknown".to_owned()),
+        };
+        let path = format!("/apis/apps/v1/namespaces/{namespace}/{resource}/{name}");
+        read(&self.0, &path, Replicas::read).await
+    }
+
+    /// Cordons or uncordons. The uid makes the server reject it for another node of the same name.
+    pub(crate) async fn set_unschedulable(
+        &self,
+        node: &str,
+        uid: &str,
+        unschedulable: bool,
+    ) -> EffectResult {
+        let mut body = json!({"spec": {"unschedulable": unschedulable}});
+        if !uid.is_empty() {
+            body["metadata"] = json!({ "uid": uid });
+        }
+        let path = format!("/api/v1/nodes/{node}");
+        self.0.send(Method::PATCH, &path, Some(&body)).await.into()
+    }
+
+    pub(crate) async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> EffectResult {
+        let path = format!("/api/v1/namespaces/{namespace}/pods/{pod}/eviction");
+        let mut answer = None;
+        for version in ["policy/v1", "policy/v1beta1"] {
+            let body = eviction(version, namespace, pod, uid);
+            let sent = self.0.send(Method::POST, &path, Some(&body)).await;
+            let unknown = matches!(&sent, Ok(answer) if is_unknown_version(answer));
+            answer = Some(sent);
+            if !unknown {
+                break;
+            }
+        }
+        let answer = answer.unwrap_or_else(|| Err(Lost(String::new())));
+        not_found_is_done(answer.into())
+    }
+
+    /// Deletes a pod regardless of PDBs.
+    pub(crate) async fn delete_pod(&self, namespace: &str, pod: &str, uid: &str) -> EffectResult {
+        let path = format!("/api/v1/namespaces/{namespace}/pods/{pod}");
+        let body = json!({
+            "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(uid),
+        });
+        change(&self.0, Method::DELETE, &path, &body).await
+    }
+}
+
+fn eviction(version: &str, namespace: &str, pod: &str, uid: &str) -> Value {
+    json!({
+        "apiVersion": version, "kind": "Eviction",
+        "metadata": {"name": pod, "namespace": namespace},
+        "deleteOptions": {"preconditions": preconditions(uid)},
+    })
+}
+
+/// Restricts a request to this pod, since another one may have the same name.
+fn preconditions(uid: &str) -> Value {
+    if uid.is_empty() { json!(null) } else { json!({ "uid": uid }) }
+}
+
+fn is_unknown_version(answer: &Response) -> bool {
+    answer.status == 400 && answer.refusal().1.contains("no kind \"Eviction\" is registered")
+}
+
+fn not_found_is_done(result: EffectResult) -> EffectResult {
+    match result {
+        EffectResult::Refused { status: 404, .. } => EffectResult::AlreadyDone,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use mooring_workflow::Refusal;
+
+    /// An API that answers by a script, and what it was asked.
+    fn scripted(answers: Vec<(u16, Value)>) -> (Cluster, Arc<Mutex<Vec<Value>>>) {
+        let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let answers = Arc::new(Mutex::new(answers.into_iter()));
+        let asked = Arc::clone(&seen);
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            let (asked, answers) = (Arc::clone(&asked), Arc::clone(&answers));
+            async move {
+                let body = request.into_body().collect().await.unwrap().to_bytes();
+                asked.lock().unwrap().push(serde_json::from_slice(&body).unwrap_or_default());
+                let (status, body) = answers.lock().unwrap().next().expect("no more answers");
+                let body = kube::client::Body::from(body.to_string().into_bytes());
+                Ok::<_, std::io::Error>(
+                    http::Response::builder().status(status).body(body).unwrap(),
+                )
+            }
+        });
+        (Cluster(Client::new(kube::Client::new(service, "default"))), seen)
+    }
+
+    #[tokio::test]
+    async fn eviction_has_the_uid_of_the_pod() {
+        let (api, seen) = scripted(vec![(201, json!({"status": "Success"}))]);
+        assert_eq!(api.evict("ns", "p", "u1").await, EffectResult::Done);
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen[0]["apiVersion"], "policy/v1");
+        assert_eq!(seen[0]["deleteOptions"]["preconditions"]["uid"], "u1");
+        assert_eq!(seen[0]["metadata"], json!({"name": "p", "namespace": "ns"}));
+    }
+
+    #[tokio::test]
+    async fn older_server_gets_the_beta_eviction() {
+        let unknown = json!({"message": "no kind \"Eviction\" is registered for version \"policy/v1\" in scheme"});
+        let (api, seen) = scripted(vec![(400, unknown), (201, json!({}))]);
+        assert_eq!(api.evict("ns", "p", "u").await, EffectResult::Done);
+        let versions: Vec<_> =
+            seen.lock().unwrap().iter().map(|body| body["apiVersion"].clone()).collect();
+        assert_eq!(versions, ["policy/v1", "policy/v1beta1"]);
+    }
+
+    #[tokio::test]
+    async fn rejected_eviction_is_mapped_by_its_reason() {
+        let told = |status| json!({"reason": "R", "message": "m", "code": status});
+        for (status, wanted) in
+            [(429, Refusal::Later), (409, Refusal::ReadAgain), (403, Refusal::Final)]
+        {
+            let (api, seen) = scripted(vec![(status, told(status))]);
+            assert_eq!(api.evict("ns", "p", "u").await.refusal(), Some(wanted), "{status}");
+            assert_eq!(seen.lock().unwrap().len(), 1, "nothing is repeated here");
+        }
+        let (api, _) = scripted(vec![(404, told(404))]);
+        assert_eq!(api.evict("ns", "p", "u").await, EffectResult::AlreadyDone);
+    }
+
+    #[tokio::test]
+    async fn list_that_expires_is_restarted() {
+        let page = |name: &str, next: &str| json!({"metadata": {"continue": next}, "items": [{"metadata": {"name": name, "uid": name}}]});
+        let (api, _) = scripted(vec![
+            (200, page("a", "t")),
+            (410, json!({"reason": "Expired"})),
+            (200, page("a", "t")),
+            (200, page("b", "")),
+        ]);
+        let Reading::Known(nodes) = api.nodes().await else { panic!() };
+        let names: Vec<_> = nodes.into_iter().map(|node| node.name).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Maps responses of Azure Resource Manager to readings and results.
+
+use jiff::SignedDuration;
+use mooring_arm::{Error, ErrorKind, Outcome, Raw, Started, WriteStatus};
+use serde_json::Value;
+
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
+
+/// Reason of a failed read.
+pub(super) enum Missing {
+    NotFound,
+    Denied(String),
+    Throttled(String),
+    Failed(String),
+}
+
+impl Missing {
+    pub(super) fn of_error(error: &Error) -> Self {
+        let code = || {
+            let refusal = error.refusal();
+            let code = refusal.and_then(|refusal| refusal.code.clone());
+            let code = code.unwrap_or_else(|| error.reason().to_owned());
+            match refusal.and_then(mooring_arm::Refusal::missing_permission) {
+                Some(right) => {
+                    format!(
+                        "{code}: missing permission {}",
+                        mooring_redact::identifier(&right.action)
+                    )
+                }
+                None => code,
+            }
+        };
+        match &error.kind {
+            ErrorKind::NotFound(_) => Self::NotFound,
+            // A policy denies the request, not the caller; a rejected token may be accepted later.
+            ErrorKind::Forbidden(refusal) if !refusal.has_code("RequestDisallowedByPolicy") => {
+                Self::Denied(code())
+            }
+            _ if error.is_throttled() => Self::Throttled(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+
+    pub(super) fn of<T>(self) -> Reading<T> {
+        match self {
+            Self::NotFound => Reading::NotFound,
+            Self::Denied(code) => Reading::Denied(code),
+            Self::Throttled(why) => Reading::Throttled(why),
+            Self::Failed(why) => Reading::Failed(why),
+        }
+    }
+}
+
+/// Returns true if the cluster was not found. A missing subscription, API version or host is an error instead.
+pub(super) fn no_cluster(error: &Error) -> bool {
+    const CODES: [&str; 3] = ["ResourceNotFound", "ResourceGroupNotFound", "NotFound"];
+    let says = |code: &&str| error.refusal().is_some_and(|refusal| refusal.has_code(code));
+    error.is_not_found() && CODES.iter().any(says)
+}
+
+/// Returns true if an endpoint does not exist: 404, or 400 with a code for a retired or unknown api-version. Any other 400 is
+/// an error in the request.
+pub(super) fn is_unavailable(error: &Error) -> bool {
+    const CODES: [&str; 2] = ["NoRegisteredProviderFound", "InvalidApiVersionParameter"];
+    let is_retired = |refusal: &mooring_arm::Refusal| {
+        refusal.status == 400 && CODES.iter().any(|code| refusal.has_code(code))
+    };
+    error.is_not_found() || error.refusal().is_some_and(is_retired)
+}
+
+pub(super) fn read<V, T>(
+    result: Result<Raw<V>, Error>,
+    parse: impl FnOnce(&Value) -> Option<T>,
+) -> Reading<T> {
+    match result {
+        Ok(raw) => serde_json::from_str(raw.text())
+            .ok()
+            .and_then(|value: Value| parse(&value))
+            .map_or_else(|| Reading::Failed("invalid response".to_owned()), Reading::Known),
+        Err(error) => Missing::of_error(&error).of(),
+    }
+}
+
+/// Returns the entries of a list that can be read.
+pub(super) fn listed<V, T>(
+    result: Result<Vec<Raw<V>>, Error>,
+    parse: impl Fn(&Value) -> Option<T>,
+) -> Reading<Vec<T>> {
+    match result {
+        Ok(list) => Reading::Known(
+            list.iter()
+                .filter_map(|raw| serde_json::from_str(raw.text()).ok())
+                .filter_map(|value: Value| parse(&value))
+                .collect(),
+        ),
+        Err(error) => Missing::of_error(&error).of(),
+    }
+}
+
+pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
+    match result {
+        Ok(Started::Running(operation)) => {
+            EffectResult::Started { token: serde_json::to_string(&operation).unwrap_or_default() }
+        }
+        Ok(Started::Done(Outcome::Succeeded(_))) => EffectResult::Done,
+        Ok(Started::Done(outcome)) => {
+            EffectResult::Unknown { why: format!("it ended with {outcome:?}") }
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+pub(super) fn refused(error: &Error) -> EffectResult {
+    // A conflict after a lost response may be with our own request: only a read shows it.
+    if error.write_status == WriteStatus::Unknown {
+        return EffectResult::Unknown { why: error.to_string() };
+    }
+    let retry_after = match &error.kind {
+        ErrorKind::Throttled { retry_after: Some(pause), .. } => {
+            SignedDuration::try_from(*pause).ok()
+        }
+        _ => None,
+    };
+    match error.refusal() {
+        Some(refusal) => EffectResult::Refused {
+            status: refusal.status,
+            code: refusal.code.clone().unwrap_or_else(|| error.reason().to_owned()),
+            message: refusal.message.clone(),
+            retry_after,
+        },
+        None if matches!(error.kind, ErrorKind::Invalid(_)) => invalid(&error.to_string()),
+        // Nothing was sent: network, token, deadline or request budget.
+        None => EffectResult::Refused {
+            status: 503,
+            code: error.reason().to_owned(),
+            message: error.to_string(),
+            retry_after: None,
+        },
+    }
+}
+
+pub(super) fn invalid(why: &str) -> EffectResult {
+    EffectResult::Refused {
+        status: 400,
+        code: "Invalid".to_owned(),
+        message: why.to_owned(),
+        retry_after: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn permission_is_missing_only_if_azure_denies_access() {
+        let refusal = |code: &str| Refusal { code: Some(code.into()), ..Refusal::default() };
+        let denied = |kind| {
+            let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
+            matches!(Missing::of_error(&error), Missing::Denied(_))
+        };
+        assert!(denied(ErrorKind::Forbidden(refusal("AuthorizationFailed"))));
+        assert!(denied(ErrorKind::Forbidden(refusal("LinkedAuthorizationFailed"))));
+        assert!(!denied(ErrorKind::Forbidden(refusal("RequestDisallowedByPolicy"))));
+        assert!(!denied(ErrorKind::Unauthorized(refusal("InvalidAuthenticationToken"))));
+        let refusal = refusal("TooManyRequests");
+        assert!(!denied(ErrorKind::Throttled { refusal, retry_after: None }));
+        assert!(!denied(ErrorKind::Deadline("an answer")));
+    }
+
+    #[test]
+    fn retired_version_is_an_endpoint_that_does_not_exist() {
+        for (status, code, unavailable) in [
+            (404, "NotFound", true),
+            (400, "NoRegisteredProviderFound", true),
+            (400, "InvalidApiVersionParameter", true),
+            (400, "noregisteredproviderfound", true),
+            (400, "BadRequest", false),
+            (400, "MissingApiVersionParameter", false),
+            (400, "", false),
+            (409, "NoRegisteredProviderFound", false),
+            (403, "AuthorizationFailed", false),
+            (429, "TooManyRequests", false),
+        ] {
+            let code_sent = (!code.is_empty()).then(|| code.to_owned());
+            let refusal = Refusal { status, code: code_sent, ..Refusal::default() };
+            let kind = match status {
+                404 => ErrorKind::NotFound(refusal),
+                403 => ErrorKind::Forbidden(refusal),
+                429 => ErrorKind::Throttled { refusal, retry_after: None },
+                _ => ErrorKind::Refused(refusal),
+            };
+            let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
+            assert_eq!(is_unavailable(&error), unavailable, "{status} {code:?}");
+        }
+    }
+
+    #[test]
+    fn cluster_is_absent_only_if_azure_returns_not_found() {
+        for (code, absent) in [
+            (Some("ResourceNotFound"), true),
+            (Some("ResourceGroupNotFound"), true),
+            (Some("NotFound"), true),
+            (Some("SubscriptionNotFound"), false),
+            (Some("InvalidResourceType"), false),
+            (None, false),
+        ] {
+            let refusal = Refusal { code: code.map(str::to_owned), ..Refusal::default() };
+            let kind = ErrorKind::NotFound(refusal);
+            let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
+            assert_eq!(no_cluster(&error), absent, "{code:?}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! State is revalidated before a step relies on it, and checks can be overridden.
+
+use mooring_repair::workflow::RepairRun as _;
+use mooring_workflow::Effect as _;
+use mooring_workflow::Stop;
+use mooring_workflow::workflow::View as _;
+use std::cell::RefCell;
+
+use crate::fake::outcomes::{keys, once, rest, stopped};
+use crate::fake::records::append;
+use crate::fake::scenarios::{old_operation, overriding, settings};
+use crate::fake::{Cloud, SETS, action_of, node, recover, undo, until, whole};
+use jiff::SignedDuration;
+use mooring_repair::effects::Effect;
+use mooring_repair::history::summaries;
+use mooring_repair::names::RUN_TAG;
+use mooring_repair::observation::{ActivityEvent, Answer, ClusterView, Nic, Operation, Query};
+use mooring_repair::plan::Step;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Decision, Reason, Run};
+use mooring_repair::workflow::{Entry, Finish};
+use mooring_workflow::EffectResult;
+use mooring_workflow::Reading;
+use serde_json::json;
+
+#[test]
+fn old_operation_of_another_pool_is_waited_for() {
+    let of_another_pool = || {
+        let mut cloud = old_operation();
+        let started = (cloud.now - SignedDuration::from_mins(45)).to_string();
+        let id = "/x/managedClusters/c/agentPools/user/operations/o";
+        cloud.operation = Operation::read(
+            &json!({"name": "o", "id": id, "status": "InProgress", "startTime": started}),
+        );
+        cloud
+    };
+    let end = once(of_another_pool(), &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout);
+    assert!(message.contains("pool user") && message.contains("other-operation"), "{message}");
+    assert_eq!(end.cloud.borrow().aborts, Vec::<String>::new());
+    let end = recover(&end.cloud.borrow(), &overriding("other-operation"), None);
+    assert_eq!(end.cloud.borrow().aborts, ["o"]);
+}
+
+#[test]
+fn cluster_that_fails_after_its_tag_is_tagged_again() {
+    let cloud = until(Step::DeleteTemporary, &settings(), Cloud::wedged);
+    {
+        let mut cloud = cloud.borrow_mut();
+        let run = cloud.state.as_ref().unwrap().id.clone();
+        cloud.cluster_tags.insert(RUN_TAG.to_owned(), run);
+        cloud.cluster_state = "Failed".into();
+    }
+    let end = recover(&cloud.borrow(), &settings(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+}
+
+#[test]
+fn rejected_deletion_may_have_been_accepted_before() {
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
+    let refused = || EffectResult::Refused {
+        status: 412,
+        code: "c".into(),
+        message: "m".into(),
+        retry_after: None,
+    };
+    let tried = |outcomes: &[EffectResult]| {
+        let mut records = cloud.borrow().journal.clone();
+        for result in outcomes {
+            let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
+            let key = effect.key();
+            let step = Step::DeletePool;
+            append(&mut records, Entry::Intent { step, effect: Box::new(effect), attempt: 1 });
+            append(&mut records, Entry::Outcome { key, result: result.clone() });
+        }
+        // Only the deletion is not rejected.
+        let effect = Effect::PutPool { pool: "system".into(), body: json!({}), only: None };
+        let (key, result) = (effect.key(), refused());
+        append(
+            &mut records,
+            Entry::Intent { step: Step::RecreatePool, effect: Box::new(effect), attempt: 1 },
+        );
+        append(&mut records, Entry::Outcome { key, result });
+        let counted = summaries(&records)[0].deleted.is_some();
+        let deletion = Run::replay(&records).unwrap().unwrap().deletion().is_some();
+        assert_eq!(counted, deletion, "the breaker counts what may have happened: {outcomes:?}");
+        deletion
+    };
+    let lost = EffectResult::Unknown { why: "no answer".into() };
+    assert!(!tried(&[]));
+    assert!(!tried(&[refused(), refused()]));
+    assert!(tried(std::slice::from_ref(&lost)));
+    assert!(tried(&[lost, refused()]));
+    assert!(tried(&[refused(), EffectResult::Done]));
+}
+
+#[test]
+fn missing_temporary_nodes_leave_the_pool_unchanged() {
+    let mut cloud = Cloud::wedged();
+    cloud.barren = Some("systmp");
+    let end = once(cloud, &settings());
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout);
+    assert!(message.contains("Ready, schedulable nodes in pool systmp"), "{message}");
+    assert!(end.cloud.borrow().deletes.is_empty());
+    let end = undo(&end.cloud.borrow(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Aborted));
+    assert_eq!(end.cloud.borrow().end_state()["cordoned"], 0);
+    // Those of the new pool: running pods are not moved.
+    let mut cloud = Cloud::wedged();
+    cloud.barren = Some("system");
+    let end = once(cloud, &settings());
+    assert_eq!(stopped(&end).0, Reason::StepTimeout);
+    assert!(end.cloud.borrow().pools.contains_key("systmp"));
+    assert_eq!(end.cloud.borrow().end_state()["serving"], json!([2, 1]));
+}
+
+#[test]
+fn late_success_of_a_creation_is_not_repeated() {
+    let told = |cloud: &Cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp");
+    let forks = RefCell::default();
+    whole(Cloud::wedged(), &settings(), Some(&forks));
+    let mut cloud = forks.into_inner().into_iter().find(told).unwrap();
+    // The service reports a failure, but the VMs boot.
+    let pool = cloud.pools.get_mut("systmp").unwrap();
+    pool.operation = None;
+    pool.set_state("Failed");
+    cloud.advance(cloud.now + SignedDuration::from_secs(30));
+    let pool = cloud.pools.get_mut("systmp").unwrap();
+    pool.set_state("Succeeded");
+    let (set, count) = (pool.set.clone(), pool.count());
+    cloud.nodes.extend((0..count).map(|index| node("systmp", &set, index)));
+    let end = recover(&cloud, &settings(), None);
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let keys = keys(&end.cloud.borrow());
+    assert_eq!(keys.iter().filter(|key| *key == "put pool systmp").count(), 1, "{keys:?}");
+    assert!(!end.cloud.borrow().pools.contains_key("systmp"), "and it is no orphan");
+}
+
+#[test]
+fn operation_from_the_log_is_aborted_only_after_the_log_delay() {
+    let busy = || {
+        let mut cloud = Cloud::wedged();
+        cloud.cluster_state = "Updating".into();
+        cloud
+    };
+    // The snapshot is done, and the running operation is next.
+    let run = until(Step::Snapshot, &settings(), busy).borrow().clone();
+    let state = run.state.clone().unwrap();
+    let action = |started: SignedDuration, minutes: i64| {
+        let mut run = run.clone();
+        let at = (run.now - started).to_string();
+        run.now += SignedDuration::from_mins(minutes);
+        let mut seen = run.read_all();
+        let cluster = seen.cluster.as_ref().and_then(Reading::known).unwrap().id.clone();
+        let event = ActivityEvent::read(&json!({
+            "operationName": {"value": "Microsoft.ContainerService/managedClusters/write"},
+            "resourceId": cluster, "status": {"value": "Started"}, "correlationId": "old", "eventTimestamp": at,
+        }));
+        let Answer::Events(Reading::Known(mut events)) = run.observe(&Query::Events) else {
+            panic!()
+        };
+        events.push(event.unwrap());
+        seen.take(Answer::Events(Reading::Known(events)));
+        action_of(&state, seen, &run)
+    };
+    let days = SignedDuration::from_hours(9 * 24);
+    for started in [days, SignedDuration::from_hours(2)] {
+        assert!(matches!(action(started, 1), Decision::Wait { .. }));
+        assert!(matches!(action(started, 19), Decision::Wait { .. }));
+        let Decision::Apply(effect) = action(started, 20) else { panic!() };
+        assert_eq!(effect.key(), "abort cluster");
+    }
+}
+
+#[test]
+fn adopted_pool_gets_its_size_after_a_lost_request() {
+    let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
+    let mut left = undo(&cloud.borrow(), None).cloud.borrow().clone();
+    left.pools.get_mut("systmp").unwrap().edit()["properties"]["count"] = 1.into();
+    let runs = left.journal.len();
+    let intends = |cloud: &Cloud| {
+        matches!(&cloud.journal.last().unwrap().entry, Entry::Intent { effect, .. } if effect.key() == "put pool systmp")
+            && cloud.journal.len() > runs
+            && cloud.pools["systmp"].raw["properties"]["count"] == 1
+    };
+    let forks = RefCell::default();
+    whole(left, &settings(), Some(&forks));
+    let killed = forks.into_inner().into_iter().find(intends).unwrap();
+    let forks = RefCell::default();
+    let end = recover(&killed, &settings(), Some(&forks));
+    assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
+    let deleting =
+        |cloud: &&Cloud| keys(cloud).last().is_some_and(|key| key == "delete pool system");
+    let forks = forks.into_inner();
+    let at_the_deletion = forks.iter().rfind(deleting).unwrap();
+    assert_eq!(at_the_deletion.pools["systmp"].raw["properties"]["count"], 3);
+}
+
+/// The clock of the process jumps while the operation is aborted, ahead or back; the log keeps the times of Azure.
+#[test]
+fn evidence_survives_an_abort_and_a_clock_jump() {
+    for minutes in [7, 45, 400, -7, -45] {
+        let mut cloud = old_operation();
+        cloud.jump = SignedDuration::from_mins(minutes);
+        // Only the failed writes show the wedge, with the minimum count.
+        let mut settings = settings();
+        settings.signatures.signatures[0].checks.clear();
+        settings.fail_window = SignedDuration::from_mins(20);
+        settings.limits.overall = SignedDuration::from_hours(24);
+        settings.limits.settle = SignedDuration::from_hours(24);
+        let end = once(cloud, &settings);
+        assert_eq!(end.cloud.borrow().aborts, ["o"], "{minutes}");
+        assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{minutes}");
+    }
+}
+
+#[test]
+fn successful_write_after_the_abort_ends_the_run() {
+    let cloud = until(Step::ClearOperation, &settings(), old_operation);
+    let cloud = cloud.borrow().clone();
+    let state = cloud.state.clone().unwrap();
+    let judged = state.checked_before_abort().expect("the guards passed right before the abort");
+    let action = |minutes: i64, codes: &str| {
+        let Answer::Events(Reading::Known(mut events)) = cloud.observe(&Query::Events) else {
+            panic!()
+        };
+        let mut seen = ClusterView::default();
+        if codes.is_empty() {
+            events.clear();
+        }
+        events.push(ActivityEvent::read(&json!({
+            "operationId": "new", "operationName": {"value": "Microsoft.Compute/virtualMachineScaleSets/write"},
+            "resourceId": format!("{SETS}/aks-system-0"), "status": {"value": if codes.is_empty() { "Started" } else { codes }},
+            "eventTimestamp": (judged + SignedDuration::from_mins(minutes)).to_string(),
+        })).unwrap());
+        seen.take(Answer::Events(Reading::Known(events)));
+        seen.take(Answer::Nics("aks-system-0".into(), Reading::Known(Vec::new())));
+        action_of(&state, seen, &cloud)
+    };
+    let is_done = |action: &Decision| matches!(action, Decision::Done(_));
+    let nothing_left = action(0, "");
+    assert!(is_done(&nothing_left), "what was judged stays valid: {nothing_left:?}");
+    let succeeded = action(1, "Succeeded");
+    assert!(
+        matches!(succeeded, Decision::Stop(Stop { reason: Reason::GuardRefused, .. })),
+        "{succeeded:?}"
+    );
+    // Without an abort by this run, earlier results do not count.
+    let mut other = state.clone();
+    other.attempts.clear();
+    assert_eq!(other.checked_before_abort(), None);
+}
+
+/// Only live state showed the wedge, and an abort removes it: the lists of IP addresses are null for a while.
+#[test]
+fn live_evidence_survives_an_abort_and_a_clock_jump() {
+    let cloud = until(Step::ClearOperation, &settings(), old_operation);
+    let mut cloud = cloud.borrow().clone();
+    let state = cloud.state.clone().unwrap();
+    let abort = cloud.now;
+    for minutes in [0, 7, 45] {
+        cloud.now = abort + SignedDuration::from_mins(minutes);
+        let mut seen = ClusterView::default();
+        seen.take(Answer::Events(Reading::Known(Vec::new())));
+        let null = json!({"name": "n", "properties": {"ipConfigurations": null}});
+        let nics = Reading::Known(vec![Nic::read(&null).unwrap()]);
+        seen.take(Answer::Nics("aks-system-0".into(), nics));
+        let action = action_of(&state, seen, &cloud);
+        assert!(matches!(&action, Decision::Done(_)), "{minutes}: {action:?}");
+    }
+}
+
+#[test]
+fn missing_addresses_are_overridden_with_a_recorded_reason() {
+    let cloud = until(Step::WaitForNodes, &settings(), Cloud::wedged);
+    let cloud = cloud.borrow();
+    let mut state = cloud.state.clone().unwrap();
+    let empty = Nic::read(&json!({"name": "n", "properties": {"ipConfigurations": []}})).unwrap();
+    let set = cloud.pools["system"].set.clone();
+    let mut seen = ClusterView::default();
+    seen.take(Answer::Nics(set, Reading::Known(vec![empty])));
+    assert!(matches!(action_of(&state, seen.clone(), &cloud), Decision::Wait { .. }));
+    state.session.overrides.insert("ip-addresses".into(), "ticket 7".into());
+    assert!(!matches!(action_of(&state, seen, &cloud), Decision::Wait { .. }));
+}
+
+#[test]
+fn user_pool_with_zero_nodes_is_rebuilt_with_zero() {
+    let at_zero = || {
+        let mut cloud = Cloud::wedged();
+        let pool = &mut cloud.pools.get_mut("system").unwrap().edit()["properties"];
+        (pool["mode"], pool["count"], pool["minCount"]) = ("User".into(), 0.into(), 0.into());
+        cloud.nodes.retain(|node| node.pool != "system");
+        cloud.pods.clear();
+        cloud
+    };
+    let cloud = until(Step::VerifyPool, &overriding("missing-nodes"), at_zero);
+    let cloud = cloud.borrow();
+    let state = cloud.state.clone().unwrap();
+    let action = action_of(&state, ClusterView::default(), &cloud);
+    let Decision::Apply(effect) = action else { panic!("{action:?}") };
+    assert!(effect.key().starts_with("cordon aks-systmp"), "{}", effect.key());
+}
+
+#[test]
+fn operation_is_aborted_only_in_a_busy_cluster() {
+    for (state, aborts) in [
+        ("Updating", 1),
+        ("Upgrading", 1),
+        ("Succeeded", 0),
+        ("Canceled", 0),
+        ("Failed", 0),
+        ("Creating", 0),
+        ("Deleting", 0),
+        ("", 0),
+        ("updating", 0),
+    ] {
+        let cloud = until(Step::Snapshot, &settings(), old_operation);
+        cloud.borrow_mut().cluster_state = state.into();
+        let end = recover(&cloud.borrow(), &settings(), None);
+        assert_eq!(end.cloud.borrow().aborts.len(), aborts, "{state}");
+    }
+}
