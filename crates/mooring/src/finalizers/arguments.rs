@@ -15,46 +15,57 @@ pub(crate) struct FinalizersArguments {
 }
 
 const HELP: &str = "\
-Custom resources of an uninstalled operator keep finalizers that no controller processes, and block
-the deletion of namespaces and of the cluster. This command removes them, with the other resources
-of the operator:
+Custom resources of an uninstalled operator keep finalizers that no controller
+processes, and block the deletion of namespaces and of the cluster. This command
+removes them, with the other resources of the operator:
 
-  mooring finalizers plan       show what would be removed, including dependents (read-only)
-  mooring finalizers apply      prompt for CLUSTER/PROFILE, then remove
-  mooring finalizers resume     continue an interrupted run, on any host
-  mooring finalizers status     show the status of the last run (read-only)
+  mooring finalizers plan     show what would be removed (read-only)
+  mooring finalizers apply    prompt for CLUSTER/PROFILE, then remove
+  mooring finalizers resume   continue an interrupted run, on any host
+  mooring finalizers status   show the status of the last run (read-only)
 
-The profile comes from the command line at every command. `resume` creates a new plan from live
-state, which is approved as in `apply`. An approval (`--plan-hash`) is for one plan and expires
-after an hour.
+The profile comes from the command line at every command. `resume` creates a new
+plan from live state, which is approved as in `apply`. An approval
+(`--plan-hash`) is for one plan and expires after an hour.
 
-Finalizers are removed only if the profile lists them, only from objects that are being deleted,
-only if the operator is not running, and only if the object is unchanged; a backup of each is saved
-to the journal first. A CRD is deleted only if it is known to have no objects. Objects are deleted
-by uid, and only objects of the approved plan are changed.
+Finalizers are removed only if the profile lists them, only from objects that
+are being deleted, only if the operator is not running, and only if the object
+is unchanged; a backup of each is saved to the journal first. A CRD is deleted
+only if it is known to have no objects. Objects are deleted by uid, and only
+objects of the approved plan are changed.
 
-The check operator-gone requires: no running Deployment, StatefulSet or DaemonSet of the operator;
-no Lease renewed within 5m; no write by its field manager and no event within 24h; no webhook for
-its groups with ready endpoints; no group of a managed add-on (Karpenter of AKS node
-auto-provisioning, Azure add-ons) and no live objects of Cluster API or cert-manager. Failed reads
-block. `--override operator-gone=REASON` is part of the plan hash.
+The check operator-gone requires:
+- no running Deployment, StatefulSet or DaemonSet of the operator
+- no Lease renewed within 5m
+- no write by its field manager and no event within 24h
+- no webhook for its groups with ready endpoints
+- no group of a managed add-on (Karpenter of AKS node auto-provisioning, Azure
+  add-ons), and no live objects of Cluster API or cert-manager
+Failed reads block. `--override operator-gone=REASON` is part of the plan hash.
 
 Examples:
-  mooring finalizers plan                         the built-in profile package-operator
+  mooring finalizers plan                 built-in profile package-operator
   mooring finalizers plan --profile my-operator.yaml -o json
-  mooring finalizers plan --group example.com --namespace example-system --release example
-  mooring finalizers apply --yes --plan-hash \"$(mooring finalizers plan -o json | jq -r .hash)\"
-  mooring finalizers apply --scale-down           stop a running operator after its teardown
-  mooring finalizers apply --best-effort          unattended: no prompts, exit 0
-  mooring finalizers apply --dry-run              show the plan; write nothing
+  mooring finalizers plan --group example.com --namespace example-system \\
+    --release example
+  HASH=$(mooring finalizers plan -o json | jq -r .hash)
+  mooring finalizers apply --yes --plan-hash \"$HASH\"
+  mooring finalizers apply --scale-down   stop a running operator first
+  mooring finalizers apply --best-effort  unattended: no prompts, exit 0
+  mooring finalizers apply --dry-run      show the plan; write nothing
   mooring sim --scenario retired-operator --kube-port 0 --state demo &
   . demo/env.sh; mooring finalizers plan
 
-A profile (YAML): name, groups, finalizers (NAME or GROUP/*), namespace, clusterRoleBindings,
-release: {name, namespace, resources: keep|delete}.
+A profile (YAML): name, groups, finalizers (NAME or GROUP/*), namespace,
+clusterRoleBindings, release: {name, namespace, resources: keep|delete}.
 
-Exit codes: 0 nothing to do or removed (see -o json); 1 objects remain; 2 usage error; 3 I/O or API
-error; 4 blocked by a check; 5 interrupted, can be resumed.";
+Exit codes:
+  0  removed, or nothing to do (see -o json)
+  1  objects remain
+  2  usage error
+  3  I/O or API error
+  4  blocked by a check
+  5  interrupted; can be resumed";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FinalizersCommand {
@@ -147,8 +158,10 @@ pub(crate) struct PolicyArguments {
     /// If the operator is running: wait for its teardown, then scale it to zero
     #[arg(long)]
     pub(crate) scale_down: bool,
-    /// Run unattended: no prompts, continue an unfinished run, skip what cannot be read, and exit with 0 regardless of
-    /// what remains, or 1 if the cluster cannot be reached. Overrides no check
+    /// Run unattended: no prompts, exit with 0 regardless of what remains
+    ///
+    /// Continues an unfinished run and skips what cannot be read. Exits with 1 if the cluster cannot be reached.
+    /// Overrides no check.
     #[arg(long)]
     pub(crate) best_effort: bool,
     /// Override a failed check; only operator-gone, never with --best-effort
@@ -158,18 +171,18 @@ pub(crate) struct PolicyArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
-    /// For a terminal
+    /// Human-readable table
     Table,
-    /// mooring.finalizers/v1
+    /// JSON, schema mooring.finalizers/v1
     Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanFormat {
-    /// For a terminal
+    /// Human-readable table
     Table,
-    /// mooring.finalizers.plan/v1
+    /// JSON, schema mooring.finalizers.plan/v1
     Json,
-    /// A diagram
+    /// Mermaid diagram
     Mermaid,
 }

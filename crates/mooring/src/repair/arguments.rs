@@ -13,7 +13,7 @@ use crate::runs::{Approval, JournalArgument};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct RepairArguments {
-    /// Run unattended: read settings from env_var variables, exit 0 or 1, time out after 60 minutes
+    /// Run unattended: read settings from environment variables, exit 0 or 1, time out after 60 minutes
     #[arg(long)]
     pub(crate) pipeline: bool,
     /// With --pipeline: plan only; DRY_RUN=true does the same
@@ -30,13 +30,13 @@ pub(crate) struct RepairArguments {
 }
 
 const HELP: &str = "\
-Commands of a repair:
-  mooring repair detect            check whether the pool is wedged (read-only)
-  mooring repair plan              show steps, risks, checks and the plan hash (read-only)
-  mooring repair apply             prompt for CLUSTER/POOL, then rebuild the pool
-  mooring repair resume            continue an interrupted run, on any host
-  mooring repair status            show the status of the last run (read-only)
-  mooring repair abort             roll back an unfinished run as far as possible
+Steps of a repair:
+  mooring repair detect   check whether the pool is wedged (read-only)
+  mooring repair plan     show steps, risks, checks and the hash (read-only)
+  mooring repair apply    prompt for CLUSTER/POOL, then rebuild the pool
+  mooring repair resume   continue an interrupted run, on any host
+  mooring repair status   show the status of the last run (read-only)
+  mooring repair abort    roll back an unfinished run as far as possible
 
 Unattended:
   HASH=$(mooring repair plan -o json | jq -r .hash)      # valid for one hour
@@ -44,23 +44,35 @@ Unattended:
   mooring repair resume --yes --plan-hash \"$HASH\"
   CLUSTER_NAME=… RESOURCE_GROUP=… SUBSCRIPTION_ID=… mooring repair --pipeline
 
-A kill at any instant loses nothing: every intent is in the journal before its effect. Variables
-of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID, NRP_FAIL_THRESHOLD (5),
-NRP_FAIL_WINDOW_MIN (360), MOORING_SIGNATURES, DRY_RUN. It pins the new nodes to the control plane's
-Kubernetes version; the other commands keep the pool's (--kubernetes-version). A cluster that does
-not exist is exit 3; only --pipeline treats it as a greenfield rollout and exits with 0.
+A kill at any instant loses nothing: every intent is in the journal before its
+effect.
 
-DRY_RUN applies to apply, resume, abort and --pipeline: true, 1, yes, on, y or t is a dry run;
-false, 0, no, off, n, f or empty is not; any other value is exit 2.
+Variables of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID,
+NRP_FAIL_THRESHOLD (5), NRP_FAIL_WINDOW_MIN (360), MOORING_SIGNATURES, DRY_RUN.
+It pins the new nodes to the Kubernetes version of the control plane; the other
+commands keep that of the pool (--kubernetes-version). A cluster that does not
+exist is exit 3; only --pipeline treats it as a greenfield rollout and exits
+with 0.
 
-Checks that --override accepts, each with a reason that is recorded: missing-nodes, failing-writes,
-cluster-state, other-pools, pool-state (detect); quota, vm-size, subnet, pdb, pool-limit,
-recreations, tolerations, permissions, locks, deny-assignments (plan); ip-addresses, workloads,
-other-operation (during a run). The former names size, budgets, addresses and placement are accepted
-until the next release.
+DRY_RUN applies to apply, resume, abort and --pipeline: true, 1, yes, on, y or t
+is a dry run; false, 0, no, off, n, f or empty is not; other values are exit 2.
 
-Exit codes: 0 success, not wedged or nothing to do; 1 suspected or wedged (detect); 2 usage error;
-3 I/O or API error; 4 blocked by a check; 5 interrupted, can be resumed; 6 throttled by Azure.";
+Checks that --override accepts, each with a reason that is recorded:
+  detect  missing-nodes, failing-writes, cluster-state, other-pools, pool-state
+  plan    quota, vm-size, subnet, pdb, pool-limit, recreations, tolerations,
+          permissions, locks, deny-assignments
+  run     ip-addresses, workloads, other-operation
+The former names size, budgets, addresses and placement are accepted until the
+next release.
+
+Exit codes:
+  0  success, not wedged, or nothing to do
+  1  wedge suspected or certain (detect)
+  2  usage error
+  3  I/O or API error
+  4  blocked by a check
+  5  interrupted; can be resumed
+  6  throttled by Azure";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RepairCommand {
@@ -167,8 +179,9 @@ pub(crate) struct TargetArguments {
     /// Name of the node pool
     #[arg(long, value_name = "NAME", default_value = "system", value_parser = pool_name)]
     pub(crate) pool: String,
-    /// Path to a kubeconfig to use instead of credentials from Azure (KUBECONFIG is ignored: it may be that of
-    /// another cluster)
+    /// Path to a kubeconfig to use instead of credentials from Azure
+    ///
+    /// KUBECONFIG is ignored: it may be that of another cluster.
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Namespace of the journal [default: mooring-system]
@@ -193,8 +206,9 @@ pub(crate) struct DetectionArguments {
     /// [default: 5]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) fail_threshold: Option<String>,
-    /// Window of failed writes in minutes; AKS retries about every three, and the activity log is up to 20 late
-    /// [env: NRP_FAIL_WINDOW_MIN] [default: 360]
+    /// Window of failed writes in minutes [env: NRP_FAIL_WINDOW_MIN] [default: 360]
+    ///
+    /// AKS retries about every 3 minutes, and the activity log is up to 20 minutes late.
     #[arg(long, value_name = "MINUTES")]
     pub(crate) fail_window: Option<String>,
     /// YAML file with the errors and direct checks that define a wedge; replaces the built-in list
@@ -214,7 +228,9 @@ pub(crate) struct PolicyArguments {
     /// Kubernetes version of the new nodes: current, or that of the control plane
     #[arg(long, value_enum, default_value_t = KubernetesVersion::Keep)]
     pub(crate) kubernetes_version: KubernetesVersion,
-    /// Policy for PDBs that block eviction: wait, or stop at once (`--override pdb=REASON` deletes the pods)
+    /// Policy for PDBs that block eviction: wait, or stop at once
+    ///
+    /// `--override pdb=REASON` deletes the pods instead.
     #[arg(long, value_enum, default_value_t = Budgets::Wait)]
     pub(crate) budgets: Budgets,
     /// Deadline of the run in minutes; it can be resumed afterwards
@@ -248,31 +264,31 @@ pub(crate) enum Budgets {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DetectFormat {
-    /// For a terminal
+    /// Human-readable table
     Table,
-    /// mooring.repair/v1
+    /// JSON, schema mooring.repair/v1
     Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
-    /// For a terminal
+    /// Human-readable table
     Table,
-    /// mooring.repair/v1
+    /// JSON, schema mooring.repair/v1
     Json,
-    /// For a ticket
+    /// Markdown, for issues and chats
     Markdown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanFormat {
-    /// For a terminal
+    /// Human-readable table
     Table,
-    /// mooring.repair.plan/v1
+    /// JSON, schema mooring.repair.plan/v1
     Json,
-    /// For a ticket
+    /// Markdown, for issues and chats
     Markdown,
-    /// A diagram
+    /// Mermaid diagram
     Mermaid,
 }
 

@@ -112,7 +112,13 @@ mod tests {
 
     #[test]
     fn denied_credentials_have_a_next_step() {
-        let hint = |kind| refusal_hint(&Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() });
+        let hint = |kind| {
+            refusal_hint(&Error {
+                kind,
+                write_status: WriteStatus::NotApplied,
+                call: Box::default(),
+            })
+        };
         let refusal = |code: &str, message: &str| Refusal {
             code: Some(code.to_owned()),
             message: message.to_owned(),
