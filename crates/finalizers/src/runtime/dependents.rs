@@ -97,7 +97,9 @@ impl Cluster {
                 }));
             }
             _ => {
-                around.notes.push("API groups could not be read: dependents are unknown".to_owned())
+                around
+                    .notes
+                    .push("API groups could not be read: dependents are unknown".to_owned());
             }
         }
         versions

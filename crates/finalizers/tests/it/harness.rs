@@ -30,7 +30,7 @@ pub(crate) struct Harness {
     pub(crate) model: Option<Shell>,
     _running: Option<Running>,
     clients: std::collections::BTreeMap<String, Client>,
-    _player: Option<AbortOnDrop>,
+    _actor: Option<AbortOnDrop>,
 }
 
 /// Aborts a task on drop.
@@ -91,15 +91,15 @@ impl Harness {
         // Real time: shorter timeouts.
         harness.settings.limits.overall = SignedDuration::from_secs(60);
         harness.settings.limits.poll = SignedDuration::from_millis(100);
-        let player = crate::actors::Player::new(harness.client("admin"), harness.namespace.clone());
-        Self { _player: Some(AbortOnDrop(tokio::spawn(player.run()))), ..harness }
+        let actor = crate::actors::Actor::new(harness.client("admin"), harness.namespace.clone());
+        Self { _actor: Some(AbortOnDrop(tokio::spawn(actor.run()))), ..harness }
     }
 
     fn new(case: &str, clients: std::collections::BTreeMap<String, Client>) -> Self {
         let short: String = case.split('_').filter_map(|word| word.chars().next()).collect();
         let (group, namespace) = (format!("{short}.example.com"), format!("{short}-system"));
         let settings = Settings::new(profile(&group, &namespace));
-        Self { group, namespace, settings, model: None, _running: None, clients, _player: None }
+        Self { group, namespace, settings, model: None, _running: None, clients, _actor: None }
     }
 
     pub(crate) fn client(&self, user: &str) -> Client {

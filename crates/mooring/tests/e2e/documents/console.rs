@@ -1,5 +1,6 @@
 //! Runs the `console` commands of the runbook, with their pipelines, against simulated clusters.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -151,7 +152,7 @@ impl Cluster {
                 continue;
             }
             let files = format!("> {index}.out 2> {index}.err < input\necho $? > {index}.code\n");
-            script += &format!("{{\n{line}\n}} {files}");
+            let _ = write!(script, "{{\n{line}\n}} {files}");
         }
         self.run(&script);
         for (index, line) in commands.iter().enumerate() {
