@@ -4,6 +4,7 @@
 //! Line breaks in texts count as blanks.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::{env, fs};
@@ -39,30 +40,19 @@ const ROWS: [&str; 8] = [
     "proposed.toml",
 ];
 
-/// An error in the data: `FILE:LINE: ROW: what is wrong`.
-pub(crate) struct DataError(pub(crate) String);
-
-/// The form in which `main` prints it.
-impl fmt::Debug for DataError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "cargo runs the script again if it is interrupted")]
-fn main() -> Result<(), DataError> {
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
-    let io = |error: std::io::Error| DataError(error.to_string());
     let mut files = Vec::new();
     for name in ROWS.into_iter().chain([HISTORY]) {
-        files.push((name, fs::read_to_string(Path::new("data").join(name)).map_err(io)?));
+        files.push((name, fs::read_to_string(Path::new("data").join(name))?));
     }
-    let directory = env::var("OUT_DIR").map_err(|error| DataError(error.to_string()))?;
-    fs::write(Path::new(&directory).join("tables.rs"), compile(&files)?).map_err(io)
+    let directory = env::var("OUT_DIR")?;
+    Ok(fs::write(Path::new(&directory).join("tables.rs"), compile(&files)?)?)
 }
 
-/// Returns the tables as Rust source.
-pub(crate) fn compile(files: &[(&str, String)]) -> Result<String, DataError> {
+/// Returns the tables as Rust source, or an error in the data: `FILE:LINE: ROW: what is wrong`.
+pub(crate) fn compile(files: &[(&str, String)]) -> Result<String, String> {
     let mut rows = Vec::new();
     let mut history = BTreeMap::new();
     for (name, text) in files {
@@ -104,19 +94,19 @@ struct File<'a> {
 type Value<'a> = Spanned<DeValue<'a>>;
 
 impl File<'_> {
-    fn error(&self, at: usize, row: &str, why: impl fmt::Display) -> DataError {
+    fn error(&self, at: usize, row: &str, why: impl fmt::Display) -> String {
         let line = 1 + self.text[..at].matches('\n').count();
-        DataError(format!("data/{}:{line}: {row}: {why}", self.name))
+        format!("data/{}:{line}: {row}: {why}", self.name)
     }
 
-    fn parse(&self) -> Result<Spanned<DeTable<'_>>, DataError> {
+    fn parse(&self) -> Result<Spanned<DeTable<'_>>, String> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             self.error(at, "TOML", error.message())
         })
     }
 
-    fn read_rows(&self, rows: &mut Vec<ExitCode>) -> Result<(), DataError> {
+    fn read_rows(&self, rows: &mut Vec<ExitCode>) -> Result<(), String> {
         let root = self.parse()?;
         let mut defaults = ExitCode::EMPTY;
         for (key, value) in root.get_ref() {
@@ -152,7 +142,7 @@ impl File<'_> {
         row: &mut ExitCode,
         label: &str,
         fields: &DeTable<'_>,
-    ) -> Result<(), DataError> {
+    ) -> Result<(), String> {
         for (key, value) in fields {
             let set = row.set(key.get_ref(), value.get_ref());
             set.map_err(|why| {
@@ -162,7 +152,7 @@ impl File<'_> {
         Ok(())
     }
 
-    fn read_history(&self, history: &mut BTreeMap<i32, Vec<String>>) -> Result<(), DataError> {
+    fn read_history(&self, history: &mut BTreeMap<i32, Vec<String>>) -> Result<(), String> {
         for (key, periods) in self.parse()?.get_ref() {
             let (label, at) = (key.get_ref(), key.span().start);
             let number = label.parse().map_err(|why| self.error(at, label, why))?;

@@ -93,11 +93,6 @@ impl Since {
             Self::Unrecorded => None,
         }
     }
-
-    /// Returns true if the meaning may be older than the recorded day.
-    pub const fn is_lower_bound(self) -> bool {
-        matches!(self, Self::By(_))
-    }
 }
 
 impl fmt::Display for Since {

@@ -261,7 +261,7 @@ fn a_meaning_older_than_the_records_holds_before_them() {
     assert_eq!(names(10, "2019-01-01"), ["ERR_ETCD_DATA_DIR_NOT_FOUND"]);
     assert!(names(51, "2020-03-26").is_empty(), "51 has a recorded first day");
     let since = lookup(Os::Linux, 50, None).first().unwrap().introduced;
-    assert!(since.is_lower_bound() && since.to_string() == "2020-02-07 or earlier");
+    assert_eq!(since.to_string(), "2020-02-07 or earlier");
     assert_eq!(since, Since::By(Date::new(2020, 2, 7).unwrap()));
 }
 

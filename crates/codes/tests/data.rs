@@ -24,7 +24,7 @@ fn history(text: &str) -> String {
 
 /// Returns the source or the error.
 fn compile(file: &str, text: &str) -> String {
-    build::compile(&[(file, text.to_owned())]).unwrap_or_else(|error| error.0)
+    build::compile(&[(file, text.to_owned())]).unwrap_or_else(|error| error)
 }
 
 #[test]

@@ -47,11 +47,6 @@ impl TooLarge {
         self.raw_bytes().saturating_sub(MAX_RAW_BYTES)
     }
 
-    /// Returns the size of the node config, before base64.
-    pub const fn config_bytes(&self) -> usize {
-        self.config
-    }
-
     /// Returns the size of the largest node config that fits; `None` if even an empty one does not fit.
     pub fn largest_config_that_fits(&self) -> Option<usize> {
         // Four characters of base64 hold three bytes.

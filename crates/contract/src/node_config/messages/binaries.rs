@@ -3,9 +3,7 @@
 use crate::node_config::schema::message;
 
 message! {
-    /// Sources of Kubernetes binaries and the pause image.
     pub struct KubeBinaryConfig = "KubeBinaryConfig" {
-        /// Default tarball URL of the Kubernetes node binaries
         1 kube_binary_url "kubeBinaryUrl": String,
         /// Tarball URL chosen by the customer
         2 custom_kube_binary_url "customKubeBinaryUrl": String,
@@ -19,7 +17,6 @@ message! {
 }
 
 message! {
-    /// Version and source of runc.
     pub struct RuncConfig = "RuncConfig" {
         1 runc_version "runcVersion": String,
         2 runc_package_url "runcPackageUrl": String,
@@ -27,9 +24,7 @@ message! {
 }
 
 message! {
-    /// Version and source of containerd.
     pub struct ContainerdConfig = "ContainerdConfig" {
-        /// Base URL for downloads
         1 containerd_download_url_base "containerdDownloadUrlBase": String,
         /// Version to install; does NOT choose the config template, the installed binary does
         2 containerd_version "containerdVersion": String,
@@ -38,12 +33,10 @@ message! {
 }
 
 message! {
-    /// GPU drivers and device plugins.
     pub struct GpuConfig = "GpuConfig" {
         /// Treat as NVIDIA node; unset counts as false (upstream comment about a SKU default is not
         /// implemented)
         1 enable_nvidia "enableNvidia": Option<bool>,
-        /// Install the GPU driver when needed
         2 config_gpu_driver "configGpuDriver": bool,
         /// Enable the device plugin on GPU images
         3 gpu_device_plugin "gpuDevicePlugin": bool,
@@ -51,15 +44,10 @@ message! {
         4 gpu_instance_profile "gpuInstanceProfile": String,
         /// AMD counterpart; parsed, no effect
         5 enable_amd_gpu "enableAmdGpu": Option<bool>,
-        /// Managed GPU feature registration present
         6 managed_gpu_experience_afec_enabled "managedGpuExperienceAfecEnabled": bool,
-        /// Managed GPU on
         7 enable_managed_gpu "enableManagedGpu": bool,
-        /// Device plugin MIG strategy
         8 mig_strategy "migStrategy": String,
-        /// Ordered MIG partition profiles
         9 mig_profile_layout "migProfileLayout": Vec<String>,
-        /// Managed GPU with DRA driver
         10 enable_managed_gpu_dra "enableManagedGpuDra": bool,
     }
 }

@@ -15,15 +15,12 @@ message! {
         5 vm_type "vmType": VmType,
         6 primary_availability_set "primaryAvailabilitySet": String,
         7 primary_scale_set "primaryScaleSet": String,
-        /// Cloud provider may use IMDS
         8 use_instance_metadata "useInstanceMetadata": bool,
-        /// Backoff and rate-limit settings of the cloud provider
         9 cloud_provider_config "cloudProviderConfig": Option<CloudProviderConfig>,
     }
 }
 
 message! {
-    /// The Azure network of the cluster.
     pub struct ClusterNetworkConfig = "ClusterNetworkConfig" {
         1 vnet_name "vnetName": String,
         2 vnet_resource_group "vnetResourceGroup": String,
@@ -36,21 +33,17 @@ message! {
 }
 
 message! {
-    /// Load balancer settings of the cloud provider.
     pub struct LoadBalancerConfig = "LoadBalancerConfig" {
-        /// Basic or standard
         1 load_balancer_sku "loadBalancerSku": LoadBalancerSku,
         /// Keep control plane VMs out of the standard LB; unset means true
         2 exclude_master_from_standard_load_balancer "excludeMasterFromStandardLoadBalancer": Option<bool>,
         /// Upper bound of LB rules; unset means 148, explicit 0 stays 0
         3 max_load_balancer_rule_count "maxLoadBalancerRuleCount": Option<i32>,
-        /// Do not SNAT outbound via the LB
         4 disable_outbound_snat "disableOutboundSnat": bool,
     }
 }
 
 message! {
-    /// Backoff and rate limits of the cloud provider.
     pub struct CloudProviderConfig = "CloudProviderConfig" {
         /// Retry with backoff; unset means true
         1 backoff "backoff": Option<bool>,
@@ -87,13 +80,11 @@ message! {
         /// Cloud environment description; exported verbatim and, in custom clouds, parsed as plain
         /// JSON for `resourceManagerEndpoint` (not base64, unlike the upstream comment)
         3 custom_env_json_content "customEnvJsonContent": String,
-        /// Registry DNS suffix for the credential provider
         4 container_registry_dns_suffix "containerRegistryDnsSuffix": String,
     }
 }
 
 message! {
-    /// Address and certificate of the API server.
     pub struct ApiServerConfig = "ApiServerConfig" {
         /// API server certificate, passed through
         1 api_server_public_key "apiServerPublicKey": String,

@@ -15,7 +15,6 @@ message! {
         /// `v0.20251120.0` base64 encoded it
         4 service_principal_secret "servicePrincipalSecret": Secret,
         5 assigned_identity_id "assignedIdentityId": String,
-        /// Use managed identity instead of a service principal
         6 use_managed_identity_extension "useManagedIdentityExtension": bool,
     }
 }
@@ -27,25 +26,17 @@ message! {
         1 bootstrapping_auth_method "bootstrappingAuthMethod": BootstrappingAuthMethod,
         /// Join method after authentication; parsed, no effect
         2 cluster_join_method "clusterJoinMethod": ClusterJoinMethod,
-        /// Kubernetes bootstrap token
         3 tls_bootstrapping_token "tlsBootstrappingToken": Option<Secret>,
         /// Entra resource for the token of the secure bootstrap client
         6 secure_tls_bootstrapping_aad_resource "secureTlsBootstrappingAadResource": Option<String>,
         /// Client id of the identity used by the secure bootstrap client
         7 secure_tls_bootstrapping_user_assigned_identity_id "secureTlsBootstrappingUserAssignedIdentityId": Option<String>,
-        /// Alternative download of the secure bootstrap client
         8 secure_tls_bootstrapping_custom_client_download_url "secureTlsBootstrappingCustomClientDownloadUrl": Option<String>,
-        /// Time allowed to check the kubeconfig
         10 secure_tls_bootstrapping_validate_kubeconfig_timeout "secureTlsBootstrappingValidateKubeconfigTimeout": Option<String>,
-        /// Time allowed to get an access token
         11 secure_tls_bootstrapping_get_access_token_timeout "secureTlsBootstrappingGetAccessTokenTimeout": Option<String>,
-        /// Time allowed to read instance data
         12 secure_tls_bootstrapping_get_instance_data_timeout "secureTlsBootstrappingGetInstanceDataTimeout": Option<String>,
-        /// Time allowed to get a nonce
         13 secure_tls_bootstrapping_get_nonce_timeout "secureTlsBootstrappingGetNonceTimeout": Option<String>,
-        /// Time allowed to get attested data
         14 secure_tls_bootstrapping_get_attested_data_timeout "secureTlsBootstrappingGetAttestedDataTimeout": Option<String>,
-        /// Time allowed to get the credential
         15 secure_tls_bootstrapping_get_credential_timeout "secureTlsBootstrappingGetCredentialTimeout": Option<String>,
     }
 }
@@ -56,7 +47,6 @@ message! {
         1 enabled "enabled": bool,
         2 default_client_id "defaultClientId": String,
         3 default_tenant_id "defaultTenantId": String,
-        /// SNI of the local authority
         4 local_authority_sni "localAuthoritySni": String,
     }
 }
@@ -64,9 +54,7 @@ message! {
 message! {
     /// Keeping pods away from the instance metadata service.
     pub struct ImdsRestrictionConfig = "ImdsRestrictionConfig" {
-        /// Block pods from IMDS
         1 enable_imds_restriction "enableImdsRestriction": bool,
-        /// Use the mangle table for the rule
         2 insert_imds_restriction_rule_to_mangle_table "insertImdsRestrictionRuleToMangleTable": bool,
     }
 }

@@ -11,7 +11,6 @@ open_enum! {
 }
 
 open_enum! {
-    /// Kind of VM group of the node.
     pub enum VmType {
         0 UNSPECIFIED = "VM_TYPE_UNSPECIFIED",
         1 STANDARD = "VM_TYPE_STANDARD",
@@ -28,7 +27,6 @@ open_enum! {
 }
 
 open_enum! {
-    /// First authentication of the kubelet.
     pub enum BootstrappingAuthMethod {
         0 UNSPECIFIED = "BOOTSTRAPPING_AUTH_METHOD_UNSPECIFIED",
         1 BOOTSTRAP_TOKEN = "BOOTSTRAPPING_AUTH_METHOD_BOOTSTRAP_TOKEN",
@@ -48,7 +46,6 @@ open_enum! {
 }
 
 open_enum! {
-    /// Disk for the kubelet's data.
     pub enum KubeletDisk {
         0 UNSPECIFIED = "KUBELET_DISK_UNSPECIFIED",
         1 OS_DISK = "KUBELET_DISK_OS_DISK",
@@ -74,7 +71,6 @@ open_enum! {
     }
 }
 
-/// Every enum of the contract.
 pub(super) const ALL: &[EnumFacts] = &[
     WorkloadRuntime::FACTS,
     VmType::FACTS,

@@ -8,22 +8,18 @@ use super::enums::KubeletDisk;
 use crate::node_config::schema::message;
 
 message! {
-    /// Flags, labels and files of the kubelet.
     pub struct KubeletConfig = "KubeletConfig" {
         /// Command line flags, key includes the leading dashes
         1 kubelet_flags "kubeletFlags": BTreeMap<String, String>,
         2 kubelet_node_labels "kubeletNodeLabels": BTreeMap<String, String>,
         /// Disk for kubelet data; only `TEMP_DISK` has an effect
         3 kubelet_disk_type "kubeletDiskType": KubeletDisk,
-        /// Write and use the kubelet config file
         4 enable_kubelet_config_file "enableKubeletConfigFile": bool,
-        /// Content of that file
         5 kubelet_config_file_config "kubeletConfigFileConfig": Option<KubeletConfigFileConfig>,
         /// Kubelet client private key, pass-through (base64 expected)
         6 kubelet_client_key "kubeletClientKey": Secret,
         /// Kubelet client certificate, pass-through
         7 kubelet_client_cert_content "kubeletClientCertContent": String,
-        /// Alternative containerd root directory
         8 container_data_dir "containerDataDir": String,
     }
 }
@@ -35,14 +31,11 @@ message! {
         2 api_version "apiVersion": String,
         3 static_pod_path "staticPodPath": String,
         4 address "address": String,
-        /// Unauthenticated port
         5 read_only_port "readOnlyPort": i32,
         6 tls_cert_file "tlsCertFile": String,
         7 tls_private_key_file "tlsPrivateKeyFile": String,
         8 tls_cipher_suites "tlsCipherSuites": Vec<String>,
-        /// Rotate the client certificate
         9 rotate_certificates "rotateCertificates": bool,
-        /// Request the serving certificate from the cluster
         10 server_tls_bootstrap "serverTLSBootstrap": bool,
         11 authentication "authentication": Option<KubeletAuthentication>,
         12 authorization "authorization": Option<KubeletAuthorization>,
@@ -52,47 +45,34 @@ message! {
         15 cluster_dns "clusterDNS": Vec<String>,
         /// Idle limit of streaming connections; cleared when Kubernetes >= `1.34.0`
         16 streaming_connection_idle_timeout "streamingConnectionIdleTimeout": String,
-        /// Interval of status computation
         17 node_status_update_frequency "nodeStatusUpdateFrequency": String,
-        /// Interval of posting unchanged status
         18 node_status_report_frequency "nodeStatusReportFrequency": String,
-        /// Disk use that forces image GC
         19 image_gc_high_threshold_percent "imageGCHighThresholdPercent": Option<i32>,
-        /// Disk use below which no image GC runs
         20 image_gc_low_threshold_percent "imageGCLowThresholdPercent": Option<i32>,
-        /// QoS cgroup hierarchy
         21 cgroups_per_qos "cgroupsPerQOS": Option<bool>,
         22 cpu_manager_policy "cpuManagerPolicy": String,
         23 topology_manager_policy "topologyManagerPolicy": String,
         24 max_pods "maxPods": Option<i32>,
         25 pod_pids_limit "podPidsLimit": Option<i32>,
-        /// Resolver file for pods
         26 resolv_conf "resolvConf": String,
         27 cpu_cfs_quota "cpuCFSQuota": Option<bool>,
         28 cpu_cfs_quota_period "cpuCFSQuotaPeriod": String,
         29 eviction_hard "evictionHard": BTreeMap<String, String>,
-        /// Fail when kernel flags differ
         30 protect_kernel_defaults "protectKernelDefaults": bool,
         31 feature_gates "featureGates": BTreeMap<String, bool>,
-        /// Fail to start with swap on
         32 fail_swap_on "failSwapOn": Option<bool>,
-        /// Log size before rotation
         33 container_log_max_size "containerLogMaxSize": String,
         34 container_log_max_files "containerLogMaxFiles": Option<i32>,
         35 system_reserved "systemReserved": BTreeMap<String, String>,
-        /// Resources reserved for Kubernetes daemons
         36 kube_reserved "kubeReserved": BTreeMap<String, String>,
         37 enforce_node_allocatable "enforceNodeAllocatable": Vec<String>,
         41 eviction_soft "evictionSoft": BTreeMap<String, String>,
-        /// Grace periods of the soft thresholds
         42 eviction_soft_grace_period "evictionSoftGracePeriod": BTreeMap<String, String>,
         /// Cap in seconds on pod grace period in soft eviction
         43 eviction_max_pod_grace_period "evictionMaxPodGracePeriod": i32,
         44 kube_reserved_cgroup "kubeReservedCgroup": String,
         45 system_reserved_cgroup "systemReservedCgroup": String,
-        /// Unsafe sysctls pods may set
         38 allowed_unsafe_sysctls "allowedUnsafeSysctls": Vec<String>,
-        /// Pull one image at a time
         39 serialize_image_pulls "serializeImagePulls": Option<bool>,
         /// `RuntimeDefault` seccomp for all workloads
         40 seccomp_default "seccompDefault": bool,
@@ -100,7 +80,6 @@ message! {
 }
 
 message! {
-    /// Authentication of callers of the kubelet.
     pub struct KubeletAuthentication = "KubeletAuthentication" {
         1 x509 "x509": Option<KubeletX509Authentication>,
         2 webhook "webhook": Option<KubeletWebhookAuthentication>,
@@ -124,14 +103,12 @@ message! {
 }
 
 message! {
-    /// Requests without a credential.
     pub struct KubeletAnonymousAuthentication = "KubeletAnonymousAuthentication" {
         1 enabled "enabled": bool,
     }
 }
 
 message! {
-    /// Authorization of callers of the kubelet.
     pub struct KubeletAuthorization = "KubeletAuthorization" {
         /// `AlwaysAllow` or Webhook
         1 mode "mode": String,
@@ -140,7 +117,6 @@ message! {
 }
 
 message! {
-    /// Cache times of the API server's decisions.
     pub struct KubeletWebhookAuthorization = "KubeletWebhookAuthorization" {
         /// Cache time of allows; emitted as `cacheAuthorizedTtl`
         1 cache_authorized_ttl "cacheAuthorizedTtl": String,

@@ -3,7 +3,6 @@
 use crate::node_config::schema::message;
 
 message! {
-    /// Tuning of the operating system.
     pub struct CustomLinuxOsConfig = "CustomLinuxOsConfig" {
         1 sysctl_config "sysctlConfig": Option<SysctlConfig>,
         /// Containerd unit limits; mere presence switches the feature on
@@ -47,12 +46,9 @@ message! {
         19 net_netfilter_nf_conntrack_max "netNetfilterNfConntrackMax": Option<i32>,
         20 net_netfilter_nf_conntrack_buckets "netNetfilterNfConntrackBuckets": Option<i32>,
         21 fs_inotify_max_user_watches "fsInotifyMaxUserWatches": Option<i32>,
-        /// Sets `fs.file`-max
         22 fs_file_max "fsFileMax": Option<i32>,
-        /// Sets `fs.aio`-max-nr
         23 fs_aio_max_nr "fsAioMaxNr": Option<i32>,
         24 fs_nr_open "fsNrOpen": Option<i32>,
-        /// Sets `kernel.threads`-max
         25 kernel_threads_max "kernelThreadsMax": Option<i32>,
         26 vm_max_map_count "vmMaxMapCount": Option<i32>,
         27 vm_swappiness "vmSwappiness": Option<i32>,
@@ -61,7 +57,6 @@ message! {
 }
 
 message! {
-    /// Limits of the containerd service.
     pub struct UlimitConfig = "UlimitConfig" {
         /// `LimitNOFILE` of the containerd unit
         1 no_file "noFile": Option<String>,

@@ -77,5 +77,4 @@ pub const MESSAGES: &[MessageFacts] = &[
     facts::<ServiceAccountImagePullProfile>(),
 ];
 
-/// Every enum of the contract.
 pub const ENUMS: &[EnumFacts] = enums::ALL;

@@ -9,11 +9,8 @@ use crate::node_config::schema::message;
 
 message! {
     pub struct NetworkConfig = "NetworkConfig" {
-        /// CNI plugin
         1 network_plugin "networkPlugin": NetworkPlugin,
-        /// Network policy engine
         2 network_policy "networkPolicy": NetworkPolicy,
-        /// Azure CNI tarball
         3 vnet_cni_plugins_url "vnetCniPluginsUrl": String,
         /// Generic CNI tarball; parsed, no effect
         4 cni_plugins_url "cniPluginsUrl": String,
@@ -23,39 +20,26 @@ message! {
 }
 
 message! {
-    /// The way out through a proxy.
     pub struct HttpProxyConfig = "HttpProxyConfig" {
-        /// Proxy for http
         1 http_proxy "httpProxy": ProxyUrl,
-        /// Proxy for https
         2 https_proxy "httpsProxy": ProxyUrl,
-        /// Destinations reached directly
         3 no_proxy_entries "noProxyEntries": Vec<String>,
-        /// CA of the proxy
         4 proxy_trusted_ca "proxyTrustedCa": String,
     }
 }
 
 message! {
-    /// Joining a search domain.
     pub struct CustomSearchDomainConfig = "CustomSearchDomainConfig" {
-        /// Domain to join
         1 domain_name "domainName": String,
-        /// Account
         2 realm_user "realmUser": String,
-        /// Password
         3 realm_password "realmPassword": Secret,
     }
 }
 
 message! {
-    /// The DNS cache on the node.
     pub struct LocalDnsProfile = "LocalDnsProfile" {
-        /// Master switch
         1 enable_local_dns "enableLocalDns": bool,
-        /// CPU cap of the unit
         2 cpu_limit_in_milli_cores "cpuLimitInMilliCores": Option<i32>,
-        /// Memory cap of the unit
         3 memory_limit_in_mb "memoryLimitInMb": Option<i32>,
         /// Per-domain settings for traffic from the node and `dnsPolicy` default pods; key is the
         /// DNS zone
@@ -64,7 +48,6 @@ message! {
         5 kube_dns_overrides "kubeDnsOverrides": BTreeMap<String, LocalDnsOverrides>,
         /// Use the hosts plugin (only with local DNS on)
         6 enable_hosts_plugin "enableHostsPlugin": bool,
-        /// Names the hosts plugin must resolve
         7 critical_fqdns "criticalFqdns": Vec<String>,
         /// Timer override, positive only
         8 hosts_plugin_refresh_interval_in_seconds "hostsPluginRefreshIntervalInSeconds": Option<i32>,
@@ -72,7 +55,6 @@ message! {
 }
 
 message! {
-    /// Handling of queries for one domain.
     pub struct LocalDnsOverrides = "LocalDnsOverrides" {
         /// Log, Error or anything else for none
         1 query_logging "queryLogging": String,
@@ -82,29 +64,22 @@ message! {
         3 forward_destination "forwardDestination": String,
         /// `RoundRobin`, Random, anything else = sequential
         4 forward_policy "forwardPolicy": String,
-        /// Concurrent upstream queries
         5 max_concurrent "maxConcurrent": Option<i32>,
-        /// Cache TTL cap
         6 cache_duration_in_seconds "cacheDurationInSeconds": Option<i32>,
-        /// Stale window
         7 serve_stale_duration_in_seconds "serveStaleDurationInSeconds": Option<i32>,
         /// Verify, Immediate, anything else = no stale line
         8 serve_stale "serveStale": String,
-        /// Fail at once when every upstream is down
         9 failfast_all_unhealthy_upstreams "failfastAllUnhealthyUpstreams": Option<bool>,
-        /// Upstream health probing
         10 health_check "healthCheck": Option<LocalDnsHealthCheck>,
     }
 }
 
 message! {
-    /// Health checks of upstream servers.
     pub struct LocalDnsHealthCheck = "LocalDnsHealthCheck" {
         /// Probe interval; empty or unset disables the whole line
         1 duration "duration": Option<String>,
         /// Probe without recursion desired
         2 no_rec "noRec": Option<bool>,
-        /// Name to probe
         3 domain "domain": Option<String>,
     }
 }
