@@ -4,15 +4,16 @@
 //! texts count as blanks.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::error::Error;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The first rule or wording that fits is the cause. Of wordings, root causes come before symptoms,
-/// and symptoms before errors that only wrap another.
+/// Data files in the order of their rules and wordings, of which the first match is the cause. Root causes precede
+/// symptoms, and symptoms precede errors that only wrap another.
 const FILES: [&str; 17] = [
     "rules/registry",
     "rules/node",
@@ -46,7 +47,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cause {
-    /// Differs from the reason where several causes have the same one.
+    /// Required if several causes have the same reason.
     id: Option<String>,
     reason: String,
     stage: Stage,
@@ -106,7 +107,7 @@ struct Wording {
     #[serde(default)]
     without: Group<String>,
     #[serde(default)]
-    about: About,
+    about: Subject,
     #[serde(default)]
     codes: Vec<i32>,
     os: Option<Os>,
@@ -152,7 +153,7 @@ names! {
     Stage { Launch, Boot, Bootstrap, Register, Ready }
     Owner { Operator, Image, Platform, Network }
     Tier { Root, Symptom, Wrapper }
-    About { Anything, Machines, Cluster, Nodes, NodeLog }
+    Subject { Anything, Machines, Cluster, Nodes, NodeLog }
     Os { Linux, Windows }
     RuleOs { Linux, Windows, Any }
     Outcome { Failed, Succeeded, NoCode, NotABootstrap }
@@ -166,7 +167,7 @@ impl Confidence {
     }
 }
 
-/// Every phrase once, in the order of its first use.
+/// Unique phrases in the order of their first use.
 struct Phrases<'a> {
     lists: &'a BTreeMap<String, Vec<String>>,
     all: Vec<&'a str>,
@@ -191,7 +192,7 @@ impl<'a> Phrases<'a> {
         Ok(self.number(phrases))
     }
 
-    /// Returns all phrases, and what shows the subject of a text, as Rust source.
+    /// Returns all phrases, and the lists that determine the subject of a text, as Rust source.
     fn compile(mut self) -> Result<String, String> {
         let mut source = String::new();
         for (name, list) in
@@ -200,7 +201,6 @@ impl<'a> Phrases<'a> {
             let numbers = self.number(find(self.lists, list)?);
             _ = writeln!(source, "pub(crate) static {name}: &[usize] = {numbers};");
         }
-        source += "/// Every phrase of every wording, once.\n";
         _ = writeln!(source, "pub(crate) static PHRASES: &[&str] = &{:?};", self.all);
         Ok(source)
     }
@@ -212,24 +212,8 @@ impl<'a> Phrases<'a> {
     }
 }
 
-/// An error in the data.
-struct DataError(String);
-
-/// The form in which `main` prints it.
-impl fmt::Debug for DataError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl<E: fmt::Display> From<E> for DataError {
-    fn from(error: E) -> Self {
-        Self(error.to_string())
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "cargo runs the script again if it is interrupted")]
-fn main() -> Result<(), DataError> {
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
     let mut data = File::default();
     for name in FILES {
@@ -253,7 +237,7 @@ fn main() -> Result<(), DataError> {
     Ok(())
 }
 
-fn read<T: DeserializeOwned>(path: &str) -> Result<T, DataError> {
+fn read<T: DeserializeOwned>(path: &str) -> Result<T, Box<dyn Error>> {
     Ok(toml::from_str(&fs::read_to_string(path)?).map_err(|error| format!("{path}: {error}"))?)
 }
 
@@ -340,14 +324,13 @@ impl File {
                 source,
                 "Wording {{ name: {name:?}, cause: &CAUSES[{cause}], tier: Tier::{tier:?}, \
                  phrases: {of_cause}, near: {near}, also: {also}, without: {without}, \
-                 about: About::{about:?}, codes: &{codes:?}, os: {os}, \
+                 about: Subject::{about:?}, codes: &{codes:?}, os: {os}, \
                  confidence: Confidence::{confidence:?} }},"
             );
         }
         _ = writeln!(
             source,
-            "];\n/// The cause of an extension that is not the bootstrap.\n\
-             pub(crate) static OTHER_EXTENSION: &Cause = &CAUSES[{}];",
+            "];\npub(crate) static OTHER_EXTENSION: &Cause = &CAUSES[{}];",
             self.cause("OtherExtensionFailed")?
         );
         Ok(source)
@@ -364,10 +347,9 @@ fn compile_clues(clues: &Clues) -> String {
         }
     }
     format!(
-        "/// What a phrase of a log shows.\n\
-         #[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub(crate) enum Clue {{\n{names}}}\n\
+        "#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub(crate) enum Clue {{\n{names}}}\n\
          impl Clue {{ pub(crate) const COUNT: usize = {}; }}\n\
-         /// The phrases of clues. None is longer than 255 bytes.\n\
+         /// At most 255 bytes each.\n\
          pub(crate) static CLUES: &[(&str, Clue)] = &[\n{phrases}];\n",
         clues.len()
     )

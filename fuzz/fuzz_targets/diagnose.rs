@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use libfuzzer_sys::fuzz_target;
 use mooring_codes::Os;
 use mooring_diagnosis::{
-    Confidence, Diagnosis, Hints, LONGEST_LINE, Outcome, SCHEMA, decode, diagnose, to_json,
+    Confidence, Diagnosis, Hints, MAX_LINE_CHARS, Outcome, SCHEMA, decode, diagnose, to_json,
 };
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn keeps_its_promises(diagnosis: &Diagnosis) {
     let sure = diagnosis.confidence == Confidence::High;
     assert!(!sure || !diagnosis.evidence.is_empty(), "no evidence, no high confidence");
     for evidence in &diagnosis.evidence {
-        assert!(evidence.line.chars().count() <= LONGEST_LINE, "{evidence:?}");
+        assert!(evidence.line.chars().count() <= MAX_LINE_CHARS, "{evidence:?}");
         assert!(!evidence.line.chars().any(char::is_control), "{evidence:?}");
         assert!(!evidence.line.is_empty() && !evidence.place.is_empty(), "{evidence:?}");
     }

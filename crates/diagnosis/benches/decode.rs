@@ -1,4 +1,4 @@
-//! How fast texts are read: `cargo bench -p mooring-diagnosis`. Aim: 250 MB/s on plain text.
+//! Decoding speed: `cargo bench -p mooring-diagnosis`. Target: 250 MB/s on plain text.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -18,7 +18,7 @@ fn plain(mib: usize) -> String {
     lines.repeat((mib << 20) / lines.len())
 }
 
-/// A message inside so many JSON strings.
+/// Returns a message in nested JSON strings.
 fn escaped(times: usize) -> String {
     let output = plain(1)[..3000].replace('\n', "\\n").replace('"', "\\\"");
     let report =
@@ -42,7 +42,7 @@ fn plain_text_mib(bencher: Bencher, mib: usize) {
 #[divan::bench(args = [0, 1, 3, 5])]
 fn message_in_json_strings(bencher: Bencher, times: usize) {
     let text = escaped(times);
-    assert_eq!(decode(text.as_bytes())[0].code, Some(51), "the benchmark's own text must decode");
+    assert_eq!(decode(text.as_bytes())[0].code, Some(51), "the input must decode");
     bencher.counter(BytesCount::new(text.len())).bench(|| decode(black_box(text.as_bytes())));
 }
 

@@ -1,8 +1,8 @@
-//! How well the corpus' cases of each category are diagnosed: `cargo run -p mooring-diagnosis --example accuracy`.
+//! Prints the accuracy on the corpus by category: `cargo run -p mooring-diagnosis --example accuracy`.
 //!
-//! Cases were put into two halves by a seed before the wordings were written. The half that was held back shows how well
-//! they do on texts that nobody looked at while writing them. A case that expects no diagnosis is right without one.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a tool of the developers")]
+//! A seed split the cases into two halves before the wordings were written. The held-back half measures the accuracy on
+//! unseen texts. A case that expects no diagnosis is right without one.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "developer tool")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,9 +31,9 @@ fn main() {
         let Some(category) = expected["category"].as_str() else { continue };
         let held_back = usize::from(expected["heldBack"] == true);
         let row = tables[held_back].entry(category.to_owned()).or_default();
-        judge(row, &fs::read(path.join("input.txt")).unwrap(), &expected["diagnoses"][0]);
+        score(row, &fs::read(path.join("input.txt")).unwrap(), &expected["diagnoses"][0]);
     }
-    for (title, table) in ["looked at", "held back"].into_iter().zip(&tables) {
+    for (title, table) in ["development", "held back"].into_iter().zip(&tables) {
         println!("\n{title:<20} texts right acceptable none wrong confidently-wrong");
         let mut sum = Row::default();
         for (category, row) in table {
@@ -56,7 +56,7 @@ fn print(name: &str, row: Row) {
     );
 }
 
-fn judge(row: &mut Row, input: &[u8], expected: &Value) {
+fn score(row: &mut Row, input: &[u8], expected: &Value) {
     row.texts += 1;
     let diagnoses = diagnose(input, Hints::default());
     let found = diagnoses.first();

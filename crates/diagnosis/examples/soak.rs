@@ -1,14 +1,14 @@
-//! Feeds damaged messages to the decoder until told to stop:
+//! Feeds damaged messages to the decoder:
 //! `cargo run --release -p mooring-diagnosis --example soak -- 10000000 [seed]`.
 //!
-//! Every input is a case of the corpus, or a mixture of two, cut, escaped, quoted, wrapped and broken
-//! by a seeded generator. A panic, an answer without an action, high confidence without evidence, a
-//! line that is too long or not printable ends the run and prints the seed of that input.
+//! Every input is a corpus case, or a mixture of two, that a seeded generator truncates, escapes, quotes, wraps and
+//! damages. A panic, a diagnosis without an action, high confidence without evidence, or a line that is too long or not
+//! printable ends the run and prints the seed of that input.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a chore for a person at a terminal, which fails by panicking"
+    reason = "developer tool, which fails by panicking"
 )]
 
 use std::env;
@@ -16,9 +16,9 @@ use std::fs;
 use std::path::Path;
 
 use mooring_contract::CseStatus;
-use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose};
+use mooring_diagnosis::{Confidence, Hints, MAX_LINE_CHARS, diagnose};
 
-/// `SplitMix64`: one number gives one input, so any failure can be repeated alone.
+/// `SplitMix64`: each seed gives one input, so that any failure can be reproduced alone.
 struct Random(u64);
 
 impl Random {
@@ -36,36 +36,36 @@ impl Random {
 }
 
 fn main() {
-    let mut words = env::args().skip(1);
-    let wanted: u64 = words.next().map_or(1_000_000, |word| word.parse().unwrap());
-    let first: u64 = words.next().map_or(1, |word| word.parse().unwrap());
+    let mut args = env::args().skip(1);
+    let wanted: u64 = args.next().map_or(1_000_000, |arg| arg.parse().unwrap());
+    let first: u64 = args.next().map_or(1, |arg| arg.parse().unwrap());
     let corpus = corpus();
     println!("{} seeds of the corpus, {wanted} inputs from seed {first}", corpus.len());
-    let (mut bytes, mut answers) = (0_u64, 0_u64);
+    let (mut bytes, mut found) = (0_u64, 0_u64);
     for seed in first..first + wanted {
         let input = input(&corpus, &mut Random(seed));
         bytes += u64::try_from(input.len()).unwrap();
-        answers += u64::try_from(check(&input, seed)).unwrap();
+        found += u64::try_from(check(&input, seed)).unwrap();
         if (seed - first + 1).is_multiple_of(1_000_000) {
-            println!("{} inputs, {} MB, {answers} diagnoses", seed - first + 1, bytes / 1_000_000);
+            println!("{} inputs, {} MB, {found} diagnoses", seed - first + 1, bytes / 1_000_000);
         }
     }
-    println!("done: {wanted} inputs, {} MB, {answers} diagnoses", bytes / 1_000_000);
+    println!("done: {wanted} inputs, {} MB, {found} diagnoses", bytes / 1_000_000);
 }
 
 fn corpus() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let mut folders: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
-    folders
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut directories: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    directories.sort();
+    directories
         .iter()
         .filter(|path| path.is_dir())
         .map(|path| fs::read(path.join("input.txt")).unwrap())
         .collect()
 }
 
-/// A message, and what people and machines do to it.
+/// Returns a damaged message.
 fn input(corpus: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let mut input = corpus[random.below(corpus.len())].clone();
     for _ in 0..=random.below(4) {
@@ -113,19 +113,19 @@ fn escaped(input: &[u8]) -> Vec<u8> {
     output
 }
 
-/// How many diagnoses an input has; ends the run if one is not as promised.
+/// Returns the number of diagnoses; panics if one is invalid.
 fn check(input: &[u8], seed: u64) -> usize {
-    // The strict reader of reports sees the same inputs.
+    // The strict parser of reports must not panic either.
     let _ = CseStatus::read(input);
     let diagnoses = diagnose(input, Hints::default());
     for diagnosis in &diagnoses {
         let lines = || diagnosis.evidence.iter().map(|evidence| &evidence.line);
-        let told = !diagnosis.reason.is_empty() && !diagnosis.actions.is_empty();
+        let complete = !diagnosis.reason.is_empty() && !diagnosis.actions.is_empty();
         let sure = diagnosis.confidence < Confidence::High || lines().next().is_some();
         let clean = lines().all(|line| {
-            line.chars().count() <= LONGEST_LINE && !line.chars().any(char::is_control)
+            line.chars().count() <= MAX_LINE_CHARS && !line.chars().any(char::is_control)
         });
-        assert!(told && sure && clean, "seed {seed}: {diagnosis:?}");
+        assert!(complete && sure && clean, "seed {seed}: {diagnosis:?}");
     }
     diagnoses.len()
 }

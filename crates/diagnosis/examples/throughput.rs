@@ -1,11 +1,11 @@
-//! Reads a long text as `explain` does and prints MB/s and the peak of resident memory:
+//! Reads a long text as `explain` does, and prints MB/s and peak resident memory:
 //! `cargo run --release -p mooring-diagnosis --example throughput -- [plain|nested|objects|short] [MB]`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::disallowed_methods,
     clippy::cast_precision_loss,
-    reason = "a tool of the developers, which measures time"
+    reason = "developer tool, which measures time"
 )]
 
 use std::time::Instant;
@@ -18,7 +18,7 @@ const LOG: &str = "+ echo 'installing cached version of the container runtime'\n
     Get:12 http://azure.archive.ubuntu.com/ubuntu jammy-updates/main amd64 Packages [2,014 kB]\n\
     * Connected to mcr.microsoft.com (204.79.197.219) port 443 (#0)\n";
 
-/// Keys and values around which facts may be: more places to read than in a log.
+/// Keys and values: more anchors than in a log.
 const OBJECT: &str = "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": \"aks-nodepool1-12345678-vmss00000a\", \
     \"labels\": {\"kubernetes.azure.com/node-image-version\": \"AKSUbuntu-2204gen2containerd-202510.19.1\"}}, \
     \"status\": {\"conditions\": [{\"type\": \"Ready\", \"status\": \"True\", \"reason\": \"KubeletReady\", \
@@ -56,7 +56,7 @@ fn main() {
     }
     let found = stream.finish().diagnoses.len();
     let wall = begun.elapsed().as_secs_f64();
-    // Ticks of the processor, a hundred a second: a shared machine's wall time says little.
+    // CPU ticks, 100 per second: wall time on a shared host is unreliable.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks: f64 =
         stat.split(' ').nth(13).and_then(|word| word.parse().ok()).unwrap_or(wall * 100.0);

@@ -1,4 +1,4 @@
-//! The answer: what was reported, what it means, and what to do first.
+//! The result: the reported code, the cause and the next steps.
 
 use mooring_codes::{Date, ExitCode, Os, Owner, Status};
 
@@ -9,15 +9,15 @@ use crate::decode::decoded::{FoundBy, Outcome, Situation};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// The node's operating system, for texts that do not show it.
+    /// Operating system of the node, for texts that do not show it.
     pub os: Option<Os>,
-    /// The day of the node image; it counts more than an image named in the text.
+    /// Date of the node image; takes precedence over an image named in the text.
     pub image_date: Option<Date>,
 }
 
 impl Diagnosis {
-    /// A diagnosis of this cause, without what a text adds to it.
-    pub(crate) fn of_cause(cause: &Cause) -> Self {
+    /// Returns a diagnosis of this cause, without facts from a text.
+    pub(crate) fn from_cause(cause: &Cause) -> Self {
         Self {
             reason: cause.reason.to_owned(),
             owner: cause.owner,
@@ -29,66 +29,55 @@ impl Diagnosis {
     }
 }
 
-/// The code as the text has it.
+/// The code in the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
-    /// None if no code can be known.
     pub code: Option<i32>,
-    /// What the code is called on this system and image; an ARM code where nothing else is known.
+    /// Name of the code on this OS and image; an ARM error code if nothing else is known.
     pub name: Option<String>,
     pub found_by: Option<FoundBy>,
 }
 
-/// The code that fits the cause.
+/// The code that matches the cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effective {
-    /// None if none can be known.
     pub code: Option<i32>,
     pub name: Option<String>,
 }
 
-/// Why one bootstrap failed, or that it succeeded.
+/// Result of one bootstrap, with the cause of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The operating system; none where nothing shows it.
     pub os: Option<Os>,
     pub outcome: Outcome,
-    /// The code as the text has it; always kept.
     pub reported: Reported,
-    /// The code that fits the cause.
     pub effective: Effective,
     pub confidence: Confidence,
-    /// What stands in the place of a code, where there is none.
+    /// Kind of failure without a code.
     pub situation: Option<Situation>,
-    /// The rule or wording that fits; none where the catalogue answers.
+    /// Matching rule or wording; none if the table of exit codes is the source.
     pub rule: Option<&'static str>,
-    /// The stable word in Pascal case for labels and conditions.
+    /// Stable `PascalCase` name for labels and conditions.
     pub reason: String,
     pub owner: Owner,
     pub stage: Stage,
-    /// What has happened, for a person.
     pub summary: String,
-    /// The lines that show it.
     pub evidence: Vec<Evidence>,
-    /// What to do, in this order.
+    /// Next steps, in this order.
     pub actions: Vec<String>,
-    /// The node image, if the text names it.
     pub image_version: Option<String>,
     pub extension: Option<String>,
-    /// The instance of the scale set.
-    pub instance: Option<i64>,
 }
 
-/// A quoted line and where it stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// At most 200 characters, without control characters and secrets.
     pub line: String,
-    /// Which part of the message, and which of its lines: `stdout, line 3`.
+    /// Part of the message and line in it: `stdout, line 3`.
     pub place: String,
 }
 
-/// The answer where not even the catalogue has one.
+/// Returns the diagnosis of an unknown code.
 pub(crate) fn unknown() -> Diagnosis {
     Diagnosis {
         os: None,
@@ -101,20 +90,18 @@ pub(crate) fn unknown() -> Diagnosis {
         reason: "UnknownCode".to_owned(),
         owner: Owner::Operator,
         stage: Stage::Bootstrap,
-        summary: "The code is none that AKS's scripts are known to use.".to_owned(),
+        summary: "The AKS bootstrap scripts do not define this code.".to_owned(),
         evidence: Vec::new(),
         actions: vec![
-            "Check where the number was read from, and read /var/log/azure/cluster-provision.log \
-                on the node."
+            "Check the source of the number, and read /var/log/azure/cluster-provision.log on the node."
                 .to_owned(),
         ],
         image_version: None,
         extension: None,
-        instance: None,
     }
 }
 
-/// A row's stable word. Raw codes have sentences for names, and some of those make no good word.
+/// Returns the stable name of an exit code. The names of raw codes are phrases, some of which do not convert well.
 pub(crate) fn reason(row: &ExitCode) -> String {
     match (row.status, row.number) {
         (Status::Raw, 2) => "RetriesOrCloudInitFailed".to_owned(),
@@ -124,7 +111,7 @@ pub(crate) fn reason(row: &ExitCode) -> String {
     }
 }
 
-/// `ERR_OUTBOUND_CONN_FAIL` → `OutboundConnFail`; of a raw code's words, those before a slash.
+/// Converts `ERR_OUTBOUND_CONN_FAIL` to `OutboundConnFail`; ignores text after a slash or parenthesis.
 fn pascal(name: &str) -> String {
     let name = name.strip_prefix("ERR_").unwrap_or(name);
     let name = name.strip_prefix("WINDOWS_CSE_ERROR_").unwrap_or(name);

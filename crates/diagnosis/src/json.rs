@@ -6,10 +6,9 @@ use mooring_contract::json::{Escape, Layout, Writer};
 use crate::decode::decoded::FoundBy;
 use crate::diagnosis::Diagnosis;
 
-/// The name and version of the schema.
 pub const SCHEMA: &str = "mooring.explain/v1";
 
-/// The document that `explain` prints as JSON. Members are only ever added.
+/// Returns the JSON document that `explain` prints. Members are only added.
 pub fn to_json(diagnoses: &[Diagnosis]) -> String {
     let mut writer = Writer::new(Layout::Indented(2), Escape::Html);
     writer.open_object();

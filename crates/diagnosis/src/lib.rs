@@ -1,4 +1,4 @@
-//! From any text about a node that does not come up to its cause.
+//! Finds the cause of a node failure in any text about it.
 //!
 //! ```
 //! use mooring_diagnosis::{Hints, diagnose};
@@ -10,17 +10,16 @@
 //! assert_eq!(diagnoses[0].effective.code, Some(232));
 //! ```
 //!
-//! Two steps, each usable alone. [`decode`] finds the messages in a text and the code of each;
-//! [`diagnose`] then lets rules look at the evidence. Nothing in here does I/O, needs a clock or
-//! panics on any input; time and memory are proportional to the text.
+//! [`decode`] finds the messages in a text and the exit code of each; [`diagnose`] also applies rules to the evidence.
+//! The crate does no I/O, needs no clock and panics on no input; time and memory are proportional to the text.
 //!
 //! | step | modules |
 //! |---|---|
 //! | decode the text and scan it once | `text` |
-//! | read facts around what was found, and put them together | `read` |
-//! | decide which messages are bootstraps, and which exit code counts | `decode` |
+//! | read facts around anchors and assign them to messages | `read` |
+//! | select bootstrap messages and their exit codes | `decode` |
 //! | describe causes | `cause`, `data/` |
-//! | find the cause: by rules for exit codes, by fixed wording of Azure and Kubernetes | `diagnose` |
+//! | find the cause: by rules for exit codes, by known wordings of Azure and Kubernetes | `diagnose` |
 //! | the result | `diagnosis`, `json` |
 //! | count causes by image | [`fleet`] |
 
@@ -37,9 +36,9 @@ pub use cause::confidence::Confidence;
 pub use cause::stage::Stage;
 pub use decode::decoded::{Decoded, FoundBy, Outcome, Situation};
 pub use decode::messages::decode;
-pub use diagnose::evidence::LONGEST_LINE;
+pub use diagnose::evidence::MAX_LINE_CHARS;
 pub use diagnose::failures::{ANOTHER_IMAGE, diagnose, diagnose_code};
-pub use diagnose::pages::{CausePage, cause_page, cause_pages, codes_of, rule_names};
+pub use diagnose::pages::{CausePage, cause_page, find_codes, rule_names};
 pub use diagnose::recognize::{Recognized, recognize};
 pub use diagnose::stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};
 pub use diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported};

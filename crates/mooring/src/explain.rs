@@ -7,7 +7,8 @@ use std::path::Path;
 use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image, known_image_page, page};
 use mooring_diagnosis::{
     ANOTHER_IMAGE, CausePage, Confidence, Diagnosis, DiagnosisStream, Effective, Hints, Outcome,
-    Recognized, Reported, StreamDiagnoses, cause_page, codes_of, diagnose, diagnose_code, to_json,
+    Recognized, Reported, StreamDiagnoses, cause_page, diagnose, diagnose_code, find_codes,
+    to_json,
 };
 use mooring_redact::identifier;
 
@@ -55,7 +56,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     if named.is_empty() {
         // A name of Azure that has no code, such as that of a timeout.
         let diagnoses = diagnose(what.as_bytes(), hints);
-        let codes = codes_of(what);
+        let codes = find_codes(what);
         return match (diagnoses.is_empty(), cause_page(what)) {
             (false, _) => print_diagnoses(arguments.output, &diagnoses, &Recognized::default()),
             (true, Some(page)) => {
@@ -120,7 +121,6 @@ fn diagnose_cause(page: &CausePage) -> Diagnosis {
         actions: page.actions.iter().map(|action| (*action).to_owned()).collect(),
         image_version: None,
         extension: None,
-        instance: None,
     }
 }
 

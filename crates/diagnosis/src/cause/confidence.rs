@@ -1,12 +1,12 @@
-//! How sure a diagnosis is.
+//! Confidence of a diagnosis.
 
 use std::fmt;
 
-/// How sure a diagnosis is. High is never said without a quoted line.
+/// Confidence of a diagnosis; high requires a quoted line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     Low,
-    /// The code's usual cause, or a sign of another.
+    /// The usual cause of the code, or a sign of another.
     Medium,
     /// A line of the text shows the cause.
     High,

@@ -1,13 +1,12 @@
-//! One cause of the tables.
+//! Causes in the tables.
 
 use mooring_codes::Owner;
 
 use crate::cause::stage::Stage;
 
-/// Why a node or a pool does not come up.
 #[derive(Debug)]
 pub(crate) struct Cause {
-    /// The stable word in Pascal case for labels and conditions.
+    /// Stable `PascalCase` name for labels and conditions.
     pub(crate) reason: &'static str,
     pub(crate) stage: Stage,
     pub(crate) owner: Owner,

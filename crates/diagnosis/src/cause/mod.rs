@@ -1,7 +1,7 @@
-//! What a cause is: its text, its stage, and the wordings that name it.
+//! Causes, their stages, and the wordings that indicate them.
 
-pub(crate) mod about;
 pub(crate) mod confidence;
 pub(crate) mod entry;
 pub(crate) mod stage;
+pub(crate) mod subject;
 pub(crate) mod wording;

@@ -1,19 +1,14 @@
-//! How far a node came.
+//! Stages of a node's start.
 
 use std::fmt;
 
-/// The stage of a node's life in which a failure happened.
+/// Stage in which a failure happened; see [`Stage::description`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Azure creates the VM.
     Launch,
-    /// The VM boots and its agent reports.
     Boot,
-    /// The scripts of the node image run.
     Bootstrap,
-    /// kubelet registers the Node.
     Register,
-    /// The Node becomes and stays ready.
     Ready,
 }
 
@@ -34,7 +29,7 @@ impl Stage {
             Self::Boot => "the VM boots and its agent reports",
             Self::Bootstrap => "the scripts of the node image run",
             Self::Register => "kubelet starts and registers the Node",
-            Self::Ready => "the Node becomes and stays ready",
+            Self::Ready => "the Node becomes and stays Ready",
         }
     }
 }

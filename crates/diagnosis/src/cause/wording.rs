@@ -1,50 +1,47 @@
-//! Fixed wording of Azure and Kubernetes that names a cause, also where a text has no exit code.
+//! Wordings of Azure and Kubernetes that indicate a cause, also in texts without an exit code.
 //!
-//! A wording is data: phrases that prove a cause, what the text must be about, and phrases that prove it wrong. All
-//! phrases are found in the pass that finds anchors and clues. The first wording of the tables that fits is the cause,
-//! so root causes come before symptoms, and symptoms before errors that only wrap another.
-//!
-//! The data is in `data/wordings`, a file per subject, compiled by the build script.
+//! A wording (`data/wordings`) has phrases that indicate a cause, the required subject of the text, and phrases that
+//! exclude it. The first match is the cause: root causes precede symptoms, and symptoms precede errors that only wrap
+//! another.
 
 use std::ops::Range;
 
 use mooring_codes::Os;
 
-use crate::cause::about::About;
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
+use crate::cause::subject::Subject;
 use crate::text::phrases::Phrases;
 
-/// Two phrases in different lines belong together up to this distance: a terminal or a mail has cut the line.
+/// Maximum distance of two phrases in different lines: the line may be wrapped.
 const CUT_LINE: usize = 120;
-/// Two phrases in one line belong together up to this distance.
+/// Maximum distance of two phrases in one line.
 const SAME_LINE: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tier {
-    /// An error that wraps another, or only reports that something failed.
+    /// An error that wraps another, or reports only a failure.
     Wrapper,
-    /// What follows from a cause that may be elsewhere.
+    /// A consequence of a cause that may be elsewhere.
     Symptom,
     Root,
 }
 
-/// One wording, with phrases by their index. An empty field fits everything.
+/// One wording, with phrases by index. An empty field matches everything.
 #[derive(Debug)]
 pub(crate) struct Wording {
-    /// Tells it from others of the same cause.
     pub(crate) name: &'static str,
     pub(crate) cause: &'static Cause,
     pub(crate) tier: Tier,
-    /// One of these must be there; the first of the list that is there is quoted.
+    /// At least one is required; the first match is quoted.
     pub(crate) phrases: &'static [usize],
-    /// Of each group, one phrase must be in the same line.
+    /// One phrase of each group is required in the same line.
     pub(crate) near: &'static [&'static [usize]],
-    /// Of each group, one phrase must be anywhere in the text.
+    /// One phrase of each group is required anywhere in the text.
     pub(crate) also: &'static [&'static [usize]],
-    /// Phrases that prove it wrong, anywhere in the text.
+    /// Phrases that exclude the wording, anywhere in the text.
     pub(crate) without: &'static [usize],
-    pub(crate) about: About,
+    pub(crate) about: Subject,
     /// Exit codes that hide this cause.
     pub(crate) codes: &'static [i32],
     pub(crate) os: Option<Os>,
@@ -52,7 +49,7 @@ pub(crate) struct Wording {
 }
 
 impl Wording {
-    /// Returns the place of the first phrase that fits within a span.
+    /// Returns the position of the first matching phrase within a span.
     pub(crate) fn place(
         &self,
         text: &[u8],
@@ -72,7 +69,6 @@ impl Wording {
     }
 }
 
-/// Whether one of these phrases is in the line of a place.
 fn has_near(text: &[u8], found: &Phrases, at: usize, group: &[usize]) -> bool {
     group.iter().flat_map(|phrase| found.places(*phrase)).any(|other| {
         let (from, to) = (at.min(other), at.max(other));
@@ -81,7 +77,7 @@ fn has_near(text: &[u8], found: &Phrases, at: usize, group: &[usize]) -> bool {
     })
 }
 
-/// A wording that fits, and the place of the phrase that is quoted.
+/// A matching wording and the position of the quoted phrase.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Match {
     pub(crate) wording: &'static Wording,

@@ -1,9 +1,9 @@
-//! What a text says about one node's bootstrap.
+//! Facts about one node's bootstrap.
 
 use mooring_codes::Os;
 use mooring_contract::CseStatus;
 
-/// How a code was found; the order is the order of trust.
+/// Source of a code, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FoundBy {
     /// Windows: `ExitCode: |N|`.
@@ -16,17 +16,17 @@ pub enum FoundBy {
     Json,
     /// `exitCode=N` in a log line of the agent.
     Slog,
-    /// The last `+ exit N` of the script's trace, or the result of its own check.
+    /// The last `+ exit N` of the script trace, or the result of a check in it.
     Trace,
     /// AKS's `vmssCSE exit status=N`.
     VmssStatus,
     /// The handler's `exit status=N`, which is 1 for many failures.
     OuterStatus,
-    /// A name that AKS gives to the code.
+    /// An AKS error name.
     AksName,
-    /// A sentence of AKS that implies the code.
+    /// An AKS message that implies the code.
     Sentence,
-    /// Whoever asks has given it.
+    /// Provided by the caller.
     Given,
 }
 
@@ -48,62 +48,57 @@ impl FoundBy {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// It failed, and the code is known.
+    /// Failed with a known code.
     Failed,
     Succeeded,
-    /// It failed, and no code can be known from this text.
+    /// Failed without a code in the text.
+    #[default]
     NoCode,
-    /// The text is about something else: another extension, a Run Command, somebody's script.
+    /// Another extension, a Run Command, or another script.
     NotABootstrap,
 }
 
-/// What stands in the place of a code.
+/// Kind of failure without a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Situation {
     /// The extension did not report in time.
     TimedOut,
-    /// The extension's handler failed before it had a word about the script.
+    /// The extension handler failed before it reported on the script.
     HandlerFailed,
     /// The handler ran but never started the script.
     NeverStarted,
-    /// The machine's agent never reported.
+    /// The VM agent never reported.
     AgentSilent,
-    /// Windows: the machine restarted meanwhile.
+    /// Windows: the VM restarted.
     Interrupted,
-    /// The text is known, but the code is not in it.
+    /// The message is known, but its code is missing.
     CodeLost,
-    /// Only an error code of Azure Resource Manager is there.
+    /// The text has only an ARM error code.
     ArmCodeOnly,
 }
 
-/// One bootstrap, or one message that is about none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One bootstrap, or a message about something else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decoded {
-    /// The operating system, if anything shows it.
     pub os: Option<Os>,
-    /// The exit code as reported.
     pub code: Option<i32>,
     pub found_by: Option<FoundBy>,
     pub outcome: Outcome,
-    /// The kind of failure where a bootstrap has no code. None where its wording or another extension explains it.
+    /// None if a wording or another extension explains the failure.
     pub situation: Option<Situation>,
-    /// The error code of Azure Resource Manager or AKS, where nothing better is known.
+    /// Error code of ARM or AKS, if nothing better is known.
     pub arm_code: Option<String>,
-    /// The node's report, as far as it is there. A text that was unpacked from several layers of
-    /// escaping no longer tells its own quotes from others, so `Output` may end early.
+    /// The node's report, possibly incomplete. After decoding several layers of escapes, quotes are ambiguous, so
+    /// `Output` may end early.
     pub status: Option<CseStatus>,
     pub extension: Option<String>,
-    pub publisher: Option<String>,
-    /// The extension's type, with or without its publisher.
-    pub extension_type: Option<String>,
-    /// The instance of the scale set.
+    /// Instance ID in the scale set.
     pub instance: Option<i64>,
-    /// The node image, if the text names it.
     pub image_version: Option<String>,
-    /// How long the scripts ran, in seconds.
+    /// Run time of the scripts, in seconds.
     pub exec_duration: Option<u32>,
-    /// The step of the scripts that was running last, if the trace shows it.
+    /// Last step that started, if the trace shows it.
     pub step: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A message that has been told, on its way to an answer.
+//! A decoded message with its positions in the text.
 
 use std::ops::Range;
 
@@ -6,35 +6,33 @@ use crate::cause::wording::Wording;
 use crate::decode::decoded::Decoded;
 use crate::read::message::{Handler, Opener};
 
-/// A decoded message and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct DecodedMessage {
     pub(crate) decoded: Decoded,
     pub(crate) span: Range<usize>,
-    /// Where the code, or what stands in its place, was read.
+    /// Position of the code or of the message that replaces it.
     pub(crate) at: Option<usize>,
-    /// Whether the code says only that something failed.
+    /// Set if the code only means that something failed.
     pub(crate) weak: bool,
     pub(crate) opener: Opener,
-    /// What the handler says of its run.
     pub(crate) handler: Handler,
     pub(crate) stdout: Option<usize>,
     pub(crate) stderr: Option<usize>,
     pub(crate) step_at: Option<usize>,
-    /// Where the report's own `Error` says something.
+    /// Position of a non-empty `Error` in the report.
     pub(crate) error_at: Option<usize>,
     pub(crate) item: Item,
-    /// The wording that it consists of, where it is not a message.
+    /// The matching wording of a text without a message.
     pub(crate) worded: Option<&'static Wording>,
 }
 
-/// Whether a message is one of several of its kind. Items of one list are about several machines,
-/// however much they are alike; the same words elsewhere are a repetition.
+/// Position of a message among similar ones. Items of one list describe different VMs, even if they are equal; the same
+/// text elsewhere is a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// It is not, or it is the first.
+    /// Not in a list, or its first item.
     Alone,
-    /// Another object of a JSON list, `}, {"code": …, "message": …`.
+    /// A later object of a JSON list, `}, {"code": …, "message": …`.
     Listed,
     /// An extension of an instance view.
     Viewed,

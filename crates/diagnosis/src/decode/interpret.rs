@@ -1,4 +1,4 @@
-//! From one message to what it says: its system, and which of its codes counts.
+//! Determines the operating system and the exit code of a message.
 
 use mooring_codes::Os;
 
@@ -8,16 +8,16 @@ use crate::read::extension::is_bootstrap;
 use crate::read::message::{Found, Handler, Message, Opener, Silence};
 use crate::read::reading::Read;
 use crate::read::report::{error_at, status};
-use crate::text::words::follows_in_list;
+use crate::text::lexer::follows_in_list;
 
-pub(crate) fn tell(read: &Read<'_>, message: &Message) -> DecodedMessage {
+pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
     let os = os(read, message);
-    let picked = match os {
+    let selected = match os {
         Some(Os::Windows) => windows_code(message),
         _ => linux_code(message),
     };
     let bootstrap = is_bootstrap(message);
-    let outcome = match picked {
+    let outcome = match selected {
         _ if !bootstrap => Outcome::NotABootstrap,
         Some((_, Found { value: 0, .. })) if message.handler != Handler::Failed => {
             Outcome::Succeeded
@@ -26,20 +26,18 @@ pub(crate) fn tell(read: &Read<'_>, message: &Message) -> DecodedMessage {
         None => Outcome::NoCode,
     };
     let silence = message.silence;
-    let at = picked.map(|(_, found)| found.at).or(silence.map(|found| found.at));
-    let code = picked.and_then(|(_, found)| i32::try_from(found.value).ok());
+    let at = selected.map(|(_, found)| found.at).or(silence.map(|found| found.at));
+    let code = selected.and_then(|(_, found)| i32::try_from(found.value).ok());
     DecodedMessage {
         decoded: Decoded {
             os,
             code,
-            found_by: code.and(picked.map(|(by, _)| by)),
+            found_by: code.and(selected.map(|(by, _)| by)),
             outcome,
             situation: (outcome == Outcome::NoCode).then(|| situation(message)),
             arm_code: None,
             status: status(read.text, message),
             extension: message.extension.clone(),
-            publisher: message.publisher.clone(),
-            extension_type: message.kind.clone(),
             instance: message.target,
             image_version: message.image.clone().or_else(|| read.loose.image.clone()),
             exec_duration: message.duration,
@@ -48,7 +46,7 @@ pub(crate) fn tell(read: &Read<'_>, message: &Message) -> DecodedMessage {
         span: message.span.clone(),
         at: at.or(Some(message.at)),
         weak: matches!(
-            picked,
+            selected,
             Some((FoundBy::OuterStatus | FoundBy::VmssStatus, Found { value: 0 | 1, .. }))
         ) && outcome == Outcome::Failed,
         opener: message.opener,
@@ -68,19 +66,19 @@ pub(crate) fn tell(read: &Read<'_>, message: &Message) -> DecodedMessage {
     }
 }
 
-/// Windows where its own words stand, else Linux where its words stand.
+/// Prefers evidence of Windows to evidence of Linux.
 fn os(read: &Read<'_>, message: &Message) -> Option<Os> {
-    let own_words = message.windows_result.is_some()
+    let windows_code = message.windows_result.is_some()
         || message.windows_name.is_some()
         || message.windows_error.is_some();
     let kind = message.kind.as_deref().unwrap_or_default();
     let windows_kind = kind.ends_with("CustomScriptExtension");
     let name = message.extension.as_deref().unwrap_or_default();
-    match (message.says_windows, message.says_linux) {
-        _ if own_words || windows_kind || name.starts_with("windows-") => Some(Os::Windows),
+    match (message.is_windows, message.is_linux) {
+        _ if windows_code || windows_kind || name.starts_with("windows-") => Some(Os::Windows),
         (true, false) => Some(Os::Windows),
         (_, true) => Some(Os::Linux),
-        (false, false) => match (read.loose.says_windows, read.loose.says_linux) {
+        (false, false) => match (read.loose.is_windows, read.loose.is_linux) {
             (true, false) => Some(Os::Windows),
             (false, true) => Some(Os::Linux),
             _ if name == "cse-agent-karpenter" => Some(Os::Linux),
@@ -89,10 +87,10 @@ fn os(read: &Read<'_>, message: &Message) -> Option<Os> {
     }
 }
 
-type Picked = Option<(FoundBy, Found<i64>)>;
+type SelectedCode = Option<(FoundBy, Found<i64>)>;
 
-fn windows_code(message: &Message) -> Picked {
-    // Since the end of 2023 the outer number is always 1; wrappers of that time name the publisher.
+fn windows_code(message: &Message) -> SelectedCode {
+    // Since the end of 2023 the outer status is always 1, and wrappers name the publisher.
     let old = message.opener == Opener::Wrapper && message.publisher.is_none();
     let outer = message.outer.filter(|outer| outer.value != 1 || old);
     let done = message.handler == Handler::Succeeded;
@@ -106,16 +104,16 @@ fn windows_code(message: &Message) -> Picked {
         .or(done.then_some((FoundBy::OuterStatus, none)))
 }
 
-fn linux_code(message: &Message) -> Picked {
+fn linux_code(message: &Message) -> SelectedCode {
     let failed = message.handler == Handler::Failed;
-    let told = |found: &Found<i64>| found.value != 0 || !failed;
+    let plausible = |found: &Found<i64>| found.value != 0 || !failed;
     let trusted = |found: &Found<i64>| !matches!(found.value, 0 | 1);
     let by = |by: FoundBy| move |found: Found<i64>| (by, found);
     let done = message.handler == Handler::Succeeded;
     let none = Found { value: 0, at: message.span.start };
     message
         .report
-        .filter(told)
+        .filter(plausible)
         .map(by(FoundBy::Json))
         .or(message.slog.filter(|found| found.value != 0).map(by(FoundBy::Slog)))
         .or(message.trace.map(by(FoundBy::Trace)))
@@ -132,7 +130,7 @@ fn situation(message: &Message) -> Situation {
         (Some(Silence::HandlerFailed), _) => Situation::HandlerFailed,
         (Some(Silence::AgentSilent), _) => Situation::AgentSilent,
         (None, Handler::Lost) => Situation::Interrupted,
-        (None, Handler::Failed) if !message.in_streams() && !message.says_windows => {
+        (None, Handler::Failed) if !message.in_streams() && !message.is_windows => {
             Situation::NeverStarted
         }
         (None | Some(Silence::CodeLost), _) => Situation::CodeLost,

@@ -1,8 +1,8 @@
-//! Messages of bootstraps, and the exit code of each.
+//! Bootstrap messages and their exit codes.
 
 pub(crate) mod decoded;
 pub(crate) mod decoded_message;
-mod implied;
+mod inferred_codes;
 mod interpret;
 pub(crate) mod merge;
 pub(crate) mod messages;

@@ -1,40 +1,39 @@
-//! Lines that are shown as evidence: short, printable, without secrets.
+//! Lines of evidence: short, printable, without secrets.
 
 use mooring_redact::mask_line_around;
 
 use crate::decode::decoded_message::DecodedMessage;
 use crate::diagnosis::Evidence;
 
-/// The longest line that is shown, in characters.
-pub const LONGEST_LINE: usize = 200;
+pub const MAX_LINE_CHARS: usize = 200;
 
-/// What is looked at around a hit before secrets are masked and the line is cut.
+/// Bytes read around a hit before secrets are redacted and the line is cut.
 const WINDOW: usize = 2048;
 
-/// The line around a place in a message.
-pub(crate) fn quote(text: &[u8], told: &DecodedMessage, at: usize) -> Evidence {
-    let before = &text[at.saturating_sub(WINDOW).max(told.span.start.min(at))..at];
+/// Quotes the line around a position in a message.
+pub(crate) fn quote(text: &[u8], message: &DecodedMessage, at: usize) -> Evidence {
+    let before = &text[at.saturating_sub(WINDOW).max(message.span.start.min(at))..at];
     let start = at - before.len() + memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
-    let behind = &text[at..text.len().min(at + WINDOW)];
-    let end = at + memchr::memchr(b'\n', behind).unwrap_or(behind.len());
+    let after = &text[at..text.len().min(at + WINDOW)];
+    let end = at + memchr::memchr(b'\n', after).unwrap_or(after.len());
     let head = printable(&text[start..at]);
     let hit = printable(&text[at..end]);
     let (line, focus) = mask_line_around(&format!("{head}{hit}"), head.len());
-    Evidence { line: cut(line.trim(), focus), place: place(text, told, at) }
+    Evidence { line: cut(line.trim(), focus), place: place(text, message, at) }
 }
 
-fn place(text: &[u8], told: &DecodedMessage, at: usize) -> String {
-    let part = match (told.stdout, told.stderr) {
+fn place(text: &[u8], message: &DecodedMessage, at: usize) -> String {
+    let part = match (message.stdout, message.stderr) {
         (_, Some(stderr)) if at >= stderr => "stderr",
         (Some(stdout), _) if at >= stdout => "stdout",
         _ => "message",
     };
-    let start = told.span.start.min(at);
+    let start = message.span.start.min(at);
     let line = 1 + memchr::memchr_iter(b'\n', &text[start..at]).count();
     format!("{part}, line {line}")
 }
 
-/// Without control characters and marks that turn the direction of writing.
+/// Removes control characters and bidirectional marks.
 fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.chars()
@@ -43,16 +42,16 @@ fn printable(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// At most 200 characters, those around `focus`.
+/// Cuts a line to the characters around `focus`.
 fn cut(line: &str, focus: usize) -> String {
-    if line.chars().count() <= LONGEST_LINE {
+    if line.chars().count() <= MAX_LINE_CHARS {
         return line.to_owned();
     }
     let focus = line[..line.floor_char_boundary(focus)].chars().count();
-    let skip = focus.saturating_sub(LONGEST_LINE / 3);
+    let skip = focus.saturating_sub(MAX_LINE_CHARS / 3);
     let skip = if skip < 2 { 0 } else { skip };
     let mut shown = String::new();
-    let mut room = LONGEST_LINE;
+    let mut room = MAX_LINE_CHARS;
     if skip > 0 {
         shown.push('…');
         room -= 1;
@@ -71,7 +70,7 @@ mod tests {
     use super::{cut, printable};
 
     #[test]
-    fn a_line_is_cut_around_what_was_found() {
+    fn long_line_is_cut_around_the_hit() {
         let long = format!("{}HIT{}", "a".repeat(500), "b".repeat(500));
         let shown = cut(&long, 500);
         assert_eq!(shown.chars().count(), 200);
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_never_steered() {
+    fn control_characters_are_removed() {
         assert_eq!(printable("a\u{1b}[2J\u{202e}b\tc".as_bytes()), "a[2Jb c");
     }
 }

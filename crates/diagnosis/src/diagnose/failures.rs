@@ -1,4 +1,4 @@
-//! From a text to diagnoses: the first rule that fits, else the catalogue.
+//! Diagnoses of a text: the first matching rule, otherwise the table of exit codes.
 
 use mooring_codes::{
     Date, ExitCode, Meanings, Os, Reach, Status, image_date, known_image, lookup_named,
@@ -18,16 +18,13 @@ use crate::diagnose::{rules, wordings};
 use crate::diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported, reason, unknown};
 use crate::text::scanned::Text;
 
-/// What to do about an image that is at fault. Which of it can be done depends on who creates the nodes.
+/// Next step for a faulty node image.
 pub const ANOTHER_IMAGE: &str = "Give new nodes another image: `az aks nodepool rollback` in an AKS node pool; with Karpenter another \
     `imageFamily`, or `spec.versions` where the AKSNodeClass has it.";
 
-/// No diagnosis quotes more lines.
-const MOST_EVIDENCE: usize = 4;
+const MAX_EVIDENCE: usize = 4;
 
-/// Why the bootstraps in a text failed; first the one that explains most.
-///
-/// Nothing means that no failure of a node was recognized.
+/// Returns the causes of the node failures in a text, the most certain first; empty if it has none.
 pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
     let each = diagnose_each(input, hints).into_iter();
     let mut diagnoses: Vec<Diagnosis> = each.map(|(_, diagnosis)| diagnosis).collect();
@@ -35,19 +32,19 @@ pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
     diagnoses
 }
 
-/// Every message about a bootstrap and its diagnosis, in the order of the text.
+/// Returns every bootstrap message with its diagnosis, in the order of the text.
 pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, Diagnosis)> {
-    let (text, told) = read(input, hints.image_date);
+    let (text, messages) = read(input, hints.image_date);
     let (ours, others): (Vec<DecodedMessage>, Vec<DecodedMessage>) =
-        told.into_iter().partition(|told| told.decoded.outcome != Outcome::NotABootstrap);
+        messages.into_iter().partition(|one| one.decoded.outcome != Outcome::NotABootstrap);
     let mut each: Vec<(DecodedMessage, Diagnosis)> = ours
         .into_iter()
-        .map(|told| {
-            let diagnosis = Case::of(&text, &told, hints).answer();
-            (told, diagnosis)
+        .map(|message| {
+            let diagnosis = Case::new(&text, &message, hints).diagnose();
+            (message, diagnosis)
         })
         .collect();
-    if !each.iter().any(|(told, _)| told.decoded.outcome != Outcome::Succeeded) {
+    if !each.iter().any(|(message, _)| message.decoded.outcome != Outcome::Succeeded) {
         each.extend(without_message(&text, &others, hints).or_else(|| {
             let joined = text.in_one_line().filter(|_| others.is_empty())?;
             without_message(&joined, &others, hints)
@@ -56,8 +53,7 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
     each
 }
 
-/// What a code means, without a text: one answer for each thing that it can mean. Nothing but its
-/// number is known, so no answer is preferred.
+/// Returns a diagnosis for each meaning of a code. Only its number is known, so none is preferred.
 pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
     let systems = [Os::Linux, Os::Windows].into_iter();
     systems
@@ -66,7 +62,7 @@ pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
         .map(|row| {
             let failed = code != 0;
             let meanings = lookup_named(row.os, code, "", hints.image_date);
-            let mut diagnosis = from_catalogue(row, &meanings);
+            let mut diagnosis = from_catalog(row, &meanings);
             diagnosis.reported.found_by = Some(FoundBy::Given);
             diagnosis.confidence = Confidence::Low;
             if let Some(image) = known_image(code, hints.image_date).filter(|_| row.os == Os::Linux)
@@ -84,7 +80,7 @@ pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
         .collect()
 }
 
-/// Failures before successes, sure before unsure, told before untold; else the order of the text.
+/// Sort key: failures with a code first, then those without, then successes; higher confidence first.
 pub(crate) fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>) {
     let rank = match diagnosis.outcome {
         Outcome::Failed => 0,
@@ -94,10 +90,9 @@ pub(crate) fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>
     (rank, std::cmp::Reverse(diagnosis.confidence))
 }
 
-/// One message on its way to an answer.
 struct Case<'a> {
     text: &'a Text,
-    told: &'a DecodedMessage,
+    message: &'a DecodedMessage,
     decoded: &'a Decoded,
     os: Option<Os>,
     day: Option<Date>,
@@ -105,8 +100,8 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn of(text: &'a Text, told: &'a DecodedMessage, hints: Hints) -> Self {
-        let decoded = &told.decoded;
+    fn new(text: &'a Text, message: &'a DecodedMessage, hints: Hints) -> Self {
+        let decoded = &message.decoded;
         let os = decoded.os.or(hints.os);
         let named = decoded.image_version.as_deref().and_then(|image| image_date(image).ok());
         let day = hints.image_date.or(named);
@@ -115,15 +110,15 @@ impl<'a> Case<'a> {
             (Some(os), Some(code)) => lookup_named(os, code, error, day),
             _ => lookup_named(Os::Linux, i32::MIN, "", None),
         };
-        Self { text, told, decoded, os, day, meanings }
+        Self { text, message, decoded, os, day, meanings }
     }
 
-    fn answer(&self) -> Diagnosis {
+    fn diagnose(&self) -> Diagnosis {
         let hidden = self.wording(|wording, code| wording.codes.contains(&code));
         if let Some(found) = hidden {
             return self.complete(self.by_wording(found));
         }
-        let found = FoundClues::of(&self.text.bytes, &self.text.hits, &self.told.span);
+        let found = FoundClues::new(&self.text.bytes, &self.text.hits, &self.message.span);
         let fitting = rules::all()
             .filter(|rule| rule.fits(self.decoded, self.os, self.day))
             .filter(|rule| !found.has_any(rule.without))
@@ -140,16 +135,16 @@ impl<'a> Case<'a> {
         }
         let quotes_error = fitting.as_ref().is_some_and(|(rule, _)| rule.error);
         let mut places = fitting.map(|(_, places)| places).unwrap_or_default();
-        places.extend(self.told.error_at.filter(|_| quotes_error));
+        places.extend(self.message.error_at.filter(|_| quotes_error));
         self.add_step(&mut diagnosis, &mut places);
         let shown = !places.is_empty();
-        places.extend(self.told.at);
+        places.extend(self.message.at);
         places.dedup();
         diagnosis.evidence = self.evidence(&places);
         if !shown && diagnosis.confidence == Confidence::High {
             diagnosis.confidence = Confidence::Medium;
         }
-        if self.told.weak {
+        if self.message.weak {
             diagnosis.confidence =
                 diagnosis.confidence.min(if shown { Confidence::High } else { Confidence::Low });
         }
@@ -165,38 +160,38 @@ impl<'a> Case<'a> {
             rule: Some(rule.name),
             confidence: rule.confidence,
             effective,
-            ..Diagnosis::of_cause(rule.cause)
+            ..Diagnosis::from_cause(rule.cause)
         }
     }
 
-    /// The first wording within the message that hides behind its code.
+    /// Returns the first wording within the message whose cause its code hides.
     fn wording(&self, hides: impl Fn(&Wording, i32) -> bool) -> Option<Match> {
         let code = self.decoded.code?;
         let failed = self.decoded.outcome == Outcome::Failed;
         self.matches().find(|found| failed && hides(found.wording, code))
     }
 
-    /// The first wording that tells more than a code that tells nothing, or than no code at all.
+    /// Returns the first wording that is more specific than the code or its absence.
     fn replaces_situation(&self) -> Option<Match> {
-        let least = match (self.decoded.outcome, self.decoded.situation) {
+        let min_tier = match (self.decoded.outcome, self.decoded.situation) {
             (Outcome::NoCode, Some(Situation::ArmCodeOnly)) => Tier::Wrapper,
             (Outcome::NoCode, _) => Tier::Root,
-            (Outcome::Failed, _) if self.told.weak => Tier::Root,
+            (Outcome::Failed, _) if self.message.weak => Tier::Root,
             _ => return None,
         };
-        self.matches().find(|found| found.wording.tier >= least)
+        self.matches().find(|found| found.wording.tier >= min_tier)
     }
 
-    /// The wordings within the message. One that the text has only the ARM code of may be about anything.
+    /// Returns the wordings within the message. A text with only an ARM error code may have any subject.
     fn matches(&self) -> impl Iterator<Item = Match> {
         let is_node = self.decoded.situation != Some(Situation::ArmCodeOnly);
-        wordings::matches(&self.text.bytes, &self.text.phrases, self.told.span.clone(), is_node)
+        wordings::matches(&self.text.bytes, &self.text.phrases, self.message.span.clone(), is_node)
     }
 
     fn by_wording(&self, found: Match) -> Diagnosis {
-        let mut diagnosis = from_wording(self.text, self.told, found);
+        let mut diagnosis = from_wording(self.text, self.message, found);
         diagnosis.effective = self.reported_as_effective();
-        let line = self.told.at.map(|at| quote(&self.text.bytes, self.told, at));
+        let line = self.message.at.map(|at| quote(&self.text.bytes, self.message, at));
         let is_new =
             |line: &Evidence| !line.line.is_empty() && diagnosis.evidence[0].line != line.line;
         if let Some(line) = line.filter(|line| self.decoded.code.is_some() && is_new(line)) {
@@ -206,7 +201,7 @@ impl<'a> Case<'a> {
     }
 
     fn by_row(&self, row: &'static ExitCode) -> Diagnosis {
-        let mut diagnosis = from_catalogue(row, &self.meanings);
+        let mut diagnosis = from_catalog(row, &self.meanings);
         diagnosis.effective = self.reported_as_effective();
         diagnosis
     }
@@ -216,12 +211,12 @@ impl<'a> Case<'a> {
         Effective { code: self.decoded.code, name }
     }
 
-    /// Where time ran out, the step that was running is what counts.
+    /// Names the running step for codes of a timeout.
     fn add_step(&self, diagnosis: &mut Diagnosis, places: &mut Vec<usize>) {
-        let (Some(step), Some(at)) = (&self.decoded.step, self.told.step_at) else { return };
+        let (Some(step), Some(at)) = (&self.decoded.step, self.message.step_at) else { return };
         if matches!(self.decoded.code, Some(124 | 137 | 2)) {
             let step: String = step.chars().filter(char::is_ascii_graphic).take(64).collect();
-            diagnosis.summary.push_str(" The last step that began is ");
+            diagnosis.summary.push_str(" Last step started: ");
             diagnosis.summary.push_str(&step);
             diagnosis.summary.push('.');
             places.push(at);
@@ -230,8 +225,8 @@ impl<'a> Case<'a> {
 
     fn evidence(&self, places: &[usize]) -> Vec<Evidence> {
         let mut evidence: Vec<Evidence> = Vec::new();
-        for at in places.iter().take(MOST_EVIDENCE) {
-            let line = quote(&self.text.bytes, self.told, *at);
+        for at in places.iter().take(MAX_EVIDENCE) {
+            let line = quote(&self.text.bytes, self.message, *at);
             if !line.line.is_empty() && !evidence.iter().any(|other| other.line == line.line) {
                 evidence.push(line);
             }
@@ -239,7 +234,7 @@ impl<'a> Case<'a> {
         evidence
     }
 
-    /// What is known whatever the answer is.
+    /// Adds the facts that every diagnosis has.
     fn complete(&self, diagnosis: Diagnosis) -> Diagnosis {
         let name = self.meanings.first().map(|row| row.name.to_owned());
         let mut summary = diagnosis.summary;
@@ -256,13 +251,12 @@ impl<'a> Case<'a> {
             },
             image_version: self.decoded.image_version.clone(),
             extension: self.decoded.extension.clone(),
-            instance: self.decoded.instance,
             ..diagnosis
         }
     }
 }
 
-/// Names the agent and scripts in use, from a report with plain versions.
+/// Returns the agent and script versions of a report, if they are plain.
 fn hotfix_sentence(status: &CseStatus) -> Option<String> {
     let text = status.hotfix.as_str();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" .=()-_".contains(&byte);
@@ -270,14 +264,14 @@ fn hotfix_sentence(status: &CseStatus) -> Option<String> {
     (is_state && text.bytes().all(is_plain)).then(|| format!(" Hotfix in effect: {text}."))
 }
 
-fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
+fn from_catalog(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
     let others = meanings.iter().filter(|other| **other != row);
     let clear = row.status != Status::Raw && !others.into_iter().any(|other| may_be_meant(other));
     let mut summary = row.meaning.to_owned();
     if let Some(other) = meanings.as_slice().get(1) {
-        summary.push_str(" The number can also mean ");
+        summary.push_str(" Depending on the image date, the code can also mean ");
         summary.push_str(other.name);
-        summary.push_str("; the image's date tells.");
+        summary.push('.');
     }
     let named = Some(row.name.to_owned());
     Diagnosis {
@@ -294,7 +288,7 @@ fn from_catalogue(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
     }
 }
 
-/// Whether a meaning that is not a number's first may still be what a node of these years reports.
+/// Returns true if current nodes may still report this secondary meaning of a code.
 fn may_be_meant(row: &ExitCode) -> bool {
     match row.status {
         Status::Agent => true,

@@ -1,4 +1,4 @@
-//! Which clues stand in a message, and where.
+//! Clues in a message.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use crate::diagnose::rule::Groups;
 use crate::text::clues::Clue;
 use crate::text::scan::{Hit, Mark};
 
-/// As many places of a clue are tried for a partner in the same line.
-const MOST_TRIED: usize = 64;
+/// Limit of the occurrences of a clue that are tried for a match in the same line.
+const MAX_TRIED: usize = 64;
 
 pub(crate) struct FoundClues<'a> {
     text: &'a [u8],
@@ -16,7 +16,7 @@ pub(crate) struct FoundClues<'a> {
 }
 
 impl<'a> FoundClues<'a> {
-    pub(crate) fn of(text: &'a [u8], hits: &'a [Hit], span: &Range<usize>) -> Self {
+    pub(crate) fn new(text: &'a [u8], hits: &'a [Hit], span: &Range<usize>) -> Self {
         let from = hits.partition_point(|hit| hit.start() < span.start);
         let to = hits.partition_point(|hit| hit.start() < span.end);
         let hits = hits.get(from..to).unwrap_or_default();
@@ -29,12 +29,11 @@ impl<'a> FoundClues<'a> {
         Self { text, hits, first }
     }
 
-    /// Whether one of these clues is there.
     pub(crate) fn has_any(&self, clues: &[Clue]) -> bool {
         clues.iter().any(|clue| self.first[*clue as usize].is_some())
     }
 
-    /// A place for each group of clues, or nothing if one is missing.
+    /// Returns a position for each group of clues, or `None` if one is missing.
     pub(crate) fn places(&self, groups: Groups, in_one_line: bool) -> Option<Vec<usize>> {
         let places = groups
             .iter()
@@ -55,7 +54,7 @@ impl<'a> FoundClues<'a> {
         };
         let candidates = self.hits.iter().enumerate().filter(|(_, hit)| is(hit, one));
         candidates
-            .take(MOST_TRIED)
+            .take(MAX_TRIED)
             .find(|(index, hit)| {
                 let near = &self.hits[index.saturating_sub(8)..self.hits.len().min(index + 9)];
                 others.iter().all(|group| {

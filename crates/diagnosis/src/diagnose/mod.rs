@@ -1,4 +1,4 @@
-//! From decoded messages and wordings to diagnoses.
+//! Diagnoses of decoded messages and wordings.
 
 pub(crate) mod evidence;
 pub(crate) mod failures;

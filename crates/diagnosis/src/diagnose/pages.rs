@@ -1,4 +1,4 @@
-//! All causes that a diagnosis can name, for a page about each.
+//! Reference pages of all causes.
 
 use std::collections::BTreeSet;
 
@@ -10,46 +10,41 @@ use crate::diagnose::tables::{OTHER_EXTENSION, WORDINGS};
 use crate::diagnosis::reason;
 use crate::text::phrases::PHRASES;
 
-/// As many phrases are shown on a page.
-const MOST_PHRASES: usize = 6;
+const MAX_PHRASES: usize = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CausePage {
-    /// The stable word in Pascal case.
     pub reason: &'static str,
     pub stage: Stage,
     pub owner: Owner,
-    /// What has happened, for a person.
     pub summary: &'static str,
-    /// What to do, in this order.
+    /// Next steps, in this order.
     pub actions: Vec<&'static str>,
-    /// Phrases of texts that show it.
     pub phrases: Vec<&'static str>,
-    /// Exit codes that it comes with.
     pub codes: Vec<i32>,
 }
 
-/// The names of all rules and wordings, for tests that each of them is needed.
+/// Returns the names of all rules and wordings, for tests.
 pub fn rule_names() -> impl Iterator<Item = &'static str> {
     let wordings = WORDINGS.iter().map(|wording| wording.name);
     rules::rule_names().chain(wordings).chain(["other-extension"])
 }
 
-/// The page of every cause, in the order of its name. Names of exit codes have pages of their own.
-pub fn cause_pages() -> Vec<CausePage> {
+/// Returns the pages of all causes, by name. Exit codes have separate pages.
+fn cause_pages() -> Vec<CausePage> {
     let rules = rules::all().map(|rule| rule.cause.reason);
     let wordings = WORDINGS.iter().map(|wording| wording.cause.reason);
     let names: BTreeSet<&str> = rules.chain(wordings).chain([OTHER_EXTENSION.reason]).collect();
     names.into_iter().filter_map(page).collect()
 }
 
-/// The page of a cause by its name, in any case.
+/// Returns the page of a cause by its name, in any case.
 pub fn cause_page(name: &str) -> Option<CausePage> {
     cause_pages().into_iter().find(|page| page.reason.eq_ignore_ascii_case(name))
 }
 
-/// The exit codes whose cause has this name, in any case.
-pub fn codes_of(name: &str) -> Vec<&'static ExitCode> {
+/// Returns the exit codes whose cause has this name, in any case.
+pub fn find_codes(name: &str) -> Vec<&'static ExitCode> {
     let known = all_codes().filter(|row| row.status != Status::Raw);
     known.filter(|row| reason(row).eq_ignore_ascii_case(name)).collect()
 }
@@ -62,7 +57,7 @@ fn page(name: &str) -> Option<CausePage> {
     let other = || (OTHER_EXTENSION.reason == name).then_some(OTHER_EXTENSION);
     let cause = rule.or_else(worded).or_else(other)?;
     let phrases = of_wordings().flat_map(|wording| wording.phrases);
-    let phrases = phrases.map(|phrase| PHRASES[*phrase]).take(MOST_PHRASES).collect();
+    let phrases = phrases.map(|phrase| PHRASES[*phrase]).take(MAX_PHRASES).collect();
     let codes: BTreeSet<i32> = of_rules()
         .flat_map(|rule| rule.effective.map(|(code, _)| code).into_iter().chain(narrow(rule.codes)))
         .chain(of_wordings().flat_map(|wording| narrow(wording.codes)))
@@ -78,17 +73,17 @@ fn page(name: &str) -> Option<CausePage> {
     })
 }
 
-/// Codes of a rule that is about few; a long list tells nothing.
+/// Returns the codes of a specific rule; a long list is not helpful.
 fn narrow(codes: &[i32]) -> impl Iterator<Item = i32> {
     codes.iter().copied().filter(move |_| codes.len() <= 5)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{cause_page, cause_pages, codes_of};
+    use super::{cause_page, cause_pages, find_codes};
 
     #[test]
-    fn every_cause_has_a_page_and_is_found_in_any_case() {
+    fn cause_pages_are_found_in_any_case() {
         let pages = cause_pages();
         assert!(pages.len() > 60, "{}", pages.len());
         for page in &pages {
@@ -99,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_exit_codes_lead_to_their_codes() {
-        assert!(codes_of("OutboundConnFail").iter().any(|row| row.number == 50));
+    fn cause_name_of_an_exit_code_returns_the_code() {
+        assert!(find_codes("OutboundConnFail").iter().any(|row| row.number == 50));
     }
 }

@@ -1,19 +1,18 @@
-//! What a text is in which no failure was recognized, and what would help more.
+//! Identifies texts without a known failure, and suggests better input.
 
-/// The part of a text that is looked at.
+/// Part of a text that is read.
 const HEAD: usize = 256 << 10;
-/// Names of errors are shorter.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recognized {
-    /// What was recognized, each with its article: `a kubelet log`.
+    /// Kinds of text with their article: `a kubelet log`.
     pub parts: Vec<String>,
-    /// What to give instead of it or beside it.
+    /// Better input, instead of the text or in addition.
     pub next: Vec<&'static str>,
 }
 
-/// Signs of a kind of text, any of them, and what it is called.
+/// Signs of a kind of text, and its name. Any sign is enough.
 const KINDS: &[(&[&str], &str, Kind)] = &[
     (&["kubelet[", "kubelet.go", "kubelet_node_status.go"], "a kubelet log", Kind::Kubelet),
     (
@@ -55,11 +54,11 @@ enum Kind {
     InstanceView,
 }
 
-/// What to give next, and what a text must not be for that to be new.
+/// Better input, unless the text is already of that kind.
 const NEXT: &[(Kind, &str)] = &[
     (
         Kind::InstanceView,
-        "the extension's message from the instance view: `az vmss get-instance-view --instance-id '*'`",
+        "the extension message in the instance view: `az vmss get-instance-view --instance-id '*'`",
     ),
     (
         Kind::Script,
@@ -69,11 +68,13 @@ const NEXT: &[(Kind, &str)] = &[
         Kind::Arm,
         "the failed operation: `az monitor activity-log list --resource-group <node resource group> --status Failed`",
     ),
-    (Kind::Kubelet, "the node's `journalctl -u kubelet --no-pager`, from its first error on"),
+    (
+        Kind::Kubelet,
+        "`journalctl -u kubelet --no-pager` of the node, starting with the first error",
+    ),
     (Kind::Karpenter, "`kubectl describe nodeclaim <name>` and Karpenter's log"),
 ];
 
-/// What a text is, and what would help more.
 pub fn recognize(input: &[u8]) -> Recognized {
     let head = &input[..input.len().min(HEAD)];
     let has = |sign: &&str| memchr::memmem::find(head, sign.as_bytes()).is_some();
@@ -90,7 +91,7 @@ pub fn recognize(input: &[u8]) -> Recognized {
     Recognized { next: next.take(3).collect(), parts }
 }
 
-/// The innermost code of an Azure error: wrappers come first.
+/// Returns the innermost code of an Azure error; wrappers come first.
 fn error_name(text: &[u8]) -> Option<String> {
     const LABELS: &[&str] = &["\"code\":", "Code=", "ERROR CODE:", "Code:", "\\\"code\\\":"];
     let ends = LABELS.iter().flat_map(|label| {
@@ -102,7 +103,7 @@ fn error_name(text: &[u8]) -> Option<String> {
             rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\\' | b'\'')).count();
         let rest = &rest[skipped..];
         let len =
-            rest.iter().take(LONGEST_NAME).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            rest.iter().take(MAX_NAME).take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let name = &rest[..len];
         let is_name = len > 5
             && name[0].is_ascii_uppercase()
@@ -113,7 +114,7 @@ fn error_name(text: &[u8]) -> Option<String> {
     names.max_by_key(|(end, _)| *end).map(|(_, name)| name)
 }
 
-/// Codes that tell nothing.
+/// Codes of errors that only wrap another.
 const WRAPPERS: &[&str] = &[
     "DeploymentFailed",
     "ResourceDeploymentFailure",
@@ -127,7 +128,7 @@ mod tests {
     use super::recognize;
 
     #[test]
-    fn what_a_text_is_and_what_to_give_next() {
+    fn unknown_text_is_identified_with_better_input() {
         let arm = recognize(br#"{"error":{"code":"DeploymentFailed","details":[{"code":"StorageAccountAlreadyTaken"}]}}"#);
         assert_eq!(arm.parts, ["an Azure error with the code StorageAccountAlreadyTaken"]);
         let has = |text: &str, word: &str| {

@@ -1,4 +1,4 @@
-//! Tests that every rule and wording is needed: without it, a case of the corpus has another result.
+//! Tests that removing any rule or wording changes the result of a corpus case.
 
 use std::cell::Cell;
 use std::fs;
@@ -15,16 +15,13 @@ thread_local! {
     static REMOVED: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// Whether this thread works without a rule.
 pub(crate) fn is_removed(name: &str) -> bool {
     REMOVED.get() == Some(name)
 }
 
-/// A case of the corpus.
 struct Case {
     input: Vec<u8>,
     hints: Hints,
-    /// The rules that it expects.
     rules: Vec<String>,
 }
 
@@ -50,12 +47,12 @@ impl Case {
 }
 
 #[test]
-fn without_any_rule_a_case_has_another_result() {
+fn removing_any_rule_changes_a_corpus_case() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let folders = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
-    let cases = folders.filter(|path| path.is_dir()).map(|path| Case::read(&path));
+    let directories = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+    let cases = directories.filter(|path| path.is_dir()).map(|path| Case::read(&path));
     let cases: Vec<(String, Case)> = cases.map(|case| (case.result(), case)).collect();
-    // The rule for other extensions is no entry of a table.
+    // The rule for other extensions is not in the tables.
     let names = rule_names().filter(|name| *name != "other-extension");
     let unneeded: Vec<&str> = names
         .filter(|name| {

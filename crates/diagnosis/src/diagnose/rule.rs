@@ -1,6 +1,6 @@
-//! Rules: what evidence makes of a code.
+//! Rules (`data/rules`) that find the cause of a code by evidence.
 //!
-//! A rule is data (`data/rules`). The first that fits is the diagnosis; without one, the exit code's row is.
+//! The first matching rule is the diagnosis; without one, the row of the exit code is.
 
 use mooring_codes::{Date, Os};
 
@@ -9,36 +9,33 @@ use crate::cause::entry::Cause;
 use crate::decode::decoded::{Decoded, Outcome, Situation};
 use crate::text::clues::Clue;
 
-/// Of each group, one clue must be there.
+/// One clue of each group is required.
 pub(crate) type Groups = &'static [&'static [Clue]];
 
-/// One rule. Whatever is empty or `None` fits everything.
+/// One rule. Empty fields and `None` match everything.
 pub(crate) struct Rule {
-    /// Tells it from others with the same reason.
     pub(crate) name: &'static str,
     pub(crate) cause: &'static Cause,
-    /// The reported codes that it is about.
     pub(crate) codes: &'static [i32],
     pub(crate) os: Option<Os>,
     pub(crate) situation: Option<Situation>,
     pub(crate) outcome: Outcome,
-    /// The first day of an image for which it holds, and the first for which it no longer does.
+    /// First date of affected images, and the first date after them.
     pub(crate) images: Option<(Date, Date)>,
-    /// Seconds that the scripts ran.
+    /// Minimum and maximum run time of the scripts.
     pub(crate) seconds: Option<(u32, u32)>,
-    /// The step that was running.
+    /// Steps that may have been running.
     pub(crate) steps: &'static [&'static str],
-    /// Whether the report's own `Error` must say something, which is then quoted.
+    /// Requires a non-empty `Error` in the report, which is then quoted.
     pub(crate) error: bool,
-    /// Of each group, one clue must be there.
     pub(crate) clues: Groups,
-    /// Clues that prove it wrong.
+    /// Clues that exclude the rule.
     pub(crate) without: &'static [Clue],
-    /// Whether the clues must stand in one line.
+    /// Requires all clues in one line.
     pub(crate) in_one_line: bool,
-    /// The code that the cause should have had, if another.
+    /// Correct code of the cause, if different.
     pub(crate) effective: Option<(i32, &'static str)>,
-    /// High only with evidence; whoever applies a rule sees to it.
+    /// Reduced by the caller without evidence.
     pub(crate) confidence: Confidence,
 }
 
@@ -57,8 +54,9 @@ impl Rule {
         let step = decoded.step.as_deref().unwrap_or_default();
         let steps = self.steps.is_empty()
             || self.steps.iter().any(|wanted| step.split('.').any(|part| part == *wanted));
-        let said = decoded.status.as_ref().is_some_and(|status| !status.error.trim().is_empty());
-        let error = !self.error || said;
+        let has_error =
+            decoded.status.as_ref().is_some_and(|status| !status.error.trim().is_empty());
+        let error = !self.error || has_error;
         code && os && situation && outcome && images && seconds && steps && error
     }
 }

@@ -1,9 +1,8 @@
-//! All rules, in the order in which they are tried.
+//! All rules in evaluation order.
 
 use crate::diagnose::rule::Rule;
 use crate::diagnose::tables::RULES;
 
-/// All rules, the most telling first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     let all = RULES.iter();
     #[cfg(test)]
@@ -26,7 +25,7 @@ mod tests {
     use crate::decode::decoded::Outcome;
 
     #[test]
-    fn every_rule_has_a_name_of_its_own_a_reason_and_an_action() {
+    fn rules_have_unique_names_reasons_and_actions() {
         let mut names = BTreeSet::new();
         for rule in all() {
             assert!(!rule.name.is_empty() && names.insert(rule.name), "{}", rule.name);
@@ -41,10 +40,10 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_quotes_no_proof_has_a_case_that_disproves_it() {
+    fn rule_without_quoted_evidence_has_a_counterexample() {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-        let folders = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
-        let disproved: BTreeSet<String> = folders
+        let directories = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+        let disproved: BTreeSet<String> = directories
             .filter_map(|path| fs::read(path.join("expected.json")).ok())
             .filter_map(|json| serde_json::from_slice::<serde_json::Value>(&json).ok())
             .filter_map(|expected| expected["disproves"].as_str().map(str::to_owned))
@@ -60,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_without_clues_is_never_sure() {
+    fn rule_without_clues_never_has_high_confidence() {
         for rule in all().filter(|rule| rule.clues.is_empty() && !rule.error) {
             assert!(rule.confidence < Confidence::High, "{}", rule.name);
         }

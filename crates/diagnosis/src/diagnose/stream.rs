@@ -1,8 +1,7 @@
-//! Texts of any length in bounded memory.
+//! Diagnoses texts of any length in bounded memory.
 //!
-//! A text of up to [`MAX_WHOLE`] bytes is diagnosed as a whole. A longer one is read in windows of that size, each of
-//! which repeats the end of the one before, so that a message at a border is whole in one of them. What several
-//! windows report of the same failure is reported once, by the rules for repetitions within a text.
+//! A text of up to [`MAX_WHOLE`] bytes is diagnosed as a whole. A longer one is read in windows of that size, which
+//! overlap, so that a message at a border is complete in one of them. A failure in several windows is reported once.
 
 use crate::cause::wording::Tier;
 use crate::decode::decoded::Outcome;
@@ -12,42 +11,38 @@ use crate::diagnose::failures::{diagnose, diagnose_each, order};
 use crate::diagnose::recognize::{Recognized, recognize};
 use crate::diagnosis::{Diagnosis, Hints};
 
-/// The longest text that is diagnosed as a whole, and the size of a window.
+/// Maximum length of a text that is diagnosed as a whole, and the size of a window.
 pub const MAX_WHOLE: usize = 4 << 20;
-/// How much of a window is repeated in the next. A message with the node's report is about 4 KiB long.
+/// Overlap of two windows. A message with the node's report has about 4 KiB.
 const OVERLAP: usize = 256 << 10;
-/// How much of a long text is kept to tell what it is.
+/// Part of a long text that is kept for [`recognize`].
 const HEAD: usize = 64 << 10;
-/// How many different failures of a long text are kept.
 const MAX_KEPT: usize = 1_000;
 
 /// Diagnoses a text that arrives in chunks.
 #[derive(Debug)]
 pub struct DiagnosisStream {
     hints: Hints,
-    /// The size of a window, at least twice the overlap.
+    /// Size of a window, at least twice the overlap.
     size: usize,
-    /// What has not been diagnosed, and the overlap.
+    /// Overlap and text that is not yet diagnosed.
     window: Vec<u8>,
-    /// The failures in the windows before; `None` before the first border.
+    /// Failures in earlier windows; `None` before the first border.
     kept: Option<Vec<(DecodedMessage, Diagnosis)>>,
     omitted: usize,
-    /// The beginning of a long text.
     head: Vec<u8>,
 }
 
 #[derive(Debug)]
 pub struct StreamDiagnoses {
-    /// As [`diagnose`] returns them.
     pub diagnoses: Vec<Diagnosis>,
-    /// How many more failures were found than are kept.
+    /// Number of failures that were found but not kept.
     pub omitted: usize,
-    /// What the text is, where no failure was recognized.
+    /// Kind of the text, if it has no known failure.
     pub recognized: Recognized,
 }
 
 impl DiagnosisStream {
-    /// Starts with an empty text.
     #[must_use]
     pub fn new(hints: Hints) -> Self {
         Self::with_windows(hints, MAX_WHOLE)
@@ -57,7 +52,6 @@ impl DiagnosisStream {
         Self { hints, size, window: Vec::new(), kept: None, omitted: 0, head: Vec::new() }
     }
 
-    /// Takes the next chunk of the text.
     pub fn push(&mut self, mut chunk: &[u8]) {
         while !chunk.is_empty() {
             if self.window.len() == self.size {
@@ -79,9 +73,9 @@ impl DiagnosisStream {
         }
         self.read(self.window.len());
         let mut kept = self.kept.unwrap_or_default();
-        // What a window has only as a symptom may have its cause in another.
-        if kept.iter().any(|(told, _)| explains(told)) {
-            kept.retain(|(told, _)| told.worded.is_none() || explains(told));
+        // The cause of a symptom may be in another window.
+        if kept.iter().any(|(message, _)| explains(message)) {
+            kept.retain(|(message, _)| message.worded.is_none() || explains(message));
         }
         let mut diagnoses: Vec<Diagnosis> =
             kept.into_iter().map(|(_, diagnosis)| diagnosis).collect();
@@ -105,26 +99,26 @@ impl DiagnosisStream {
     /// Diagnoses the window up to `end`.
     fn read(&mut self, end: usize) {
         let kept = self.kept.get_or_insert_default();
-        for (told, diagnosis) in diagnose_each(&self.window[..end], self.hints) {
-            match kept.iter().position(|(other, _)| is_same(other, &told)) {
-                Some(at) if trust(&told) < trust(&kept[at].0) => kept[at] = (told, diagnosis),
+        for (message, diagnosis) in diagnose_each(&self.window[..end], self.hints) {
+            match kept.iter().position(|(other, _)| is_same(other, &message)) {
+                Some(at) if trust(&message) < trust(&kept[at].0) => kept[at] = (message, diagnosis),
                 Some(_) => {}
-                None if kept.len() < MAX_KEPT => kept.push((told, diagnosis)),
+                None if kept.len() < MAX_KEPT => kept.push((message, diagnosis)),
                 None => self.omitted += 1,
             }
         }
     }
 }
 
-/// Whether a failure is a cause or has an exit code.
-fn explains(told: &DecodedMessage) -> bool {
-    match told.worded {
+/// Returns true for a root cause or a failure with a message.
+fn explains(message: &DecodedMessage) -> bool {
+    match message.worded {
         Some(wording) => wording.tier == Tier::Root,
-        None => told.decoded.outcome != Outcome::Succeeded,
+        None => message.decoded.outcome != Outcome::Succeeded,
     }
 }
 
-/// Where to cut at or shortly before `wanted`: behind a line, else behind a word. A number that is cut is another one.
+/// Returns a border at or shortly before `wanted`, after a line or a word, so that no number is split.
 fn border(text: &[u8], wanted: usize) -> usize {
     let from = wanted - OVERLAP / 2;
     let near = &text[from..wanted];
@@ -172,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn failure_is_found_wherever_it_is_in_a_long_text() {
+    fn failure_is_found_anywhere_in_a_long_text() {
         for end in ["\n", " "] {
             let noise = noise(MAX_WHOLE, end);
             let (first, middle, last) = (message(50, 1), message(211, 2), message(124, 3));
@@ -183,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn message_at_a_border_is_read_once_and_whole() {
+    fn message_at_a_border_is_read_once_and_completely() {
         let size = 2 * OVERLAP;
         for end in ["\n", " "] {
             let noise = noise(size + (64 << 10), end);

@@ -2,10 +2,10 @@
 
 use mooring_codes::{Date, Os, Owner};
 
-use crate::cause::about::About;
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
+use crate::cause::subject::Subject;
 use crate::cause::wording::{Tier, Wording};
 use crate::decode::decoded::{Outcome, Situation};
 use crate::diagnose::rule::Rule;

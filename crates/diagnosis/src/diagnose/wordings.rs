@@ -1,4 +1,4 @@
-//! The wordings that fit a text.
+//! Wordings that match a text.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::cause::wording::Match;
 use crate::diagnose::tables::WORDINGS;
 use crate::text::phrases::Phrases;
 
-/// The wordings that fit within a span, the most telling first. `is_node` is whether the span is known to be about a node.
+/// Returns the wordings that match within a span, the most specific first. `is_node` means a span about a node.
 pub(crate) fn matches<'t>(
     text: &'t [u8],
     found: &'t Phrases,
@@ -33,7 +33,7 @@ mod tests {
     use crate::text::phrases::PHRASES;
 
     #[test]
-    fn every_wording_has_a_name_of_its_own_phrases_and_a_cause() {
+    fn wordings_have_unique_names_phrases_and_a_cause() {
         let mut names: BTreeSet<&str> = crate::diagnose::rules::rule_names().collect();
         for wording in WORDINGS {
             assert!(!wording.name.is_empty() && names.insert(wording.name), "{}", wording.name);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn every_phrase_is_long_enough_to_be_found_and_lowercase() {
+    fn phrases_are_lowercase_and_long_enough() {
         for phrase in PHRASES {
             assert!((4..=255).contains(&phrase.len()), "{phrase}");
             assert_eq!(*phrase, phrase.to_lowercase(), "{phrase}");
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_wraps_another_is_never_sure() {
+    fn wrapper_wording_never_has_high_confidence() {
         for wording in WORDINGS.iter().filter(|wording| wording.tier == Tier::Wrapper) {
             assert!(wording.confidence < Confidence::High, "{}", wording.name);
         }

@@ -1,17 +1,17 @@
-//! Exit codes and names of errors, wherever they stand.
+//! Exit codes and error names.
 
 use mooring_codes::{Os, by_name};
 
 use crate::read::message::{Found, Handler, LINUX_CODES, Message, Opener};
 use crate::read::reading::Read;
-use crate::text::words::{
+use crate::text::lexer::{
     follows, number, owned, phrase, quoted_number, skip_gap, value, word_around,
 };
 
-/// `CSE Error: NAME." Exit Code: N.` is shorter.
+/// Limit of `CSE Error: NAME." Exit Code: N.`
 const NEAR: usize = 240;
 
-/// Names of ARM's errors that are told when nothing else is known.
+/// ARM error codes that are reported if nothing else is known.
 const ARM_CODES: &[&str] = &[
     "VMExtensionProvisioningTimeout",
     "VMExtensionProvisioningError",
@@ -25,7 +25,7 @@ const ARM_CODES: &[&str] = &[
     "AgentPoolFailed",
 ];
 
-/// The report's `"ExitCode": "N"`, a log's `exitCode=N`, or Windows' `ExitCode: |N|`.
+/// Reads `"ExitCode": "N"` of a report, `exitCode=N` of a log, or `ExitCode: |N|` of Windows.
 pub(crate) fn exit_code(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     if let Some(code) = windows_result(text, end) {
@@ -33,13 +33,13 @@ pub(crate) fn exit_code(read: &mut Read<'_>, at: usize, end: usize) {
         let takes = read.current().is_some_and(|message| message.windows_result.is_none());
         let message = if takes { read.here() } else { read.open(Opener::Report, at) };
         message.windows_result = found;
-        message.says_windows = true;
+        message.is_windows = true;
         return;
     }
     let key = matches!(text.get(end), Some(b'"' | b'\''));
     let Some(start) = value(text, end) else { return };
     let assigned = text[start - 1] == b'=';
-    let Some((code, behind)) = quoted_number(text, start) else { return };
+    let Some((code, after)) = quoted_number(text, start) else { return };
     if !(key || assigned) || !LINUX_CODES.contains(&code) {
         return;
     }
@@ -47,7 +47,7 @@ pub(crate) fn exit_code(read: &mut Read<'_>, at: usize, end: usize) {
     if assigned || text[at] == b'e' {
         logged(read, found);
     } else {
-        let quoted = matches!(text.get(behind), Some(b'"' | b'\''));
+        let quoted = matches!(text.get(after), Some(b'"' | b'\''));
         reported(read, found, quoted);
     }
 }
@@ -65,18 +65,18 @@ fn reported(read: &mut Read<'_>, found: Found<i64>, quoted: bool) {
         Some(message) if message.opener == Opener::Report && message.report.is_some() => {}
         Some(message) if message.opener == Opener::Sentence => {}
         Some(message) => {
-            // The first is the report's own; a later one stands in what the node printed.
+            // The first is the report's; a later one is in the output of the node.
             message.report.get_or_insert(found);
-            message.says_linux = true;
+            message.is_linux = true;
             return;
         }
         None => {}
     }
-    // Numbers under this name are in other programs' files too.
+    // Files of other tools also have numbers with this name.
     if quoted || known {
         let message = read.open(Opener::Report, found.at);
         message.report = Some(found);
-        message.says_linux = true;
+        message.is_linux = true;
     }
 }
 
@@ -85,11 +85,11 @@ fn logged(read: &mut Read<'_>, found: Found<i64>) {
         && (found.value != 0 || message.slog.is_none())
     {
         message.slog = Some(found);
-        message.says_linux = true;
+        message.is_linux = true;
     }
 }
 
-/// The message that a line of a log belongs to.
+/// Returns the message of a log line.
 fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut Message> {
     if read.current().is_some() {
         return read.current();
@@ -97,7 +97,7 @@ fn log<'r>(read: &'r mut Read<'_>, at: usize) -> Option<&'r mut Message> {
     read.from_aks_node.then(|| read.open(Opener::Log, at))
 }
 
-/// The script's own `+ exit N`; `++ exit` is a subshell's, and zero is no cause.
+/// Reads `+ exit N` of the script; `++ exit` is from a subshell, and zero is not a failure.
 pub(crate) fn trace_exit(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     let before = at.checked_sub(1).map(|before| text[before]);
@@ -112,11 +112,11 @@ pub(crate) fn trace_exit(read: &mut Read<'_>, at: usize, end: usize) {
         && let Some(message) = log(read, at)
     {
         message.trace = Some(Found { value: code, at });
-        message.says_linux = true;
+        message.is_linux = true;
     }
 }
 
-/// `local exit_code=N` in the scripts' trace, where no `+ exit N` follows.
+/// Reads `local exit_code=N` in the script trace, unless `+ exit N` follows.
 pub(crate) fn local_exit_code(read: &mut Read<'_>, at: usize, end: usize) {
     let code = number(read.text, end).map(|(code, _)| code);
     if let Some(code @ 1..=255) = code
@@ -124,11 +124,11 @@ pub(crate) fn local_exit_code(read: &mut Read<'_>, at: usize, end: usize) {
         && message.trace.is_none()
     {
         message.trace = Some(Found { value: code, at });
-        message.says_linux = true;
+        message.is_linux = true;
     }
 }
 
-/// `API server connection check code: N`
+/// Reads `API server connection check code: N`.
 pub(crate) fn check_code(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     if !follows(text, at, "connection") {
@@ -139,11 +139,11 @@ pub(crate) fn check_code(read: &mut Read<'_>, at: usize, end: usize) {
         && let Some(message) = log(read, at)
     {
         message.trace = Some(Found { value: code, at });
-        message.says_linux = true;
+        message.is_linux = true;
     }
 }
 
-/// `VMExtensionError_Name`, `NameVMExtensionError`, or a link that ends in one.
+/// Reads `VMExtensionError_Name`, `NameVMExtensionError`, or a link that ends in one.
 pub(crate) fn aks_name(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     let joined = text.get(end) == Some(&b'-');
@@ -152,7 +152,7 @@ pub(crate) fn aks_name(read: &mut Read<'_>, at: usize, end: usize) {
     read.add_name(&text[word], at);
 }
 
-/// `WINDOWS_CSE_ERROR_NAME`
+/// Looks up `WINDOWS_CSE_ERROR_NAME` in the table of codes.
 pub(crate) fn windows_name(read: &mut Read<'_>, at: usize) {
     let text = read.text;
     let known = read.current().is_some_and(|message| message.windows_name.is_some());
@@ -165,11 +165,11 @@ pub(crate) fn windows_name(read: &mut Read<'_>, at: usize) {
         read.open(Opener::Log, at);
     }
     let message = read.here();
-    message.says_windows = true;
+    message.is_windows = true;
     message.windows_name = row.map(|row| Found { value: row.number.into(), at });
 }
 
-/// `CSE Error: NAME." Exit Code: N.`
+/// Reads `CSE Error: NAME." Exit Code: N.`
 pub(crate) fn cse_error(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     let near = &text[end..text.len().min(end + NEAR)];
@@ -180,11 +180,11 @@ pub(crate) fn cse_error(read: &mut Read<'_>, at: usize, end: usize) {
         }
         let message = read.here();
         message.windows_error = Some(Found { value: code, at });
-        message.says_windows = true;
+        message.is_windows = true;
     }
 }
 
-/// Windows: `Command execution finished`, and what may follow.
+/// Reads `Command execution finished …` of Windows.
 pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
     const FAILED: &str = "finished, but failed because it returned a non-zero exit code of:";
     let text = read.text;
@@ -195,7 +195,7 @@ pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
     let code = failed.and_then(|at| quoted_number(text, at));
     let cut = failed.is_none() && phrase(text, end, "finished,").is_some();
     let message = read.handler_message(at);
-    message.says_windows = true;
+    message.is_windows = true;
     message.outer = code.map(|(value, _)| Found { value, at });
     message.handler = match (failed, cut) {
         (None, false) => Handler::Succeeded,
@@ -203,7 +203,7 @@ pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
     };
 }
 
-/// A code of ARM, by its usual spelling.
+/// Reads an ARM error code and keeps its usual spelling.
 pub(crate) fn arm_code(read: &mut Read<'_>, at: usize, end: usize) {
     let word = &read.text[at..end];
     let known = ARM_CODES.iter().find(|code| code.as_bytes().eq_ignore_ascii_case(word));
@@ -213,7 +213,7 @@ pub(crate) fn arm_code(read: &mut Read<'_>, at: usize, end: usize) {
     }
 }
 
-/// `VMExtensionProvisioningError_Windows` is a code of its own.
+/// Reads `VMExtensionProvisioningError_Windows`, which is a separate code.
 pub(crate) fn windows_arm_code(read: &mut Read<'_>, at: usize, end: usize) {
     const CODE: &str = "VMExtensionProvisioningError_Windows";
     if read.text[at..end].eq_ignore_ascii_case(CODE.as_bytes()) {

@@ -1,8 +1,8 @@
-//! Which extension is the node's bootstrap. Other handlers use the very same words.
+//! Identifies the bootstrap extension. Other handlers use the same messages.
 
 use crate::read::message::{Handler, Message, Opener};
 
-/// Whether an extension of this name is the bootstrap of an AKS, ACS or Karpenter node.
+/// Returns true for names of the bootstrap extension on AKS, ACS and Karpenter nodes.
 pub(crate) fn is_bootstrap_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.rsplit('/').next().unwrap_or(&name);
@@ -14,7 +14,7 @@ pub(crate) fn is_bootstrap_name(name: &str) -> bool {
     name == "vmsscse" || name.starts_with("windows-cse-agent")
 }
 
-/// Whether a handler type can carry a bootstrap at all. A type may be written with its publisher.
+/// Returns true for handler types that can run a bootstrap, with or without the publisher.
 pub(crate) fn is_custom_script(kind: &str) -> bool {
     let kind = kind.rsplit(['.', '/']).next().unwrap_or(kind);
     ["CustomScript", "CustomScriptExtension", "CustomScriptForLinux"]
@@ -22,23 +22,21 @@ pub(crate) fn is_custom_script(kind: &str) -> bool {
         .any(|known| kind.eq_ignore_ascii_case(known))
 }
 
-/// Whether a message is about a node's bootstrap.
 pub(crate) fn is_bootstrap(message: &Message) -> bool {
     let from_node = message.report.is_some()
         || message.windows_result.is_some()
         || message.windows_name.is_some();
-    // Only the report of a bootstrap says how long the scripts ran; its head may be cut off.
+    // Only a bootstrap report has a duration; its head may be cut off.
     let from_scripts = from_node || message.slog.is_some() || message.duration.is_some();
     let kind_fits = message.kind.as_deref().is_none_or(is_custom_script);
     match &message.extension {
         Some(name) if is_bootstrap_name(name) => true,
-        // Paths of logs are no proof: every extension of Azure writes to /var/log/azure.
+        // Log paths prove nothing: every Azure extension writes to /var/log/azure.
         Some(_) => from_node && kind_fits && message.opener != Opener::Summary,
         None if !kind_fits || message.run_command => from_node && message.opener != Opener::Wrapper,
         None => match message.opener {
             Opener::Report => message.report.is_some() || message.windows_result.is_some(),
-            // A successful Run Command looks the same but for the report, and so does any text that
-            // shows two streams.
+            // A successful Run Command differs only in the report, and so does any text with two streams.
             Opener::Handler => match message.handler {
                 Handler::Failed | Handler::Lost => true,
                 Handler::Succeeded => from_scripts,
@@ -54,7 +52,7 @@ mod tests {
     use super::{is_bootstrap_name, is_custom_script};
 
     #[test]
-    fn the_names_of_all_generations_are_known_and_no_others() {
+    fn bootstrap_names_of_all_generations_are_known() {
         for name in ["vmssCSE", "VMSSCSE", "cse", "cse0", "cse12", "cse-agent-3", "cse-master-0"] {
             assert!(is_bootstrap_name(name), "{name}");
         }
@@ -69,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_known_with_and_without_its_publisher() {
+    fn handler_type_is_known_with_or_without_publisher() {
         assert!(is_custom_script("Microsoft.Azure.Extensions.CustomScript"));
         assert!(is_custom_script("CustomScriptExtension"));
         assert!(!is_custom_script("Microsoft.CPlat.Core.RunCommandLinux"));

@@ -1,35 +1,34 @@
-//! From hits to facts: each anchor is read by whoever knows its surroundings, in the order of the text.
+//! Reads the fact around each anchor, in the order of the text.
 
 use crate::read::codes::{
     aks_name, arm_code, check_code, cse_error, execution, exit_code, local_exit_code, trace_exit,
     windows_arm_code, windows_name,
 };
+use crate::read::context::{
+    extension_error, extension_name, image, kind, known_name, publisher, state, step, stream,
+    target,
+};
+use crate::read::envelopes::{
+    clarification, enable, operation_error, processing, refused, reported, timed_out,
+};
 use crate::read::message::Handler;
 use crate::read::reading::Read;
 use crate::read::sentences;
 use crate::read::status::{exit_status, foreign_status};
-use crate::read::surroundings::{
-    extension_error, extension_name, image, kind, known_name, publisher, state, step, stream,
-    target,
-};
-use crate::read::wrappers::{
-    clarification, enable, operation_error, processing, refused, reported, timed_out,
-};
 use crate::text::clues::Clue;
+use crate::text::lexer::{follows, phrase, quoted_number, value};
 use crate::text::scan::{Anchor, Hit, Mark};
-use crate::text::words::{follows, phrase, quoted_number, value};
 
-/// Everything that a text says.
 pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit]) -> Read<'a> {
     let aks = [Mark::Anchor(Anchor::AksNode), Mark::Anchor(Anchor::Step)];
     let mut read = Read::new(text, hits.iter().any(|hit| aks.contains(&hit.mark)));
     for hit in hits {
         match hit.mark {
-            Mark::Anchor(anchor) => fact(&mut read, anchor, hit.start(), hit.end()),
+            Mark::Anchor(anchor) => read_fact(&mut read, anchor, hit.start(), hit.end()),
             Mark::Clue(Clue::ConfigRefused | Clue::DownloadRefused) => refused(&mut read),
             Mark::Clue(_) => {}
         }
-        if read.is_full() {
+        if read.full {
             break;
         }
     }
@@ -37,8 +36,8 @@ pub(crate) fn gather<'a>(text: &'a [u8], hits: &[Hit]) -> Read<'a> {
     read
 }
 
-/// Reads the fact around an anchor that stands from `at` to `end`.
-fn fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
+/// Reads the fact around an anchor from `at` to `end`.
+fn read_fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
     let text = read.text;
     match anchor {
         Anchor::Processing => processing(read, at, end),
@@ -63,33 +62,31 @@ fn fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
             if phrase(text, end, "command").is_some() {
                 let message = read.handler_message(at);
                 message.handler = Handler::Lost;
-                message.says_windows = true;
+                message.is_windows = true;
             }
         }
         Anchor::Interrupted => read.here().handler = Handler::Lost,
         Anchor::Stdout | Anchor::Stderr => stream(read, anchor, at),
-        Anchor::Linux => read.here().says_linux = true,
+        Anchor::Linux => read.here().is_linux = true,
         Anchor::Windows => {
-            read.here().says_windows = true;
+            read.here().is_windows = true;
             windows_arm_code(read, at, end);
         }
-        Anchor::AksNode => read.here().says_aks = true,
         Anchor::Step => step(read, at, end),
         Anchor::ExecDuration => {
             if let Some((seconds, _)) = value(text, end).and_then(|at| quoted_number(text, at)) {
                 let message = read.here();
                 message.duration = u32::try_from(seconds).ok();
                 // Windows reports no duration.
-                message.says_linux = true;
+                message.is_linux = true;
             }
-            read.here().says_aks = true;
         }
         Anchor::State => state(read),
         Anchor::Target => target(read, end),
         Anchor::ExtensionError => extension_error(read, at),
         Anchor::Image => image(read, at, end),
         Anchor::Arm => arm_code(read, at, end),
-        // A property of every cluster.
+        // `disableRunCommand`, a property of every cluster.
         Anchor::RunCommand if follows(text, at, "disable") => {}
         Anchor::RunCommand => {
             let message = read.here();
@@ -97,7 +94,7 @@ fn fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
         }
         Anchor::OperationError => operation_error(read, at, end),
         Anchor::ErrorCode => clarification(read, end),
-        Anchor::Executing => {}
+        Anchor::AksNode | Anchor::Executing => {}
         Anchor::Establish
         | Anchor::Resolve
         | Anchor::Registry

@@ -1,52 +1,53 @@
-//! One message of a text: everything that was read about one extension on one machine.
+//! All facts about one extension on one VM.
 
 use std::ops::Range;
 
-/// What Linux and its shells can report; -1 is the handler's word for a killed command.
+/// Exit codes of Linux and its shells; the handler reports a killed command as -1.
 pub(crate) const LINUX_CODES: std::ops::RangeInclusive<i64> = -1..=255;
 
-/// Something read, and where it stood.
+/// A value and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found<T> {
     pub(crate) value: T,
     pub(crate) at: usize,
 }
 
-/// What the handler says of its run.
+/// Result that the handler reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Handler {
     #[default]
     Silent,
-    /// It failed, or the command did.
+    /// The handler or the command failed.
     Failed,
     /// The command ended with zero.
     Succeeded,
-    /// Windows: the machine restarted meanwhile, or the command ended without a known code.
+    /// Windows: the VM restarted, or the command ended without a known code.
     Lost,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Opener {
-    /// The compute provider's sentence about one extension.
+    /// The compute provider's message about one extension.
     Wrapper,
     /// The handler's text alone.
     Handler,
-    /// AKS's summary of one instance.
+    /// The AKS summary of one instance.
     Summary,
-    /// A time-out, a broken handler, or a silent machine: nothing of the script.
+    /// A timeout, a failed handler or a silent VM: nothing from the script.
     Sentence,
     /// A report outside of any message: a file.
     Report,
     /// Lines of a log outside of any message.
+    #[default]
     Log,
 }
 
-/// One message. Places are places in the normalised text.
-#[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own that a text may show")]
+/// One message, with positions in the normalized text.
+#[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Message {
     pub(crate) opener: Opener,
-    /// Where it begins; the first one's span begins with the text.
+    /// Start of the message; the span of the first one starts with the text.
     pub(crate) at: usize,
     pub(crate) span: Range<usize>,
     pub(crate) extension: Option<String>,
@@ -54,10 +55,8 @@ pub(crate) struct Message {
     pub(crate) kind: Option<String>,
     pub(crate) target: Option<i64>,
     pub(crate) handler: Handler,
-    pub(crate) says_linux: bool,
-    pub(crate) says_windows: bool,
-    /// Something that only an AKS node prints.
-    pub(crate) says_aks: bool,
+    pub(crate) is_linux: bool,
+    pub(crate) is_windows: bool,
     pub(crate) run_command: bool,
     /// An entry of an instance view.
     pub(crate) viewed: bool,
@@ -72,62 +71,33 @@ pub(crate) struct Message {
     pub(crate) outer: Option<Found<i64>>,
     pub(crate) duration: Option<u32>,
     pub(crate) image: Option<String>,
-    /// The step that was running, as far as the trace tells.
     pub(crate) step: Option<Found<String>>,
     pub(crate) stdout: Option<usize>,
     pub(crate) stderr: Option<usize>,
 }
 
-/// Why a message has nothing of the script.
+/// Reason why a message has no result of the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Silence {
     /// The extension did not report in time.
     TimedOut,
     HandlerFailed,
-    /// The machine's agent never reported.
+    /// The VM agent never reported.
     AgentSilent,
-    /// Only the end of a message is there, whose number says nothing.
+    /// Only the end of a message is present, with a number that means nothing.
     CodeLost,
 }
 
 impl Message {
     pub(crate) fn new(opener: Opener, at: usize) -> Self {
-        Self {
-            opener,
-            at,
-            span: at..at,
-            extension: None,
-            publisher: None,
-            kind: None,
-            target: None,
-            handler: Handler::Silent,
-            says_linux: false,
-            says_windows: false,
-            says_aks: false,
-            run_command: false,
-            viewed: false,
-            silence: None,
-            windows_result: None,
-            windows_name: None,
-            windows_error: None,
-            report: None,
-            slog: None,
-            trace: None,
-            summary: None,
-            outer: None,
-            duration: None,
-            image: None,
-            step: None,
-            stdout: None,
-            stderr: None,
-        }
+        Self { opener, at, span: at..at, ..Self::default() }
     }
 
     pub(crate) fn in_streams(&self) -> bool {
         self.stdout.is_some() || self.stderr.is_some()
     }
 
-    /// Whether this is a failed handler's sentence, in whose streams it has printed its log.
+    /// Returns true for a failed handler that printed its log in the streams.
     pub(crate) fn shows_handler_log(&self) -> bool {
         let failed = |found: Found<Silence>| found.value == Silence::HandlerFailed;
         self.silence.is_some_and(failed) && self.in_streams()

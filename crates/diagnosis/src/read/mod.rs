@@ -1,6 +1,8 @@
-//! The facts of a text: what is written around an anchor, and which facts belong to one message.
+//! Facts around anchors, and their assignment to messages.
 
 mod codes;
+mod context;
+mod envelopes;
 pub(crate) mod extension;
 pub(crate) mod facts;
 pub(crate) mod message;
@@ -8,5 +10,3 @@ pub(crate) mod reading;
 pub(crate) mod report;
 mod sentences;
 mod status;
-mod surroundings;
-mod wrappers;

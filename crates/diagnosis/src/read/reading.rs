@@ -1,61 +1,44 @@
-//! What has been read so far: which facts belong together.
+//! Assigns facts to messages.
 //!
-//! A text may hold the messages of several machines and extensions, repeat them, or begin in the
-//! middle of one. Facts come in the order of the text. What stands before a message (a name, an
-//! instance, a state) waits for it; what stands behind its beginning belongs to it until the next.
+//! A text may contain the messages of several VMs and extensions, repeat them, or begin within one. Facts arrive in the
+//! order of the text. Facts before a message (a name, an instance, a state) wait for it; later ones belong to it until
+//! the next message.
 
 use crate::read::message::{Found, Handler, Message, Opener};
 
-/// A text with more messages than this is cut off there; it is no text that a person pastes.
-const MOST_MESSAGES: usize = 1024;
+/// Later messages of a text are ignored.
+const MAX_MESSAGES: usize = 1024;
 
-/// So many different names or sentences are kept.
-const MOST_LOOSE: usize = 32;
+const MAX_NAMES: usize = 32;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Read<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) messages: Vec<Message>,
-    /// Names that AKS gives to errors.
     pub(crate) names: Vec<Found<String>>,
-    /// Codes that sentences imply.
+    /// Codes inferred from AKS messages.
     pub(crate) sentences: Vec<Found<i64>>,
-    /// Codes of Azure Resource Manager, which tell less than anything else.
+    /// ARM error codes, the weakest evidence.
     pub(crate) arm_codes: Vec<Found<&'static str>>,
+    /// Facts outside of messages.
     pub(crate) loose: Message,
-    /// Whether anything in the text is from an AKS node.
+    /// Set if any part of the text is from an AKS node.
     pub(crate) from_aks_node: bool,
     current: Option<usize>,
-    full: bool,
+    pub(crate) full: bool,
     lookups: usize,
 }
 
 impl<'a> Read<'a> {
     pub(crate) fn new(text: &'a [u8], from_aks_node: bool) -> Self {
-        Self {
-            text,
-            messages: Vec::new(),
-            names: Vec::new(),
-            sentences: Vec::new(),
-            arm_codes: Vec::new(),
-            loose: Message::new(Opener::Log, 0),
-            from_aks_node,
-            current: None,
-            full: false,
-            lookups: 0,
-        }
+        Self { text, from_aks_node, ..Self::default() }
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.full
-    }
-
-    /// The message that is being read.
     pub(crate) fn current(&mut self) -> Option<&mut Message> {
         self.current.and_then(|index| self.messages.get_mut(index))
     }
 
-    /// Where a fact belongs: the message that is being read, or the next one.
+    /// Returns the current message, or the facts that wait for the next one.
     pub(crate) fn here(&mut self) -> &mut Message {
         match self.current {
             Some(index) => &mut self.messages[index],
@@ -63,9 +46,9 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// Begins a message; what waited for it is now its own.
+    /// Starts a message with the facts that waited for it.
     pub(crate) fn open(&mut self, opener: Opener, at: usize) -> &mut Message {
-        self.full = self.messages.len() + 1 >= MOST_MESSAGES;
+        self.full = self.messages.len() + 1 >= MAX_MESSAGES;
         let mut message = std::mem::replace(&mut self.loose, Message::new(Opener::Log, at));
         message.opener = opener;
         message.at = at;
@@ -76,12 +59,12 @@ impl<'a> Read<'a> {
         &mut self.messages[index]
     }
 
-    /// Ends the message that is being read: what follows waits for the next.
+    /// Ends the current message.
     pub(crate) fn close(&mut self) {
         self.current = None;
     }
 
-    /// The message that a handler's text belongs to: a wrapper's that has none yet, or a new one.
+    /// Returns the message for a handler's text: a wrapper without one, or a new message.
     pub(crate) fn handler_message(&mut self, at: usize) -> &mut Message {
         let fits = self.current.is_some_and(|index| {
             let message = &self.messages[index];
@@ -97,16 +80,16 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// Whether one more name may be looked up: that takes microseconds, and a text can be all names.
+    /// Limits lookups of names, which take microseconds: a text can be all names.
     pub(crate) fn may_look_up(&mut self) -> bool {
         self.lookups += 1;
-        self.lookups <= MOST_MESSAGES
+        self.lookups <= MAX_MESSAGES
     }
 
     pub(crate) fn add_name(&mut self, name: &[u8], at: usize) {
         let name = String::from_utf8_lossy(name);
         let known = |found: &Found<String>| found.value.eq_ignore_ascii_case(&name);
-        if self.names.len() < MOST_LOOSE && !self.names.iter().any(known) {
+        if self.names.len() < MAX_NAMES && !self.names.iter().any(known) {
             self.names.push(Found { value: name.into_owned(), at });
         }
     }
@@ -123,7 +106,7 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// A message reaches to the next one; the first and the last also have what is around them.
+    /// Extends each message to the next one, and the first to the start of the text.
     pub(crate) fn close_spans(&mut self) {
         let mut end = self.text.len();
         for message in self.messages.iter_mut().rev() {

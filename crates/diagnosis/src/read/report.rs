@@ -1,4 +1,4 @@
-//! The node's report inside a message, read as far as it is there.
+//! The node's report in a message, possibly incomplete.
 
 use std::ops::Range;
 
@@ -6,8 +6,7 @@ use mooring_contract::CseStatus;
 
 use crate::read::message::Message;
 
-/// The report of a message. Its quotes are no longer escaped, so a member ends where the next one
-/// that the scripts write begins.
+/// Reads the report of a message. Its quotes are no longer escaped, so a member ends where the next one starts.
 pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
     let code = message.report?;
     let body = text.get(code.at..message.span.end)?;
@@ -25,34 +24,34 @@ pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
     Some(status)
 }
 
-/// Where the report's `Error` says something.
+/// Returns the position of a non-empty `Error`.
 pub(crate) fn error_at(text: &[u8], message: &Message) -> Option<usize> {
     let code = message.report?;
     let body = text.get(code.at..message.span.end)?;
-    let told = range(body, b"Error").filter(|told| !body[told.clone()].trim_ascii().is_empty())?;
-    Some(code.at + told.start)
+    let error = range(body, b"Error").filter(|at| !body[at.clone()].trim_ascii().is_empty())?;
+    Some(code.at + error.start)
 }
 
 fn member(body: &[u8], name: &[u8]) -> Option<String> {
     range(body, name).map(|range| String::from_utf8_lossy(&body[range]).into_owned())
 }
 
-/// The text behind `"name": "` up to a quote that ends a member.
+/// Returns the text after `"name": "` up to a quote that ends a member.
 fn range(body: &[u8], name: &[u8]) -> Option<Range<usize>> {
     let key = memchr::memmem::find_iter(body, name).find(|at| {
         let before = at.checked_sub(1).map(|before| body[before]);
-        let behind = body.get(at + name.len());
-        matches!(before, Some(b'"' | b'\'')) && matches!(behind, Some(b'"' | b'\''))
+        let after = body.get(at + name.len());
+        matches!(before, Some(b'"' | b'\'')) && matches!(after, Some(b'"' | b'\''))
     })?;
     let rest = body[key + name.len() + 1..].trim_ascii_start().strip_prefix(b":")?;
     let rest = rest.trim_ascii_start();
     let quote = *rest.first().filter(|byte| matches!(byte, b'"' | b'\''))?;
     let rest = &rest[1..];
     let ends = |at: &usize| {
-        let behind = rest[at + 1..].trim_ascii_start();
-        match behind.first() {
+        let after = rest[at + 1..].trim_ascii_start();
+        match after.first() {
             None | Some(b'}') => true,
-            Some(b',') => behind[1..].trim_ascii_start().first() == Some(&quote),
+            Some(b',') => after[1..].trim_ascii_start().first() == Some(&quote),
             _ => false,
         }
     };

@@ -1,9 +1,9 @@
-//! Sentences of AKS that imply a code although they name none.
+//! AKS messages that imply a code without naming it.
 
+use crate::text::lexer::{follows, phrase};
 use crate::text::scan::Anchor;
-use crate::text::words::{follows, phrase};
 
-/// The code that the sentence around an anchor implies.
+/// Returns the code that the message around an anchor implies.
 pub(crate) fn code(text: &[u8], anchor: Anchor, at: usize, end: usize) -> Option<i64> {
     let then = |words: &str| phrase(text, end, words).is_some();
     let after = |words: &str| follows(text, at, words);

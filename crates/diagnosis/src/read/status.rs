@@ -1,13 +1,13 @@
-//! `exit status=N`, in the handler's words and in AKS's.
+//! `exit status=N` in messages of the handler and of AKS.
 
 use crate::read::extension::is_bootstrap_name;
 use crate::read::message::{Found, Handler, LINUX_CODES, Message, Opener, Silence};
 use crate::read::reading::Read;
-use crate::text::words::{
+use crate::text::lexer::{
     follows, halves, is_cut, owned, phrase, quoted_number, skip_gap, word_around,
 };
 
-/// `terminated with exit status=N`, or AKS's `vmssCSE exit status=N`.
+/// Reads `terminated with exit status=N`, or `vmssCSE exit status=N` of AKS.
 pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     if !follows(text, at, "exit") {
@@ -15,7 +15,7 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     }
     let begins_streams = |end: usize| phrase(text, end, "[stdout]").is_some();
     let number = halves(text, end, begins_streams).or_else(|| quoted_number(text, end));
-    let Some((code, behind)) = number else {
+    let Some((code, after)) = number else {
         return cut_status(read, at, end);
     };
     if !LINUX_CODES.contains(&code) {
@@ -24,19 +24,19 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     let found = Some(Found { value: code, at });
     let waits = |m: &mut Message| m.opener == Opener::Summary && m.summary.is_none();
     let waits = read.current().is_some_and(waits);
-    let summarised = summarised(text, at);
-    let is_ours = summarised.as_deref().is_some_and(is_bootstrap_name);
-    if let Some(name) = summarised.filter(|_| is_ours || waits) {
+    let name = summarized_name(text, at);
+    let is_ours = name.as_deref().is_some_and(is_bootstrap_name);
+    if let Some(name) = name.filter(|_| is_ours || waits) {
         let message = if waits { read.here() } else { read.open(Opener::Summary, at) };
         message.extension = Some(name);
         message.summary = found;
-        message.says_linux = true;
+        message.is_linux = true;
         return;
     }
     let terminated = follows(text, at, "terminated with exit");
-    let streams = begins_streams(behind);
+    let streams = begins_streams(after);
     if let Some(current) = read.current() {
-        // A handler that failed shows its own log, and there the script's code may stand.
+        // The log of a failed handler may contain the code of the script.
         if terminated && current.shows_handler_log() {
             current.opener = Opener::Handler;
             current.silence = None;
@@ -50,7 +50,7 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
         if current.outer.is_none() && open && takes {
             current.outer = found;
             current.handler = Handler::Failed;
-            current.says_linux = true;
+            current.is_linux = true;
             return;
         }
         if repeats || !terminated {
@@ -59,26 +59,26 @@ pub(crate) fn exit_status(read: &mut Read<'_>, at: usize, end: usize) {
     }
     let begins = follows(text, at, "failed to execute command: command terminated with exit");
     if !streams && !begins && matches!(code, 0 | 1) {
-        // The handler repeats its error at the end; here only that end is left.
+        // The handler repeats its error at the end; only that end is present.
         if read.current().is_none() {
             let message = read.open(Opener::Handler, at);
             message.silence = Some(Found { value: Silence::CodeLost, at });
             message.handler = Handler::Failed;
-            message.says_linux = true;
+            message.is_linux = true;
         }
         return;
     }
     let message = read.open(Opener::Handler, at);
     message.outer = found;
     message.handler = Handler::Failed;
-    message.says_linux = true;
+    message.is_linux = true;
 }
 
-/// `exit status=N` in another language: the script's number if its streams follow, or within the message of an extension.
+/// Reads `exit status=N` in another language, if streams follow or within the message of an extension.
 pub(crate) fn foreign_status(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
-    let Some((code, behind)) = quoted_number(text, end) else { return };
-    let streams = phrase(text, behind, "[stdout]").is_some();
+    let Some((code, after)) = quoted_number(text, end) else { return };
+    let streams = phrase(text, after, "[stdout]").is_some();
     let name = read.here().extension.clone();
     let is_ours = name.as_deref().is_some_and(is_bootstrap_name);
     if !LINUX_CODES.contains(&code) || !streams && !is_ours {
@@ -91,11 +91,11 @@ pub(crate) fn foreign_status(read: &mut Read<'_>, at: usize, end: usize) {
     if message.outer.is_none() {
         message.outer = Some(Found { value: code, at });
         message.handler = Handler::Failed;
-        message.says_linux = true;
+        message.is_linux = true;
     }
 }
 
-/// Somebody has cut the text in the middle of the number.
+/// Handles a status that was truncated within the number.
 fn cut_status(read: &mut Read<'_>, at: usize, end: usize) {
     let rest = &read.text[skip_gap(read.text, end)..];
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -107,8 +107,8 @@ fn cut_status(read: &mut Read<'_>, at: usize, end: usize) {
     }
 }
 
-/// The name before `exit status=`.
-fn summarised(text: &[u8], at: usize) -> Option<String> {
+/// Returns the name before `exit status=`.
+fn summarized_name(text: &[u8], at: usize) -> Option<String> {
     let before = text[..at].trim_ascii_end().strip_suffix(b"exit")?.trim_ascii_end();
     let word = word_around(before, before.len(), b"-_");
     (!word.is_empty()).then(|| owned(text, word))

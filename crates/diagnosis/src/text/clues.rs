@@ -1,3 +1,3 @@
-//! Phrases of logs that show a cause (`data/clues.toml`). Text in any case matches.
+//! Log phrases that indicate a cause (`data/clues.toml`), matched in any case.
 
 include!(concat!(env!("OUT_DIR"), "/clues.rs"));

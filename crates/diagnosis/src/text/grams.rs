@@ -1,19 +1,18 @@
 //! Finds many phrases in one pass over a text.
 //!
-//! Every phrase is indexed by four of its bytes, its gram. A table rejects most positions of a text, four at a time: no
-//! phrase has the gram found there. The few others are compared byte by byte. Building the index takes microseconds, so
-//! short texts do not pay for long ones.
+//! Every phrase is indexed by four of its bytes, its gram. A table of known grams rejects most positions of a text, four
+//! at a time; the others are compared byte by byte. The index is built in microseconds, which keeps short texts cheap.
 
-/// Bytes of a gram.
+use crate::text::lexer::{MAX_GAP, is_gap};
+
 const GRAM: usize = 4;
 
-/// Different hashes of grams.
 const HASHES: usize = 1 << 16;
 
-/// Positions that are tested together: a gram at each fits into eight bytes.
+/// Positions that are tested together: their grams fit into eight bytes.
 const STEP: usize = 4;
 
-/// Words that logs are full of: their grams are the last to be chosen.
+/// Common log text: its grams are chosen last.
 const SAMPLE: &[u8] = b"installing cached version of the container runtime containerd kubelet kubernetes version \
     reading package lists building dependency tree reading state information connected to microsoft.com port \
     azure archive ubuntu updates main packages http https error failed failure warning info started starting finished \
@@ -21,14 +20,11 @@ const SAMPLE: &[u8] = b"installing cached version of the container runtime conta
     name type time timestamp level logger controller request response server client reconcile network address default \
     \"metadata\": {\"labels\": \"nodepools/addresses\", \"conditions\": [{\"ready\": \"true\"}], \"internal-node-image-version\": \"aks-vmss";
 
-/// Blanks between two words are not worth following further.
-const LONGEST_GAP: usize = 80;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compare {
     /// Byte by byte, in any case.
     Literal,
-    /// The same, and a blank of the phrase stands for any number of blanks, line ends and quoting marks, or none.
+    /// As `Literal`, but a blank matches any number of blanks, line ends and quoting marks, or none.
     Flexible,
 }
 
@@ -38,32 +34,30 @@ struct Phrase {
     compare: Compare,
     offset: usize,
     gram: u32,
-    /// Another gram of the same word and its distance from the first, which most other words do not have.
+    /// Distance to another gram of the same word, and that gram: a test that most other words fail.
     check: (isize, u32),
 }
 
-/// Phrases ready to be found.
 #[derive(Debug)]
 pub(crate) struct Grams {
     phrases: Vec<Phrase>,
-    /// The gram of each phrase.
     keys: Vec<u32>,
-    /// For each hash, 1 if a phrase's gram has it.
+    /// 1 for each hash of a phrase's gram.
     known: Vec<u8>,
-    /// The first phrase of a hash, and the next one of each phrase; one more than the index.
+    /// First phrase of a hash, and the next one of each phrase; one-based, 0 is none.
     first: Vec<u16>,
     next: Vec<u16>,
 }
 
 impl Grams {
     pub(crate) fn new(phrases: impl Iterator<Item = (&'static str, Compare)>) -> Self {
-        // How many phrases have a gram of this hash.
-        let mut crowd = vec![0_u8; HASHES];
+        // Number of phrases with a gram of each hash.
+        let mut usage = vec![0_u8; HASHES];
         for gram in SAMPLE.windows(GRAM).filter_map(gram) {
-            crowd[hash(gram)] = crowd[hash(gram)].saturating_add(4);
+            usage[hash(gram)] = usage[hash(gram)].saturating_add(4);
         }
         let phrases: Vec<Phrase> =
-            phrases.map(|(text, compare)| Phrase::new(text, compare, &mut crowd)).collect();
+            phrases.map(|(text, compare)| Phrase::new(text, compare, &mut usage)).collect();
         let mut known = vec![0; HASHES];
         let mut first = vec![0_u16; 1 << 12];
         let mut next = vec![0_u16; phrases.len()];
@@ -80,8 +74,8 @@ impl Grams {
         Self { phrases, keys, known, first, next }
     }
 
-    /// Calls `found` with the index, the start and the end of every phrase in a text, in the order of their grams. A
-    /// phrase is not looked for any more when `found` has returned false for it.
+    /// Calls `found` with the index, start and end of every phrase in a text, in the order of their grams. Stops
+    /// reporting a phrase after `found` returned false for it.
     pub(crate) fn find(&self, text: &[u8], mut found: impl FnMut(usize, usize, usize) -> bool) {
         let mut done = vec![false; self.phrases.len()];
         let mut next = 0;
@@ -91,14 +85,14 @@ impl Grams {
             while let Some(index) = usize::from(number).checked_sub(1) {
                 number = self.next[index];
                 if self.keys[index] == gram && !done[index] {
-                    let place = self.phrases[index].stands_at(text, at);
+                    let place = self.phrases[index].find_at(text, at);
                     done[index] = place.is_some_and(|(start, end)| !found(index, start, end));
                 }
             }
         }
     }
 
-    /// Returns the first place from `from` on whose gram may be a phrase's.
+    /// Returns the first position from `from` on whose gram may belong to a phrase.
     #[inline(never)]
     fn next_candidate(&self, text: &[u8], from: usize) -> Option<(usize, u32)> {
         let known: &[u8; HASHES] = self.known.as_slice().try_into().ok()?;
@@ -117,7 +111,7 @@ impl Grams {
     }
 }
 
-/// The grams at the first positions of eight bytes.
+/// Returns the grams at the first four positions of eight bytes.
 fn grams_of(bytes: [u8; 8]) -> [u32; STEP] {
     let folded = u64::from_le_bytes(bytes) | 0x2020_2020_2020_2020;
     [0, 8, 16, 24].map(|bits| first_four(folded >> bits))
@@ -129,31 +123,31 @@ fn first_four(bytes: u64) -> u32 {
 }
 
 impl Phrase {
-    fn new(text: &'static str, compare: Compare, crowd: &mut [u8]) -> Self {
+    fn new(text: &'static str, compare: Compare, usage: &mut [u8]) -> Self {
         debug_assert!(!text.bytes().any(|byte| byte.is_ascii_uppercase()), "{text}");
         let text = text.as_bytes();
-        let literal = || rarest(text, crowd, |_| true).map(|offset| (Compare::Literal, offset));
-        // A gram without a blank is found whatever stands between the words.
-        let flexible = || rarest(text, crowd, |gram| !gram.contains(&b' ')).map(|at| (compare, at));
+        let literal = || rarest(text, usage, |_| true).map(|offset| (Compare::Literal, offset));
+        // A gram without a blank matches regardless of the gaps between words.
+        let flexible = || rarest(text, usage, |gram| !gram.contains(&b' ')).map(|at| (compare, at));
         let chosen =
             if compare == Compare::Flexible { flexible().or_else(literal) } else { literal() };
         let (compare, offset) = chosen.unwrap_or((Compare::Literal, 0));
         let gram = gram(&text[offset..]).unwrap_or_default();
-        crowd[hash(gram)] = crowd[hash(gram)].saturating_add(1);
+        usage[hash(gram)] = usage[hash(gram)].saturating_add(1);
         Self { text, compare, offset, gram, check: check(text, compare, offset) }
     }
 
-    /// Whether the gram at `at` may be this phrase's, and no other word's that has it, too.
-    fn may_stand_at(&self, text: &[u8], at: usize) -> bool {
+    /// Tests a second gram to reject other words that share the first.
+    fn may_be_at(&self, text: &[u8], at: usize) -> bool {
         let (distance, wanted) = self.check;
         let other = at.checked_add_signed(distance).and_then(|at| text.get(at..));
         other.and_then(gram) == Some(wanted)
     }
 
-    /// Where the phrase starts and ends, if its gram stands at `at` and the rest around it.
+    /// Returns the start and end of the phrase whose gram is at `at`.
     #[inline(never)]
-    fn stands_at(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
-        if !self.may_stand_at(text, at) {
+    fn find_at(&self, text: &[u8], at: usize) -> Option<(usize, usize)> {
+        if !self.may_be_at(text, at) {
             return None;
         }
         if self.compare == Compare::Literal {
@@ -170,7 +164,7 @@ impl Phrase {
 fn forward(text: &[u8], mut at: usize, phrase: &[u8]) -> Option<usize> {
     for byte in phrase {
         if *byte == b' ' {
-            at += text[at..].iter().take(LONGEST_GAP).take_while(|byte| is_gap(**byte)).count();
+            at += text[at..].iter().take(MAX_GAP).take_while(|byte| is_gap(**byte)).count();
         } else if text.get(at)?.to_ascii_lowercase() == *byte {
             at += 1;
         } else {
@@ -183,7 +177,7 @@ fn forward(text: &[u8], mut at: usize, phrase: &[u8]) -> Option<usize> {
 fn backward(text: &[u8], mut at: usize, phrase: &[u8]) -> Option<usize> {
     for byte in phrase.iter().rev() {
         if *byte == b' ' {
-            let gap = text[..at].iter().rev().take(LONGEST_GAP);
+            let gap = text[..at].iter().rev().take(MAX_GAP);
             at -= gap.take_while(|byte| is_gap(**byte)).count();
         } else {
             at = at.checked_sub(1)?;
@@ -195,16 +189,11 @@ fn backward(text: &[u8], mut at: usize, phrase: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Whether a text is a phrase, in any case.
 fn is_phrase(text: &[u8], phrase: &[u8]) -> bool {
     text.iter().zip(phrase).all(|(one, other)| one.to_ascii_lowercase() == *other)
 }
 
-fn is_gap(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'>' | b'*' | b'|')
-}
-
-/// How often a byte is in logs and messages, roughly; letters of both cases by their frequency in English.
+/// Approximate frequency of bytes in logs and messages.
 static COMMON: [u8; 256] = {
     let mut common = [2; 256];
     let letters = b"etaoinsrhldcumfpgwybvk";
@@ -224,13 +213,13 @@ static COMMON: [u8; 256] = {
     common
 };
 
-/// Where the gram begins that is the rarest in common texts and among phrases.
-fn rarest(text: &[u8], crowd: &[u8], fits: impl Fn(&[u8; GRAM]) -> bool) -> Option<usize> {
+/// Returns the offset of the gram that is rarest in common texts and among phrases.
+fn rarest(text: &[u8], usage: &[u8], fits: impl Fn(&[u8; GRAM]) -> bool) -> Option<usize> {
     let mut best: Option<(u32, usize)> = None;
     let mut rest = text;
     while let Some(bytes) = rest.first_chunk::<GRAM>() {
         let common: u32 = bytes.iter().map(|byte| u32::from(COMMON[usize::from(*byte)])).sum();
-        let weight = common + u32::from(crowd[hash(fold(*bytes))]) * 16;
+        let weight = common + u32::from(usage[hash(fold(*bytes))]) * 16;
         if best.is_none_or(|(lightest, _)| weight < lightest) && fits(bytes) {
             best = Some((weight, text.len() - rest.len()));
         }
@@ -239,7 +228,7 @@ fn rarest(text: &[u8], crowd: &[u8], fits: impl Fn(&[u8; GRAM]) -> bool) -> Opti
     best.map(|(_, offset)| offset)
 }
 
-/// The gram at the end of the word of the one at `offset` that is farther from it.
+/// Returns the gram at the farther end of the word around `offset`, with its distance.
 fn check(text: &[u8], compare: Compare, offset: usize) -> (isize, u32) {
     let is_end = |byte: &u8| compare == Compare::Flexible && *byte == b' ';
     let start = text[..offset].iter().rposition(is_end).map_or(0, |blank| blank + 1);
@@ -253,7 +242,7 @@ fn gram(text: &[u8]) -> Option<u32> {
     text.first_chunk().copied().map(fold)
 }
 
-/// Makes letters of both cases one; what else becomes one is told apart by the comparison.
+/// Folds case; also merges some other bytes, which the full comparison distinguishes.
 fn fold(bytes: [u8; GRAM]) -> u32 {
     u32::from_le_bytes(bytes) | 0x2020_2020
 }
@@ -281,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_found_in_any_case_and_where_they_overlap() {
+    fn phrases_match_in_any_case_and_when_overlapping() {
         const PHRASES: &[(&str, Compare)] = &[
             ("status=", Compare::Literal),
             ("exit status", Compare::Literal),
@@ -292,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_of_a_flexible_phrase_are_any_blanks_or_none() {
+    fn flexible_blank_matches_any_gap() {
         const PHRASES: &[(&str, Compare)] = &[("is not allowed in", Compare::Flexible)];
         for text in ["is not allowed in", "is  not\n> allowed in", "isnotallowedin"] {
             assert_eq!(found(PHRASES, text), [(0, 0, text.len())], "{text}");
@@ -301,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_at_either_end_is_found() {
+    fn phrase_is_found_at_both_ends_of_the_text() {
         const PHRASES: &[(&str, Compare)] = &[("a scale set", Compare::Flexible)];
         assert_eq!(found(PHRASES, "a scale set"), [(0, 0, 11)]);
         assert_eq!(found(PHRASES, "scale set"), []);

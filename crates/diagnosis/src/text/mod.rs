@@ -1,10 +1,10 @@
-//! A text made ready for reading: decoded, and scanned once.
+//! Input text: normalized, and scanned once.
 
 pub(crate) mod clues;
 mod grams;
+pub(crate) mod lexer;
+mod line_wraps;
 mod normalize;
 pub(crate) mod phrases;
 pub(crate) mod scan;
 pub(crate) mod scanned;
-pub(crate) mod words;
-mod wrapped;

@@ -1,15 +1,12 @@
-//! One text out of many costumes: JSON escapes of any depth, HTML, Markdown, mail quoting, terminal
-//! colours, UTF-16.
+//! Decodes JSON escapes of any depth, HTML, Markdown, mail quoting, terminal colors and UTF-16.
 //!
-//! A message is escaped once more by every layer that carries it, and cut or re-wrapped by people on
-//! the way, so nothing here demands valid JSON. Runs of backslashes go, whatever their length, and
-//! what they escaped is put in their place. The text never grows.
+//! Every layer that transports a message escapes it again, and users truncate or re-wrap it, so valid JSON is not
+//! required. A run of backslashes of any length is replaced by the character that it escapes. The text never grows.
 
-/// Text in escapes of escapes is unpacked this many times; each pass already handles any depth of
-/// backslashes, further ones are for mixtures such as `\u0026quot;`.
+/// One pass decodes any depth of backslashes; further ones decode mixtures such as `\u0026quot;`.
 const PASSES: usize = 3;
 
-/// Bytes at which the copying of plain text stops. Everything else is copied in one go.
+/// Bytes that need decoding; all others are copied in bulk.
 static SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let bytes = b"\\&<\r\n*`\x1b\0\xc2\xe2\xef";
@@ -21,19 +18,17 @@ static SPECIAL: [bool; 256] = {
     special
 };
 
-/// Bytes that are tested together.
 const BLOCK: usize = 32;
 
-/// Whether a byte may be special, without a branch, so that many bytes are tested at once. Tabs, other control characters
-/// and what is beyond ASCII pass the test, too.
+/// Tests without a branch, so that the compiler vectorizes it. All control characters and bytes beyond ASCII pass.
 #[allow(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 fn may_be_special(byte: u8) -> bool {
     let is_mark = (byte == b'&') | (byte == b'*') | (byte == b'<');
     is_mark | (byte == b'\\') | (byte == b'`') | (byte.cast_signed() < 0x20)
 }
 
-/// How many bytes are before the first special one.
-fn plain(text: &[u8]) -> Option<usize> {
+/// Returns the number of bytes before the first special one.
+fn plain_len(text: &[u8]) -> Option<usize> {
     let (blocks, rest) = text.as_chunks::<BLOCK>();
     let find = |bytes: &[u8]| bytes.iter().position(|byte| SPECIAL[usize::from(*byte)]);
     for (number, block) in blocks.iter().enumerate() {
@@ -45,7 +40,6 @@ fn plain(text: &[u8]) -> Option<usize> {
     find(rest).map(|at| text.len() - rest.len() + at)
 }
 
-/// HTML's names for characters that matter here.
 const ENTITIES: &[(&[u8], u8)] = &[
     (b"quot;", b'"'),
     (b"#34;", b'"'),
@@ -65,19 +59,19 @@ const ENTITIES: &[(&[u8], u8)] = &[
     (b"#xD;", b' '),
 ];
 
-/// HTML elements that end a line, and those that only mark text.
+/// HTML elements that end a line, and those that only format text.
 const BREAKS: &[&[u8]] = &[b"br", b"p", b"div", b"li", b"tr", b"td", b"th"];
 const MARKS: &[&[u8]] = &[b"b", b"strong", b"em", b"i", b"code", b"pre", b"span", b"a", b"u"];
 
-/// No tag or terminal sequence that is worth dropping is longer.
-const LONGEST_TAG: usize = 96;
+/// Limit of HTML tags and terminal sequences that are removed.
+const MAX_TAG: usize = 96;
 
-/// The text without its costumes, as bytes: it may be cut in the middle of a character.
+/// Returns the decoded text as bytes: it may be truncated within a character.
 pub(crate) fn normalize(input: &[u8]) -> Vec<u8> {
-    let Pass { mut out, mut again, .. } = Pass::over(input);
+    let Pass { mut out, mut again, .. } = Pass::new(input);
     for _ in 1..PASSES {
         if again {
-            let pass = Pass::over(&out);
+            let pass = Pass::new(&out);
             (out, again) = (pass.out, pass.again);
         }
     }
@@ -88,16 +82,16 @@ struct Pass<'a> {
     input: &'a [u8],
     at: usize,
     out: Vec<u8>,
-    /// Whether something was unpacked that may be packed once more.
+    /// Set if decoded text may contain further escapes.
     again: bool,
 }
 
 impl<'a> Pass<'a> {
-    fn over(input: &'a [u8]) -> Self {
+    fn new(input: &'a [u8]) -> Self {
         let mut pass = Self { input, at: 0, out: Vec::with_capacity(input.len()), again: false };
         pass.skip_quoting();
-        while let Some(plain) = plain(pass.rest()) {
-            pass.copy(plain);
+        while let Some(len) = plain_len(pass.rest()) {
+            pass.copy(len);
             pass.special();
         }
         pass.copy(pass.rest().len());
@@ -113,7 +107,7 @@ impl<'a> Pass<'a> {
         self.at += len;
     }
 
-    /// Passes over `len` bytes and writes one in their place.
+    /// Replaces `len` bytes with one.
     fn replace(&mut self, len: usize, byte: u8) {
         self.at += len;
         self.out.push(byte);
@@ -129,22 +123,22 @@ impl<'a> Pass<'a> {
             b'<' => self.tag(),
             b'*' => self.asterisks(),
             b'\x1b' => self.at += escape_sequence(rest),
-            // Markdown's code marks, and every second byte of UTF-16.
+            // Code marks of Markdown, and every second byte of UTF-16.
             b'`' | 0 => self.at += 1,
             _ => self.beyond_ascii(),
         }
     }
 
-    /// The run of backslashes before a quote or a letter is as long as the layers are many.
+    /// Decodes a run of backslashes, whose length depends on the number of layers.
     fn backslashes(&mut self) {
         let run = self.rest().iter().take_while(|byte| **byte == b'\\').count();
-        let behind = &self.rest()[run..];
-        match behind.first() {
-            // Quotes, the ends of wrapped lines, and what Markdown wants escaped.
+        let after = &self.rest()[run..];
+        match after.first() {
+            // Quotes, ends of wrapped lines, and characters that Markdown escapes.
             Some(b'"' | b'\'' | b'/' | b'\n' | b'\r' | b'_' | b'[' | b']' | b'*') => self.at += run,
             Some(b'n') => self.end_line(run + 1),
             Some(b'r') => {
-                let next = behind[1..].iter().find(|byte| **byte != b'\\');
+                let next = after[1..].iter().find(|byte| **byte != b'\\');
                 if matches!(next, Some(b'n' | b'\n' | b'\r')) {
                     self.at += run + 1;
                 } else {
@@ -152,7 +146,7 @@ impl<'a> Pass<'a> {
                 }
             }
             Some(b't') => self.replace(run + 1, b'\t'),
-            Some(b'u') => match behind.get(1..5).and_then(hex) {
+            Some(b'u') => match after.get(1..5).and_then(hex) {
                 Some(code) => self.unicode(run + 5, code),
                 None => self.replace(run, b'\\'),
             },
@@ -163,7 +157,7 @@ impl<'a> Pass<'a> {
     fn unicode(&mut self, len: usize, code: u32) {
         self.at += len;
         let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-        // At most three bytes for the six or more that are passed over.
+        // At most three bytes replace six or more.
         self.out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         self.again |= SPECIAL[usize::from(self.out[self.out.len() - 1])] || code > 0x7f;
     }
@@ -179,7 +173,7 @@ impl<'a> Pass<'a> {
             Some((wanted, b'\n')) => self.end_line(skipped + wanted.len()),
             Some((wanted, byte)) => {
                 self.again |= *byte == b'<';
-                // The quote was escaped before it was marked up.
+                // The quote was escaped in JSON before HTML.
                 if matches!(byte, b'"' | b'\'') && self.out.last() == Some(&b'\\') {
                     self.out.pop();
                 }
@@ -191,12 +185,12 @@ impl<'a> Pass<'a> {
 
     fn tag(&mut self) {
         let rest = self.rest();
-        let inside = &rest[1..rest.len().min(LONGEST_TAG)];
+        let inside = &rest[1..rest.len().min(MAX_TAG)];
         let inside = inside.strip_prefix(b"/").unwrap_or(inside);
         let name = inside.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let ends = matches!(inside.get(name), Some(b'>' | b' ' | b'/'));
         let is = |tags: &[&[u8]]| tags.iter().any(|tag| inside[..name].eq_ignore_ascii_case(tag));
-        let closed = rest[..rest.len().min(LONGEST_TAG)].iter().position(|byte| *byte == b'>');
+        let closed = rest[..rest.len().min(MAX_TAG)].iter().position(|byte| *byte == b'>');
         match closed {
             Some(end) if ends && is(BREAKS) => self.end_line(end + 1),
             Some(end) if ends && is(MARKS) => self.at += end + 1,
@@ -204,7 +198,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Markdown's bold, which people put around the number; a single asterisk stays.
+    /// Removes bold marks of Markdown, often around the number; keeps a single asterisk.
     fn asterisks(&mut self) {
         let run = self.rest().iter().take_while(|byte| **byte == b'*').count();
         if run > 1 {
@@ -219,7 +213,7 @@ impl<'a> Pass<'a> {
             // Typographic quotes.
             [0xe2, 0x80, 0x98 | 0x99, ..] => self.replace(3, b'\''),
             [0xe2, 0x80, 0x9c | 0x9d, ..] => self.replace(3, b'"'),
-            // The frame that Terraform draws around an error, and invisible blanks.
+            // The frame of Terraform errors, and zero-width spaces.
             [0xe2, 0x94, 0x82, ..] | [0xe2, 0x95, 0xb5 | 0xb7, ..] | [0xe2, 0x80, 0x8b, ..] => {
                 self.replace(3, b' ');
             }
@@ -234,7 +228,7 @@ impl<'a> Pass<'a> {
         self.skip_quoting();
     }
 
-    /// `> ` before a line, any number of them.
+    /// Skips any number of `> ` before a line.
     fn skip_quoting(&mut self) {
         let rest = self.rest();
         let marks = rest.iter().take(64).take_while(|byte| matches!(byte, b' ' | b'>')).count();
@@ -244,12 +238,12 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The length of a terminal's colour or cursor sequence.
+/// Returns the length of a terminal's color or cursor sequence.
 fn escape_sequence(text: &[u8]) -> usize {
     if text.get(1) != Some(&b'[') {
         return 1;
     }
-    let parameters = &text[2..text.len().min(LONGEST_TAG)];
+    let parameters = &text[2..text.len().min(MAX_TAG)];
     let end = parameters.iter().position(|byte| (0x40..0x7f).contains(byte));
     end.map_or(1, |end| end + 3)
 }
@@ -262,47 +256,47 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SPECIAL, normalize, plain};
+    use super::{SPECIAL, normalize, plain_len};
 
-    fn shown(input: &str) -> String {
+    fn decoded(input: &str) -> String {
         String::from_utf8(normalize(input.as_bytes())).unwrap()
     }
 
     #[test]
-    fn any_run_of_backslashes_is_one_escape() {
+    fn backslash_run_of_any_length_is_one_escape() {
         for run in [1, 2, 3, 7, 15] {
             let run = "\\".repeat(run);
-            assert_eq!(shown(&format!("a{run}\"b{run}nc{run}td")), "a\"b\nc\td");
-            assert_eq!(shown(&format!("a{run}r{run}nb")), "a\nb");
-            assert_eq!(shown(&format!("{run}u003cb\u{e9}")), "<b\u{e9}");
+            assert_eq!(decoded(&format!("a{run}\"b{run}nc{run}td")), "a\"b\nc\td");
+            assert_eq!(decoded(&format!("a{run}r{run}nb")), "a\nb");
+            assert_eq!(decoded(&format!("{run}u003cb\u{e9}")), "<b\u{e9}");
         }
     }
 
     #[test]
-    fn html_markdown_and_quoting_leave_no_trace() {
-        assert_eq!(shown("a&quot;b&amp;quot;c</br>d<BR />e"), "a\"b\"c\nd\ne");
-        assert_eq!(shown("status=**50**, `x`"), "status=50, x");
-        assert_eq!(shown("status=<b>50</b> <a href=\"x\">y</a>"), "status=50 y");
-        assert_eq!(shown("> a\r\n> > b\n c"), "a\nb\n c");
-        assert_eq!(shown("\u{1b}[31mred\u{1b}[0m \u{2018}q\u{2019}"), "red 'q'");
-        assert_eq!(shown("\\\\\\&quot;a\\&#39;"), "\"a'");
-        assert_eq!(shown("\\u0026quot;\\\\u003cbr\\\\u003ex"), "\"\nx");
+    fn html_markdown_and_quoting_are_removed() {
+        assert_eq!(decoded("a&quot;b&amp;quot;c</br>d<BR />e"), "a\"b\"c\nd\ne");
+        assert_eq!(decoded("status=**50**, `x`"), "status=50, x");
+        assert_eq!(decoded("status=<b>50</b> <a href=\"x\">y</a>"), "status=50 y");
+        assert_eq!(decoded("> a\r\n> > b\n c"), "a\nb\n c");
+        assert_eq!(decoded("\u{1b}[31mred\u{1b}[0m \u{2018}q\u{2019}"), "red 'q'");
+        assert_eq!(decoded("\\\\\\&quot;a\\&#39;"), "\"a'");
+        assert_eq!(decoded("\\u0026quot;\\\\u003cbr\\\\u003ex"), "\"\nx");
     }
 
     #[test]
-    fn every_special_byte_is_found_wherever_it_is() {
+    fn special_bytes_are_found_at_every_offset() {
         for byte in 0..=u8::MAX {
             for at in 0..70 {
                 let mut text = [b'a'; 70];
                 text[at] = byte;
                 let found = SPECIAL[usize::from(byte)].then_some(at);
-                assert_eq!(plain(&text), found, "{byte:#x} at {at}");
+                assert_eq!(plain_len(&text), found, "{byte:#x} at {at}");
             }
         }
     }
 
     #[test]
-    fn utf16_reads_as_its_ascii() {
+    fn utf16_is_decoded_to_ascii() {
         let utf16: Vec<u8> = "exit status=50".bytes().flat_map(|byte| [byte, 0]).collect();
         assert_eq!(normalize(&utf16), b"exit status=50");
     }

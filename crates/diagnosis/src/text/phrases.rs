@@ -1,15 +1,13 @@
-//! Which phrases of wordings a text has, and where.
+//! Phrases of wordings found in a text, with their positions.
 
 include!(concat!(env!("OUT_DIR"), "/phrases.rs"));
 
-/// As many places of a phrase are kept.
-const MOST_PLACES: usize = 32;
-/// No URL that is worth following is longer.
-const LONGEST_URL: usize = 512;
+const MAX_PLACES: usize = 32;
+const MAX_URL: usize = 512;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phrases {
-    /// By index of the phrase; empty if the text has none.
+    /// Indexed by phrase; empty if the text has no phrase.
     places: Vec<Vec<u32>>,
 }
 
@@ -18,7 +16,7 @@ impl Phrases {
         self.places.is_empty()
     }
 
-    /// Adds a phrase that stands from `start` to `end`; returns whether more of its places are wanted.
+    /// Adds a phrase from `start` to `end`; returns false if no more of its places are needed.
     pub(crate) fn add(&mut self, text: &[u8], index: usize, start: usize, end: usize) -> bool {
         let phrase = PHRASES[index];
         let is_name = !phrase.contains(' ');
@@ -30,21 +28,20 @@ impl Phrases {
         }
         let places = &mut self.places[index];
         places.extend(u32::try_from(start));
-        places.len() < MOST_PLACES
+        places.len() < MAX_PLACES
     }
 
-    /// Whether the text has any of these phrases.
     pub(crate) fn has_any(&self, numbers: &[usize]) -> bool {
         numbers.iter().any(|number| self.places.get(*number).is_some_and(|all| !all.is_empty()))
     }
 
-    /// Where a phrase starts, in the order of the text.
+    /// Returns the starts of a phrase, in the order of the text.
     pub(crate) fn places(&self, number: usize) -> impl Iterator<Item = usize> {
         self.places.get(number).into_iter().flatten().map(|at| *at as usize)
     }
 }
 
-/// Whether a phrase of one word is a word of its own. One that ends or begins with a mark is a part of a name.
+/// Checks that a one-word phrase is a separate word. A phrase that starts or ends with a mark may be part of a name.
 fn is_word(text: &[u8], phrase: &str, start: usize, end: usize) -> bool {
     let joins = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let open = |byte: Option<u8>| byte.is_some_and(|byte| !byte.is_ascii_alphanumeric());
@@ -54,10 +51,10 @@ fn is_word(text: &[u8], phrase: &str, start: usize, end: usize) -> bool {
         && (open(bytes.last().copied()) || !joins(text.get(end)))
 }
 
-/// Whether a name is a part of a link to a page about it.
+/// Checks for a link to a page about the name.
 fn is_in_url(text: &[u8], phrase: &str, start: usize) -> bool {
     let names_host = phrase.contains('.') || phrase.contains('/') || phrase.contains('-');
-    let before = &text[start.saturating_sub(LONGEST_URL)..start];
+    let before = &text[start.saturating_sub(MAX_URL)..start];
     let is_end =
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'(' | b'<');
     let token = before.iter().rposition(is_end).map_or(before, |end| &before[end + 1..]);

@@ -1,8 +1,7 @@
-//! All phrases that matter, found in one pass.
+//! Finds all anchors, clues and phrases of wordings in one pass.
 //!
-//! An [`Anchor`] is a word around which a fact stands; whoever uses it reads the surroundings, which
-//! may be wrapped or marked up, so anchors are single words. A [`Clue`] is a phrase of a log that
-//! tells for a cause. Phrases of wordings are found in the same pass.
+//! An [`Anchor`] is a word next to a fact; the text around it may be wrapped or marked up, so anchors are single words.
+//! A [`Clue`] is a log phrase that indicates a cause.
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
@@ -11,7 +10,6 @@ use crate::text::clues::{CLUES, Clue};
 use crate::text::grams::{Compare, Grams};
 use crate::text::phrases::{PHRASES, Phrases};
 
-/// A word around which a fact stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Processing,
@@ -55,11 +53,9 @@ pub(crate) enum Anchor {
     ErrorCode,
     /// `exit status=` in another language.
     ForeignStatus,
-    /// A variable of the scripts.
     LocalExitCode,
 }
 
-/// What was found, and where it starts and ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) at: u32,
@@ -67,7 +63,6 @@ pub(crate) struct Hit {
     pub(crate) mark: Mark,
 }
 
-/// An anchor or a clue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Anchor(Anchor),
@@ -84,7 +79,7 @@ impl Hit {
     }
 }
 
-/// The anchors' spellings; case does not matter.
+/// Spellings of anchors; case does not matter.
 const ANCHORS: &[(&str, Anchor)] = &[
     ("processing", Anchor::Processing),
     ("provisioning of", Anchor::Provisioning),
@@ -189,9 +184,9 @@ static GRAMS: LazyLock<Grams> = LazyLock::new(|| {
     Grams::new(anchors.chain(clues).chain(wordings))
 });
 
-/// Anchors and clues in the order of the text, and the phrases of wordings.
+/// Returns anchors and clues in the order of the text, and the phrases of wordings.
 ///
-/// Of anchors and clues that overlap, the longest of those that start first counts, so that no clue hides in another.
+/// If anchors and clues overlap, the longest of those that start first counts, so that no clue hides in another.
 pub(crate) fn scan(text: &[u8]) -> (Vec<Hit>, Phrases) {
     let mut all: Vec<Hit> = Vec::new();
     let mut phrases = Phrases::default();
@@ -227,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_phrase_is_found_by_itself() {
+    fn phrases_are_found_alone() {
         for (text, anchor) in ANCHORS {
             assert_eq!(scan(text.as_bytes()).0[0].mark, Mark::Anchor(*anchor), "{text}");
         }
@@ -240,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_is_small_so_that_hostile_text_cannot_make_the_list_large() {
+    fn hit_is_small_to_bound_the_list_of_hostile_text() {
         assert_eq!(size_of::<Hit>(), 8);
     }
 }

@@ -1,14 +1,13 @@
-//! A text made ready for reading: undressed, and scanned once.
+//! Normalized and scanned text.
 
+use crate::text::line_wraps::{join_lines, join_numbers};
 use crate::text::normalize::normalize;
 use crate::text::phrases::Phrases;
 use crate::text::scan::{Hit, scan};
-use crate::text::wrapped::{joined, rejoined};
 
-/// A text of more than this is cut: places in it are kept in 32 bits, and nobody pastes as much.
-const LONGEST: usize = 1 << 30;
+/// Longer texts are truncated: positions have 32 bits.
+const MAX_BYTES: usize = 1 << 30;
 
-/// A normalised text and what was found in it.
 pub(crate) struct Text {
     pub(crate) bytes: Vec<u8>,
     pub(crate) hits: Vec<Hit>,
@@ -16,14 +15,14 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    pub(crate) fn of(input: &[u8]) -> Self {
-        let input = rejoined(&input[..input.len().min(LONGEST)]);
+    pub(crate) fn new(input: &[u8]) -> Self {
+        let input = join_numbers(&input[..input.len().min(MAX_BYTES)]);
         Self::scanned(normalize(&input))
     }
 
-    /// The same text in one line, if it is one that a terminal may have cut into several.
+    /// Returns the text in one line, if a terminal may have wrapped it.
     pub(crate) fn in_one_line(&self) -> Option<Self> {
-        joined(&self.bytes).map(Self::scanned)
+        join_lines(&self.bytes).map(Self::scanned)
     }
 
     fn scanned(bytes: Vec<u8>) -> Self {

@@ -1,9 +1,8 @@
-//! One test per folder: `input.txt` is diagnosed and must show everything in `expected.json`.
+//! One test per directory: the diagnosis of `input.txt` must match `expected.json`.
 //!
-//! `expected.json` is a part of the `explain` document: members that it leaves out may be anything,
-//! the number of diagnoses and everything that it has must fit. `rule` is the rule that fits, which the
-//! document does not have. `hints` is what the caller knows. `disproves` is a rule that infers a cause without a
-//! line that proves it, and that this text shows to be wrong although its code fits.
+//! `expected.json` is a part of the `explain` document: omitted members may have any value; the number of diagnoses and
+//! all other members must match. In addition, `rule` is the matching rule, `hints` are the hints of the caller, and
+//! `disproves` is a rule that infers a cause from the code alone, and that must not match this text.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Arguments, Trial};
 use mooring_codes::{Os, image_date};
-use mooring_diagnosis::{Confidence, Hints, LONGEST_LINE, diagnose, rule_names, to_json};
+use mooring_diagnosis::{Confidence, Hints, MAX_LINE_CHARS, diagnose, rule_names, to_json};
 use serde_json::Value;
 
 fn main() {
@@ -23,13 +22,13 @@ fn main() {
         .filter(|path| path.is_dir())
         .collect();
     cases.sort();
-    let mut trials = vec![Trial::test("there_are_at_least_a_hundred_cases", {
+    let mut trials = vec![Trial::test("corpus_has_at_least_a_hundred_cases", {
         let count = cases.len();
         move || if count >= 100 { Ok(()) } else { Err(format!("{count} cases").into()) }
     })];
-    trials.push(Trial::test("every_rule_is_expected_by_a_case", {
+    trials.push(Trial::test("rules_are_all_expected_by_a_case", {
         let cases = cases.clone();
-        move || every_rule_is_expected(&cases).map_err(Into::into)
+        move || check_rules(&cases).map_err(Into::into)
     }));
     trials.extend(cases.into_iter().map(|path| {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -38,8 +37,8 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// A rule that no case names could be deleted unnoticed; the case of a deleted rule fails.
-fn every_rule_is_expected(cases: &[PathBuf]) -> Result<(), String> {
+/// Checks that a case names each rule, so that no rule can be deleted unnoticed.
+fn check_rules(cases: &[PathBuf]) -> Result<(), String> {
     let mut named = BTreeSet::new();
     for case in cases {
         let expected = expected(case);
@@ -61,23 +60,23 @@ fn check(path: &Path) -> Result<(), String> {
     for diagnosis in &diagnoses {
         let lines = diagnosis.evidence.iter().map(|evidence| &evidence.line);
         for line in lines.clone() {
-            assert!(line.chars().count() <= LONGEST_LINE, "a line that is too long: {line}");
-            assert!(!line.chars().any(char::is_control), "a control character: {line:?}");
+            assert!(line.chars().count() <= MAX_LINE_CHARS, "line too long: {line}");
+            assert!(!line.chars().any(char::is_control), "control character: {line:?}");
         }
         let sure = diagnosis.confidence == Confidence::High;
         assert!(!sure || lines.count() > 0, "high confidence without evidence");
         assert!(!diagnosis.actions.is_empty(), "no action");
     }
     if let Some(rule) = expected["disproves"].as_str() {
-        assert!(rule_names().any(|name| name == rule), "no rule is called {rule}");
-        assert!(!diagnoses.iter().any(|one| one.rule == Some(rule)), "{rule} fits");
+        assert!(rule_names().any(|name| name == rule), "unknown rule {rule}");
+        assert!(!diagnoses.iter().any(|one| one.rule == Some(rule)), "{rule} matches");
     }
     let document = to_json(&diagnoses);
     let mut actual: Value = serde_json::from_str(&document).unwrap();
     for (index, diagnosis) in diagnoses.iter().enumerate() {
         actual["diagnoses"][index]["rule"] = diagnosis.rule.into();
     }
-    fits(&expected["diagnoses"], &actual["diagnoses"], "diagnoses")
+    matches(&expected["diagnoses"], &actual["diagnoses"], "diagnoses")
         .map_err(|difference| format!("{difference}\n{document}"))
 }
 
@@ -88,16 +87,16 @@ fn hints(value: &Value) -> Hints {
     Hints { os, image_date }
 }
 
-/// Whether `actual` has everything that `expected` has.
-fn fits(expected: &Value, actual: &Value, at: &str) -> Result<(), String> {
+/// Checks that `actual` has all members of `expected`.
+fn matches(expected: &Value, actual: &Value, at: &str) -> Result<(), String> {
     match (expected, actual) {
         (Value::Object(members), Value::Object(_)) => members
             .iter()
-            .try_for_each(|(name, value)| fits(value, &actual[name], &format!("{at}.{name}"))),
+            .try_for_each(|(name, value)| matches(value, &actual[name], &format!("{at}.{name}"))),
         (Value::Array(expected), Value::Array(actual)) if expected.len() == actual.len() => {
             let pairs = expected.iter().zip(actual).enumerate();
             pairs.into_iter().try_for_each(|(index, (expected, actual))| {
-                fits(expected, actual, &format!("{at}[{index}]"))
+                matches(expected, actual, &format!("{at}[{index}]"))
             })
         }
         (expected, actual) if expected == actual => Ok(()),

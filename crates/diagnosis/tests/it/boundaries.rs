@@ -1,4 +1,4 @@
-//! The first and the last day, second and code for which a rule holds.
+//! Boundaries of rules: dates, seconds and codes.
 
 use mooring_codes::{Date, Os};
 use mooring_diagnosis::{Hints, decode, diagnose};
@@ -14,9 +14,9 @@ fn rule(text: &str, day: Option<Date>) -> Option<&'static str> {
 }
 
 #[test]
-fn durations_of_a_rule_begin_and_end_where_the_scripts_do() {
+fn rules_apply_exactly_within_their_durations() {
     let old = Date::new(2022, 1, 1);
-    // Code, output, image, rule, and the first and last second of it.
+    // Code, output, image, rule, and its first and last second.
     for (code, output, day, name, first, last) in [
         (2, "", None, "budget-by-time", 760, 899),
         (124, "", None, "command-timed-out", 0, 599),
@@ -36,7 +36,7 @@ fn durations_of_a_rule_begin_and_end_where_the_scripts_do() {
 }
 
 #[test]
-fn dates_of_a_rule_begin_and_end_with_the_images_that_have_the_fault() {
+fn rules_apply_exactly_to_their_image_dates() {
     let day = |(year, month, day)| Date::new(year, month, day).unwrap();
     // Code, output, rule; the day before, the first, the last and the day after.
     for (code, output, name, before, first, last, after) in [
@@ -72,21 +72,21 @@ fn dates_of_a_rule_begin_and_end_with_the_images_that_have_the_fault() {
 }
 
 #[test]
-fn the_step_is_named_for_codes_that_stop_one() {
+fn running_step_is_named_for_timeout_codes_only() {
     let output = "+ logs_to_events AKS.CSE.ensureContainerd ensureContainerd\\n+ sleep 5";
     for (code, is_named) in [(2, true), (124, true), (137, true), (50, false), (1, false)] {
         let text = report(code, 800, output);
         let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
         assert_eq!(diagnosis.summary.contains("ensureContainerd"), is_named, "{code}");
     }
-    // A name that was cut does not replace the one before.
+    // A truncated name does not replace the previous one.
     let cut = report(124, 800, &format!("{output}\\n+ logs_to_events AKS.CSE. "));
     let diagnosis = &diagnose(cut.as_bytes(), Hints::default())[0];
     assert!(diagnosis.summary.contains("ensureContainerd"), "{}", diagnosis.summary);
 }
 
 #[test]
-fn names_of_linux_errors_are_no_codes_of_a_windows_node() {
+fn linux_error_names_are_ignored_on_windows_nodes() {
     let name = "VMExtensionError_OutboundConnFail";
     let windows = format!(
         "{name}: VM has reported a failure when processing extension 'windows-cse-agent-0' (publisher 'Microsoft.Compute' and type \

@@ -1,8 +1,8 @@
 //! Tests of diagnoses beyond the corpus.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod behavior;
 mod boundaries;
+mod context;
 mod fleet;
-mod promises;
 mod properties;
-mod surroundings;

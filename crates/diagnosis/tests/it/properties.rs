@@ -1,4 +1,4 @@
-//! What must hold for any input, and for every case of the corpus in any costume.
+//! Properties of any input, and of every corpus case in any encoding.
 
 use std::fs;
 use std::path::Path;
@@ -17,8 +17,8 @@ struct Case {
 
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let folders = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
-    let mut cases: Vec<Case> = folders
+    let directories = fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path());
+    let mut cases: Vec<Case> = directories
         .filter(|path| path.is_dir())
         .map(|path| {
             let input = fs::read(path.join("input.txt")).unwrap();
@@ -30,7 +30,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     cases
 });
 
-/// Texts of the corpus with the cause that their wording names.
+/// Corpus texts with the cause of their wording.
 static CAUSES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut causes = Vec::new();
@@ -53,28 +53,27 @@ fn reasons(text: &str) -> Vec<String> {
     diagnose(text.as_bytes(), Hints::default()).into_iter().map(|one| one.reason).collect()
 }
 
-/// The codes of a text's bootstraps, in the order of the text.
+/// Returns the bootstrap codes in the order of the text.
 fn codes(input: &[u8]) -> Vec<i32> {
     let ours = decode(input).into_iter().filter(|one| one.outcome != Outcome::NotABootstrap);
     ours.filter_map(|one| one.code).collect()
 }
 
-/// Codes that would be wrong for a part of this case.
+/// Returns wrong codes for a part of a case.
 ///
-/// An outer 1 is none: it says only that something failed. And where the name of another extension is
-/// cut off its message, nothing tells that the message is not the bootstrap's; nor, where a report's
-/// head is cut off, that another one was in its output.
+/// An outer 1 is not wrong: it only means that something failed. Without its head, a message of another extension, or a
+/// report in the output of another, cannot be distinguished from the bootstrap's.
 fn wrong_codes(case: &Case, part: &[u8]) -> Vec<i32> {
     if ["both-extensions", "decoy-report-in-output"].contains(&case.name.as_str()) {
         return Vec::new();
     }
     let ours = decode(part).into_iter().filter(|one| one.outcome != Outcome::NotABootstrap);
     let outer = [Some(FoundBy::OuterStatus), Some(FoundBy::VmssStatus)];
-    let told = ours.filter(|one| one.code != Some(1) || !outer.contains(&one.found_by));
-    told.filter_map(|one| one.code).filter(|code| !case.codes.contains(code)).collect()
+    let specific = ours.filter(|one| one.code != Some(1) || !outer.contains(&one.found_by));
+    specific.filter_map(|one| one.code).filter(|code| !case.codes.contains(code)).collect()
 }
 
-/// Cases that are plain text and have a code.
+/// Plain-text cases with a code.
 fn coded() -> impl Strategy<Value = &'static Case> {
     let indices: Vec<usize> = CASES
         .iter()
@@ -86,7 +85,6 @@ fn coded() -> impl Strategy<Value = &'static Case> {
     prop::sample::select(indices).prop_map(|index| &CASES[index])
 }
 
-/// Lines that say nothing.
 fn noise() -> impl Strategy<Value = String> {
     prop::collection::vec("[a-z ,.]{0,60}", 0..5).prop_map(|lines| lines.join("\n") + "\n")
 }
@@ -103,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_before_a_secret_hides_it(
+    fn secret_is_redacted_after_any_text(
         words in prop::collection::vec(
             prop::sample::select(vec![
                 "token", "password", "-u", "-p", "sshpass", "is", "bearer", "key", "private", "=", ":", ": ", "://", "@",
@@ -120,24 +118,24 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_decoded_without_a_panic(input in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn arbitrary_bytes_do_not_panic(input in prop::collection::vec(any::<u8>(), 0..2000)) {
         let diagnoses = diagnose(&input, Hints::default());
         prop_assert!(serde_json::from_str::<serde_json::Value>(&to_json(&diagnoses)).is_ok());
     }
 
     #[test]
-    fn a_case_in_json_strings_has_the_same_codes(case in coded(), times in 1_usize..5) {
+    fn nested_json_strings_keep_the_codes(case in coded(), times in 1_usize..5) {
         prop_assert_eq!(&codes(as_json(text(case), times).as_bytes()), &case.codes, "{}", case.name);
     }
 
     #[test]
-    fn noise_around_a_case_changes_nothing(case in coded(), before in noise(), behind in noise()) {
-        let noisy = format!("{before}\n{}\n{behind}", text(case));
+    fn noise_keeps_the_codes(case in coded(), before in noise(), after in noise()) {
+        let noisy = format!("{before}\n{}\n{after}", text(case));
         prop_assert_eq!(&codes(noisy.as_bytes()), &case.codes, "{}", case.name);
     }
 
     #[test]
-    fn line_ends_and_quoting_change_nothing(case in coded(), crlf: bool, marks in 0_usize..3) {
+    fn line_ends_and_quoting_keep_the_codes(case in coded(), crlf: bool, marks in 0_usize..3) {
         let prefix = "> ".repeat(marks);
         let end = if crlf { "\r\n" } else { "\n" };
         let lines: Vec<String> = text(case).lines().map(|line| format!("{prefix}{line}")).collect();
@@ -145,13 +143,13 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_head_never_makes_a_wrong_code(case in coded(), cut: prop::sample::Index) {
+    fn missing_head_gives_no_wrong_code(case in coded(), cut: prop::sample::Index) {
         let cut = cut.index(case.input.len());
         prop_assert_eq!(wrong_codes(case, &case.input[cut..]), Vec::<i32>::new(), "{} after {}", case.name, cut);
     }
 
     #[test]
-    fn a_cut_and_escaped_head_never_makes_a_wrong_code(
+    fn missing_head_of_escaped_text_gives_no_wrong_code(
         case in coded(), times in 1_usize..4, cut: prop::sample::Index,
     ) {
         let escaped = as_json(text(case), times);
@@ -160,18 +158,18 @@ proptest! {
     }
 
     #[test]
-    fn a_cause_is_the_same_in_json_strings_and_noise(
-        index in any::<prop::sample::Index>(), times in 0_usize..4, before in noise(), behind in noise(), marks in 0_usize..3,
+    fn nested_json_strings_and_noise_keep_the_cause(
+        index in any::<prop::sample::Index>(), times in 0_usize..4, before in noise(), after in noise(), marks in 0_usize..3,
     ) {
         let (text, reason) = index.get(&CAUSES);
         let prefix = "> ".repeat(marks);
         let lines: Vec<String> = as_json(text, times).lines().map(|line| format!("{prefix}{line}")).collect();
-        let noisy = format!("{before}\n{}\n{behind}", lines.join("\n"));
+        let noisy = format!("{before}\n{}\n{after}", lines.join("\n"));
         prop_assert_eq!(reasons(&noisy), vec![reason.clone()]);
     }
 
     #[test]
-    fn damaged_cases_are_decoded_without_a_panic(
+    fn damaged_cases_do_not_panic(
         case in coded(), at: prop::sample::Index, bytes in prop::collection::vec(any::<u8>(), 0..8), cut: prop::sample::Index,
     ) {
         let mut input = case.input.clone();

@@ -77,7 +77,7 @@ impl Harness {
 
     pub(crate) fn of(scenario: &Scenario, options: Options) -> (Self, Running) {
         let start: Timestamp = START.parse().unwrap();
-        let shell = Shell::new(World::new(scenario, 7, start, options));
+        let shell = Shell::new(Cluster::new(scenario, 7, start, options));
         shell.with(|world, now| rbac::grant(world.kubernetes_mut(), now));
         let running = shell.start();
         let harness = Self {

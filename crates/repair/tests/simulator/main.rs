@@ -38,7 +38,7 @@ use mooring_testbed::on_all_cores;
 use mooring_workflow::EffectResult;
 use mooring_workflow::Outcome as Checked;
 use mooring_workflow::approval::Approval;
-use mooring_workflow::journal::{Tail, decode, encode, follow};
+use mooring_workflow::journal::{decode, encode, follow};
 use mooring_workflow::store::JournalPlace;
 use serde_json::Value;
 
@@ -313,7 +313,7 @@ fn journal(harness: &Harness) -> Value {
 fn rewrite(harness: &Harness, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(String, Entry)>) {
     let object = journal(harness);
     let text = object["data"]["journal"].as_str().unwrap();
-    let records: Vec<Record> = decode(text, Tail::Whole).unwrap();
+    let records: Vec<Record> = decode(text).unwrap();
     let at = records[0].at;
     let lines = records.into_iter().map(|record| (record.run, record.entry)).collect();
     let mut records: Vec<Record> = Vec::new();

@@ -47,7 +47,7 @@ fn the_golden_sentences() {
         (
             verdict(&linux(251, "")),
             Reason::CseFailed,
-            "CSE exited with code 251: The code is none that AKS's scripts are known to use. Check where the number was read from, and read /var/log/azure/cluster-provision.log on the node. See VM extension logs for details.",
+            "CSE exited with code 251: The AKS bootstrap scripts do not define this code. Check the source of the number, and read /var/log/azure/cluster-provision.log on the node. See VM extension logs for details.",
         ),
         (
             verdict(&linux(50, "")),

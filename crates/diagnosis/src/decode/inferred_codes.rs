@@ -1,21 +1,21 @@
-//! Codes that nobody has written as a number: AKS's names and sentences, and ARM's own errors.
+//! Codes that are not written as numbers: AKS error names and messages, and ARM errors.
 
 use mooring_codes::{Date, ExitCode, Os, by_name, image_date};
 
 use crate::decode::decoded::{FoundBy, Outcome, Situation};
 use crate::decode::decoded_message::DecodedMessage;
-use crate::decode::interpret::tell;
+use crate::decode::interpret::interpret;
 use crate::read::message::{Found, Opener};
 use crate::read::reading::Read;
 
-/// AKS's names and sentences count where no message has a better code.
-pub(crate) fn add_names(read: &Read<'_>, told: &mut Vec<DecodedMessage>, day: Option<Date>) {
-    let is_ours = |told: &DecodedMessage| told.decoded.outcome != Outcome::NotABootstrap;
-    if told.iter().any(|one| is_ours(one) && one.decoded.code.is_some() && !one.weak) {
+/// Adds the codes of AKS names and messages, unless a message has a better code.
+pub(crate) fn add_names(read: &Read<'_>, messages: &mut Vec<DecodedMessage>, day: Option<Date>) {
+    let is_ours = |one: &DecodedMessage| one.decoded.outcome != Outcome::NotABootstrap;
+    if messages.iter().any(|one| is_ours(one) && one.decoded.code.is_some() && !one.weak) {
         return;
     }
-    let windows = read.loose.says_windows
-        || told.iter().any(|one| is_ours(one) && one.decoded.os == Some(Os::Windows));
+    let windows = read.loose.is_windows
+        || messages.iter().any(|one| is_ours(one) && one.decoded.os == Some(Os::Windows));
     if windows {
         return;
     }
@@ -30,16 +30,16 @@ pub(crate) fn add_names(read: &Read<'_>, told: &mut Vec<DecodedMessage>, day: Op
     }
     codes.dedup_by_key(|(_, found)| found.value);
     let mut codes = codes.into_iter();
-    if let Some(message) = told.iter_mut().find(|one| is_ours(one)) {
-        if let Some(picked) = codes.next() {
-            give(message, picked);
+    if let Some(message) = messages.iter_mut().find(|one| is_ours(one)) {
+        if let Some(code) = codes.next() {
+            set_code(message, code);
         }
         return;
     }
-    for picked in codes {
-        let mut message = nothing_but(read, picked.1.at);
-        give(&mut message, picked);
-        told.push(message);
+    for code in codes {
+        let mut message = message_without_code(read, code.1.at);
+        set_code(&mut message, code);
+        messages.push(message);
     }
 }
 
@@ -54,17 +54,17 @@ fn named_code(name: &str, day: Option<Date>) -> Option<i64> {
     Some(row.number.into())
 }
 
-fn give(told: &mut DecodedMessage, (by, found): (FoundBy, Found<i64>)) {
-    told.decoded.code = i32::try_from(found.value).ok();
-    told.decoded.found_by = Some(by);
-    told.decoded.outcome = Outcome::Failed;
-    told.decoded.situation = None;
-    told.decoded.os = Some(Os::Linux);
-    told.at = Some(found.at);
-    told.weak = false;
+fn set_code(message: &mut DecodedMessage, (by, found): (FoundBy, Found<i64>)) {
+    message.decoded.code = i32::try_from(found.value).ok();
+    message.decoded.found_by = Some(by);
+    message.decoded.outcome = Outcome::Failed;
+    message.decoded.situation = None;
+    message.decoded.os = Some(Os::Linux);
+    message.at = Some(found.at);
+    message.weak = false;
 }
 
-/// A failure of which only an ARM code, or an unknown name of AKS, is told.
+/// Returns a failure that has only an ARM error code or an unknown AKS name.
 pub(crate) fn arm_code_alone(read: &Read<'_>) -> Option<DecodedMessage> {
     if read.loose.run_command {
         return None;
@@ -75,9 +75,9 @@ pub(crate) fn arm_code_alone(read: &Read<'_>) -> Option<DecodedMessage> {
         (None, Some(code)) => Found { value: code.value.to_owned(), at: code.at },
         (None, None) => return None,
     };
-    let mut told = nothing_but(read, found.at);
+    let mut message = message_without_code(read, found.at);
     let code = found.value.to_ascii_lowercase();
-    told.decoded.situation = Some(match code.as_str() {
+    message.decoded.situation = Some(match code.as_str() {
         "vmextensionprovisioningtimeout" | "vmextensionerror_provisioningtimeout" => {
             Situation::TimedOut
         }
@@ -87,26 +87,26 @@ pub(crate) fn arm_code_alone(read: &Read<'_>) -> Option<DecodedMessage> {
         }
         _ => Situation::ArmCodeOnly,
     });
-    told.decoded.arm_code = Some(found.value);
-    Some(told)
+    message.decoded.arm_code = Some(found.value);
+    Some(message)
 }
 
-/// The end of a report whose head is cut off: a bootstrap, and its code is lost.
+/// Returns the failure of a report without its head, and so without its code.
 pub(crate) fn report_without_head(read: &Read<'_>) -> Option<DecodedMessage> {
     let ran = read.loose.duration.is_some() && !read.loose.run_command;
-    ran.then(|| nothing_but(read, 0))
+    ran.then(|| message_without_code(read, 0))
 }
 
-/// A failure of which nothing is known yet but what stands outside of messages.
-fn nothing_but(read: &Read<'_>, at: usize) -> DecodedMessage {
+/// Returns a failure with the facts outside of messages.
+fn message_without_code(read: &Read<'_>, at: usize) -> DecodedMessage {
     let mut message = read.loose.clone();
     message.opener = Opener::Sentence;
     message.span = 0..read.text.len();
-    let mut told = tell(read, &message);
-    told.decoded.outcome = Outcome::NoCode;
-    told.decoded.code = None;
-    told.decoded.found_by = None;
-    told.at = Some(at);
-    told.weak = false;
-    told
+    let mut message = interpret(read, &message);
+    message.decoded.outcome = Outcome::NoCode;
+    message.decoded.code = None;
+    message.decoded.found_by = None;
+    message.at = Some(at);
+    message.weak = false;
+    message
 }

@@ -1,4 +1,4 @@
-//! What a diagnosis promises, code by code and text by text.
+//! Guarantees of diagnoses, by code and by text.
 
 use mooring_codes::{Os, Reach, Status, all};
 use mooring_diagnosis::{Confidence, Hints, Outcome, decode, diagnose, diagnose_code, to_json};
@@ -10,15 +10,15 @@ fn report(code: i32, output: &str) -> String {
 }
 
 #[test]
-fn every_code_that_can_end_a_bootstrap_has_an_answer_with_an_action() {
+fn bootstrap_exit_codes_have_a_diagnosis_with_an_action() {
     let mut walked = 0;
     for row in all().filter(|row| row.os == Os::Linux && row.status == Status::Current) {
         if !matches!(row.reach, Reach::Node | Reach::Wrapper) {
             continue;
         }
         walked += 1;
-        let told = diagnose(report(row.number, "").as_bytes(), Hints::default());
-        let [diagnosis] = told.as_slice() else { panic!("{row}: {told:?}") };
+        let found = diagnose(report(row.number, "").as_bytes(), Hints::default());
+        let [diagnosis] = found.as_slice() else { panic!("{row}: {found:?}") };
         assert_eq!(diagnosis.reported.code, Some(row.number), "{row}");
         assert_ne!(diagnosis.reason, "UnknownCode", "{row}");
         assert!(!diagnosis.summary.is_empty() && !diagnosis.actions.is_empty(), "{row}");
@@ -28,7 +28,7 @@ fn every_code_that_can_end_a_bootstrap_has_an_answer_with_an_action() {
 }
 
 #[test]
-fn a_missing_oras_is_never_reported_as_a_network_timeout() {
+fn missing_oras_is_not_reported_as_network_timeout() {
     for line in [
         "oras: command not found",
         "timeout: failed to run command 'oras': No such file or directory",
@@ -43,7 +43,7 @@ fn a_missing_oras_is_never_reported_as_a_network_timeout() {
 }
 
 #[test]
-fn without_evidence_nothing_is_sure() {
+fn confidence_is_not_high_without_evidence() {
     for number in -1..=255 {
         for diagnosis in diagnose(report(number, "").as_bytes(), Hints::default()) {
             assert!(diagnosis.confidence < Confidence::High, "{number}");
@@ -52,14 +52,14 @@ fn without_evidence_nothing_is_sure() {
 }
 
 #[test]
-fn an_unknown_code_is_told_as_unknown() {
+fn unknown_code_is_reported_as_unknown() {
     let diagnosis = &diagnose(report(251, "").as_bytes(), Hints::default())[0];
     assert_eq!(diagnosis.reason, "UnknownCode");
     assert_eq!(diagnosis.confidence, Confidence::Low);
 }
 
 #[test]
-fn a_number_without_a_text_is_told_for_both_systems() {
+fn code_without_text_is_diagnosed_for_both_systems() {
     let systems: Vec<_> =
         diagnose_code(50, Hints::default()).iter().map(|diagnosis| diagnosis.os).collect();
     assert_eq!(systems, [Some(Os::Linux), Some(Os::Windows)]);
@@ -68,7 +68,7 @@ fn a_number_without_a_text_is_told_for_both_systems() {
 }
 
 #[test]
-fn the_running_step_is_named_when_time_runs_out() {
+fn timeout_names_the_running_step() {
     let text =
         report(124, "+ logs_to_events AKS.CSE.ensureContainerd ensureContainerd\\n+ sleep 5");
     let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
@@ -77,7 +77,7 @@ fn the_running_step_is_named_when_time_runs_out() {
 }
 
 #[test]
-fn the_report_is_read_as_far_as_it_is_there() {
+fn report_in_a_message_is_decoded() {
     let decoded = &decode(report(51, "+ exit 51").as_bytes())[0];
     let status = decoded.status.as_ref().unwrap();
     assert_eq!(status.code(), Ok(51));
@@ -93,8 +93,11 @@ fn hotfix_in_effect_is_named_with_the_cause() {
             .replace("\"Output\"", &format!("\"Hotfix\":\"{hotfix}\",\"Output\""));
         diagnose(text.as_bytes(), Hints::default())[0].summary.clone()
     };
-    let told = summary("binary=202604.01.0 scripts=202604.01.1");
-    assert!(told.ends_with(" Hotfix in effect: binary=202604.01.0 scripts=202604.01.1."), "{told}");
+    let named = summary("binary=202604.01.0 scripts=202604.01.1");
+    assert!(
+        named.ends_with(" Hotfix in effect: binary=202604.01.0 scripts=202604.01.1."),
+        "{named}"
+    );
     for forged in [
         "",
         "scripts=1",
@@ -106,7 +109,7 @@ fn hotfix_in_effect_is_named_with_the_cause() {
 }
 
 #[test]
-fn the_line_that_names_another_extension_is_quoted() {
+fn other_extension_is_quoted_as_evidence() {
     let text = "\nnode pool np1 of our AKS cluster:\nVM has reported a failure when processing extension 'OmsAgentForLinux'. Error message: \
         \"Enable failed with exit code 52\"\n";
     let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
@@ -115,14 +118,13 @@ fn the_line_that_names_another_extension_is_quoted() {
 }
 
 #[test]
-fn an_empty_answer_is_a_valid_document() {
+fn empty_result_is_a_valid_document() {
     assert_eq!(to_json(&[]), "{\n  \"schema\": \"mooring.explain/v1\",\n  \"diagnoses\": []\n}");
 }
 
-/// Texts made to be slow: each repeats what a reader looks around for. One that looked over the whole text for each
-/// of these would not end within hours; there is no need to measure.
+/// Each text repeats an anchor. A reader that scanned the whole text for each of them would run for hours.
 #[test]
-fn hostile_megabytes_end() {
+fn hostile_megabytes_are_read_in_linear_time() {
     for piece in [
         "processing extension 'a' ",
         "exit status=50 [stdout] ",
@@ -151,7 +153,7 @@ fn hostile_megabytes_end() {
 }
 
 #[test]
-fn another_extension_of_an_instance_view_has_failed_only_if_its_handler_reports_it() {
+fn other_extension_in_an_instance_view_fails_by_its_handler() {
     let view = |message: &str| {
         let text = format!(
             "{{\"vmName\": \"aks-work-1-vmss_0\", \"extensions\": [{{\"name\": \"DependencyAgentLinux\", \"statuses\": \
@@ -164,7 +166,7 @@ fn another_extension_of_an_instance_view_has_failed_only_if_its_handler_reports_
 }
 
 #[test]
-fn region_that_lacks_something_else_is_not_a_wrong_version() {
+fn unsupported_feature_in_region_is_not_a_version_error() {
     let rule = |what: &str| {
         let text =
             format!("Failed to create agent pool np1: {what} is not supported in this region.");

@@ -1,23 +1,21 @@
-//! Lines that nobody wrote: a terminal, a mail or a form has cut the text at its width.
+//! Repairs lines that a terminal, a mail client or a form wrapped at its width.
 //!
-//! Most readers here step over line ends anyway. Two things need more: a word that is cut in two, and
-//! a number that is. Two numbers that stand at the end of one line and the beginning of the next are
-//! most often just that, so they are joined only where the lines show that they were cut at a width.
+//! Most readers skip line ends. Words and numbers that are split by one need more: numbers at the end of one line and
+//! the start of the next are usually separate, so they are joined only if the lines were wrapped at a fixed width.
 
 use std::borrow::Cow;
 
-/// Only what fits on somebody's screen was cut by a terminal.
-const LONGEST: usize = 1 << 16;
+/// Longer texts are not from a terminal.
+const MAX_BYTES: usize = 1 << 16;
 
-/// No screen is narrower, and shorter lines are alike by chance.
-const NARROWEST: usize = 40;
+/// Shorter lines have equal lengths too often.
+const MIN_WIDTH: usize = 40;
 
-/// No exit code has more digits.
-const MOST_DIGITS: usize = 3;
+const MAX_DIGITS: usize = 3;
 
-/// The text with the halves of cut numbers together again.
-pub(crate) fn rejoined(input: &[u8]) -> Cow<'_, [u8]> {
-    if input.len() > LONGEST {
+/// Joins the halves of split numbers.
+pub(crate) fn join_numbers(input: &[u8]) -> Cow<'_, [u8]> {
+    if input.len() > MAX_BYTES {
         return Cow::Borrowed(input);
     }
     let lines: Vec<&[u8]> = input.split(|byte| *byte == b'\n').collect();
@@ -26,8 +24,8 @@ pub(crate) fn rejoined(input: &[u8]) -> Cow<'_, [u8]> {
     let mut start = 0;
     for index in 0..lines.len() {
         let end = start + lines[index].len();
-        if let Some(marks) = cuts_a_number(&lines, index) {
-            out.extend_from_slice(&input[copied..start + shown(lines[index]).len()]);
+        if let Some(marks) = split_number_marks(&lines, index) {
+            out.extend_from_slice(&input[copied..start + trim_cr(lines[index]).len()]);
             copied = end + 1 + marks;
         }
         start = end + 1;
@@ -39,34 +37,34 @@ pub(crate) fn rejoined(input: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// If the end of this line cuts a number, how many quoting marks stand before its second half.
-fn cuts_a_number(lines: &[&[u8]], index: usize) -> Option<usize> {
-    let line = shown(lines[index]);
-    if line.len() < NARROWEST || !line.last()?.is_ascii_digit() {
+/// Returns the number of quoting marks before the second half of a number that this line end splits.
+fn split_number_marks(lines: &[&[u8]], index: usize) -> Option<usize> {
+    let line = trim_cr(lines[index]);
+    if line.len() < MIN_WIDTH || !line.last()?.is_ascii_digit() {
         return None;
     }
-    let next = shown(lines.get(index + 1)?);
+    let next = trim_cr(lines.get(index + 1)?);
     let marks = next.iter().take_while(|byte| matches!(byte, b'>' | b' ')).count();
-    // Indented, not quoted: a new line of its own.
+    // Indented but not quoted: a separate line.
     let marks = if next[..marks].contains(&b'>') || marks == 0 { marks } else { return None };
     let head = line.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let tail = next[marks..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let is_number = (1..MOST_DIGITS).contains(&tail) && head + tail <= MOST_DIGITS;
-    // A date, a time, an address or a decimal begins a line of its own.
-    let goes_on = next.get(marks + tail).is_some_and(|byte| b":-./,%".contains(byte));
-    // Lines that were cut at a width are as long as their neighbours.
-    let before = index.checked_sub(1).map(|before| shown(lines[before]).len());
+    let is_number = (1..MAX_DIGITS).contains(&tail) && head + tail <= MAX_DIGITS;
+    // A date, a time, an address or a decimal number starts a separate line.
+    let continues = next.get(marks + tail).is_some_and(|byte| b":-./,%".contains(byte));
+    // Lines that were wrapped at a width have equal lengths.
+    let before = index.checked_sub(1).map(|before| trim_cr(lines[before]).len());
     let is_full = before == Some(line.len()) || next.len() == line.len();
-    (is_number && !goes_on && is_full).then_some(marks)
+    (is_number && !continues && is_full).then_some(marks)
 }
 
-fn shown(line: &[u8]) -> &[u8] {
+fn trim_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// All lines in one, but for the line ends between two digits: see [`rejoined`].
-pub(crate) fn joined(text: &[u8]) -> Option<Vec<u8>> {
-    if text.len() > LONGEST || memchr::memchr(b'\n', text).is_none() {
+/// Joins all lines, except between two digits: see [`join_numbers`].
+pub(crate) fn join_lines(text: &[u8]) -> Option<Vec<u8>> {
+    if text.len() > MAX_BYTES || memchr::memchr(b'\n', text).is_none() {
         return None;
     }
     let is_digit =
@@ -78,7 +76,7 @@ pub(crate) fn joined(text: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{joined, rejoined};
+    use super::{join_lines, join_numbers};
 
     fn wrapped(text: &str, width: usize, mark: &str) -> Vec<u8> {
         let lines: Vec<String> = text
@@ -90,17 +88,17 @@ mod tests {
     }
 
     #[test]
-    fn a_number_cut_at_the_width_of_its_lines_is_whole_again() {
+    fn number_split_by_a_line_wrap_is_joined() {
         let text = format!("{}status=50 {}", "a".repeat(40), "b".repeat(60));
         for mark in ["", "> "] {
             let input = wrapped(&text, 48, mark);
-            let joined = rejoined(&input).into_owned();
+            let joined = join_numbers(&input).into_owned();
             assert!(joined.windows(10).any(|part| part == b"status=50 "), "{mark}");
         }
     }
 
     #[test]
-    fn numbers_that_were_two_stay_two() {
+    fn separate_numbers_stay_separate() {
         let line = "x".repeat(50);
         for (one, two) in [
             (format!("{line} status=5"), "0 errors found".to_owned()),
@@ -110,13 +108,13 @@ mod tests {
             ("status=5".to_owned(), "0 errors".to_owned()),
         ] {
             let input = format!("{one}\n{two}\n");
-            assert_eq!(&*rejoined(input.as_bytes()), input.as_bytes());
+            assert_eq!(&*join_numbers(input.as_bytes()), input.as_bytes());
         }
     }
 
     #[test]
-    fn words_are_joined_and_numbers_are_not() {
-        assert_eq!(joined(b"sta\ntus=5\n0").unwrap(), b"status=5\n0");
-        assert_eq!(joined(b"one line"), None);
+    fn lines_are_joined_except_between_digits() {
+        assert_eq!(join_lines(b"sta\ntus=5\n0").unwrap(), b"status=5\n0");
+        assert_eq!(join_lines(b"one line"), None);
     }
 }

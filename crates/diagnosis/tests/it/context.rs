@@ -1,4 +1,4 @@
-//! A cause stays the same among what people paste with it: configuration, the state of the cluster, versions, comments.
+//! Causes in texts with pasted context: configuration, cluster state, versions, comments.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ const COMMENTS: &str = "\n\n**Environment**:\n- Kubernetes version: v1.31.8\n- K
     Same here since yesterday. Did you check quota, subnet size and the authorized IP ranges? Any update? A retry helped us.\n";
 
 #[test]
-fn a_cause_stays_the_same_among_what_is_pasted_with_it() {
+fn pasted_context_keeps_the_cause() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut texts = 0;
     for entry in fs::read_dir(corpus).unwrap() {
@@ -66,13 +66,13 @@ fn a_cause_stays_the_same_among_what_is_pasted_with_it() {
         let reason = expected["diagnoses"][0]["reason"].as_str();
         let (Some(_), Some(reason)) = (expected["category"].as_str(), reason) else { continue };
         let text = fs::read_to_string(path.join("input.txt")).unwrap();
-        for around in [
+        for input in [
             format!("{CONFIGURATION}{text}"),
             format!("{CLUSTER}{text}"),
             format!("{QUESTION}{text}{COMMENTS}"),
             format!("{QUESTION}{CONFIGURATION}{text}{CLUSTER}{COMMENTS}"),
         ] {
-            let found = diagnose(around.as_bytes(), Hints::default());
+            let found = diagnose(input.as_bytes(), Hints::default());
             let found = found.first().map(|one| one.reason.as_str());
             assert_eq!(found, Some(reason), "{}", path.display());
             texts += 1;
@@ -82,7 +82,7 @@ fn a_cause_stays_the_same_among_what_is_pasted_with_it() {
 }
 
 #[test]
-fn surroundings_alone_are_no_failure() {
+fn context_without_a_failure_gives_no_diagnosis() {
     for text in [QUESTION, CONFIGURATION, CLUSTER, COMMENTS] {
         let found = diagnose(text.as_bytes(), Hints::default());
         assert!(found.is_empty(), "{text}: {found:?}");

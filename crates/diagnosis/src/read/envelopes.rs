@@ -1,13 +1,13 @@
-//! The sentences around a script: the compute provider's, the guest agent's and the handler's.
+//! Messages of the compute provider, the guest agent and the handler around a script.
 
 use crate::read::message::{Found, Handler, Message, Opener, Silence};
 use crate::read::reading::Read;
-use crate::text::words::{follows, name, owned, phrase, quoted_number};
+use crate::text::lexer::{follows, name, owned, phrase, quoted_number};
 
-/// How far behind its label the guest agent names the extension.
+/// Search distance from the guest agent's label to the extension name.
 const NEAR: usize = 320;
 
-/// `… when processing extension 'X'`.
+/// Reads `… when processing extension 'X'`.
 pub(crate) fn processing(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     if let Some(range) = phrase(text, end, "extension").and_then(|at| name(text, at)) {
@@ -15,21 +15,21 @@ pub(crate) fn processing(read: &mut Read<'_>, at: usize, end: usize) {
     }
 }
 
-/// `Provisioning of VM extension X has timed out`.
+/// Reads `Provisioning of VM extension X has timed out`.
 pub(crate) fn timed_out(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     let Some(range) = phrase(text, end, "VM extension").and_then(|at| name(text, at)) else {
         return;
     };
-    let behind = range.end + usize::from(matches!(text.get(range.end), Some(b'"' | b'\'')));
-    if phrase(text, behind, "has timed out").is_some() {
+    let after = range.end + usize::from(matches!(text.get(range.end), Some(b'"' | b'\'')));
+    if phrase(text, after, "has timed out").is_some() {
         let message = read.open(Opener::Sentence, at);
         message.extension = Some(owned(text, range));
         message.silence = Some(Found { value: Silence::TimedOut, at });
     }
 }
 
-/// `has reported (terminal) failure for VM extension 'X'`, `has not reported status for VM agent`.
+/// Reads `has reported (terminal) failure for VM extension 'X'`, `has not reported status for VM agent`.
 pub(crate) fn reported(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     if phrase(text, end, "status for VM agent").is_some() && follows(text, at, "not") {
@@ -46,7 +46,7 @@ pub(crate) fn reported(read: &mut Read<'_>, at: usize, end: usize) {
     }
 }
 
-/// The guest agent's `[ExtensionOperationError] Timeout(300): …CustomScript…`, outside of a message.
+/// Reads `[ExtensionOperationError] Timeout(300): …CustomScript…` of the guest agent, outside of a message.
 pub(crate) fn operation_error(read: &mut Read<'_>, at: usize, end: usize) {
     let near = &read.text[end..read.text.len().min(end + NEAR)];
     let has = |word: &[u8]| memchr::memmem::find(near, word).is_some();
@@ -56,10 +56,10 @@ pub(crate) fn operation_error(read: &mut Read<'_>, at: usize, end: usize) {
     let value = if has(b"Timeout(") { Silence::TimedOut } else { Silence::HandlerFailed };
     let message = read.open(Opener::Sentence, at);
     message.silence = Some(Found { value, at });
-    message.says_linux = true;
+    message.is_linux = true;
 }
 
-/// `Enable failed: …`, `Enable succeeded: …`.
+/// Reads `Enable failed: …`, `Enable succeeded: …`.
 pub(crate) fn enable(read: &mut Read<'_>, at: usize) {
     let text = read.text;
     let starts = |word: &str| phrase(text, at, word).is_some();
@@ -69,22 +69,22 @@ pub(crate) fn enable(read: &mut Read<'_>, at: usize) {
     }
     let handler = if starts("enable succeeded") { Handler::Succeeded } else { Handler::Failed };
     if starts("enable failed") && !starts("enable failed: failed to execute") {
-        // Within the sentence about a failed handler it is nothing new.
-        let told = |message: &mut Message| message.silence.is_some() && !message.in_streams();
-        if read.current().is_some_and(told) {
+        // Repeats the message about a failed handler.
+        let is_known = |message: &mut Message| message.silence.is_some() && !message.in_streams();
+        if read.current().is_some_and(is_known) {
             return;
         }
     }
     let message = read.handler_message(at);
     message.handler = handler;
-    message.says_linux = true;
+    message.is_linux = true;
 }
 
-/// `Error code: 'C'`: never an exit code, but the handler's word for why there is none.
+/// Reads `Error code: 'C'`: not an exit code, but the handler's reason for its absence.
 pub(crate) fn clarification(read: &mut Read<'_>, end: usize) {
     let Some((code, _)) = quoted_number(read.text, end) else { return };
     let handler = match code {
-        // Bad input, failed downloads, no identity: the script was never started.
+        // Invalid input, failed downloads, no identity: the script did not start.
         20..=30 | 50..=59 | 70..=72 => Handler::Failed,
         // The VM was shutting down.
         3 => Handler::Lost,
@@ -95,7 +95,7 @@ pub(crate) fn clarification(read: &mut Read<'_>, end: usize) {
     }
 }
 
-/// Settings refused or files not fetched. Newer handlers say so without `Enable failed`.
+/// Handles rejected settings and failed downloads, which newer handlers report without `Enable failed`.
 pub(crate) fn refused(read: &mut Read<'_>) {
     if let Some(message) = silent_wrapper(read) {
         message.handler = Handler::Failed;

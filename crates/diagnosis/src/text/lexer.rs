@@ -1,27 +1,27 @@
-//! Reading words, numbers and quoted names where people have wrapped, indented and marked the text.
+//! Reads words, numbers and quoted names in text that was wrapped, indented or marked up.
 
 use std::ops::Range;
 
-/// Blanks between two words are not worth following further.
-const LONGEST_GAP: usize = 80;
+/// Limit of the blanks between two words.
+pub(super) const MAX_GAP: usize = 80;
 
-/// Names of extensions, images and error codes are shorter.
-const LONGEST_NAME: usize = 128;
+/// Limit of names of extensions, images and error codes.
+const MAX_NAME: usize = 128;
 
-/// Code, target and the beginning of a message's sentence are shorter.
-const LONGEST_HEAD: usize = 320;
+/// Limit of the code, target and beginning of a message.
+const MAX_HEAD: usize = 320;
 
-fn is_gap(byte: u8) -> bool {
+pub(super) fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'>' | b'*' | b'|')
 }
 
-/// The place of the first byte that is no blank.
+/// Returns the position of the first byte after blanks and quoting marks.
 pub(crate) fn skip_gap(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
-    at + rest.iter().take(LONGEST_GAP).take_while(|byte| is_gap(**byte)).count()
+    at + rest.iter().take(MAX_GAP).take_while(|byte| is_gap(**byte)).count()
 }
 
-/// The end of `phrase`, if it stands at `at` in any case; one blank of it stands for any blanks.
+/// Returns the end of `phrase` at `at`, in any case; a blank matches any blanks.
 pub(crate) fn phrase(text: &[u8], at: usize, phrase: &str) -> Option<usize> {
     let mut at = skip_gap(text, at);
     for (number, word) in phrase.split(' ').enumerate() {
@@ -41,11 +41,11 @@ pub(crate) fn phrase(text: &[u8], at: usize, phrase: &str) -> Option<usize> {
     Some(at)
 }
 
-/// Whether `phrase` ends right before `end`, but for blanks.
+/// Checks that `phrase` precedes `end`, ignoring blanks.
 pub(crate) fn follows(text: &[u8], end: usize, phrase: &str) -> bool {
     let mut end = end;
     for word in phrase.rsplit(' ') {
-        let gap = text[..end].iter().rev().take(LONGEST_GAP).take_while(|byte| is_gap(**byte));
+        let gap = text[..end].iter().rev().take(MAX_GAP).take_while(|byte| is_gap(**byte));
         end -= gap.count();
         let Some(start) = end.checked_sub(word.len()) else { return false };
         if !text[start..end].eq_ignore_ascii_case(word.as_bytes()) {
@@ -56,8 +56,7 @@ pub(crate) fn follows(text: &[u8], end: usize, phrase: &str) -> bool {
     true
 }
 
-/// A whole number at `at` and its end. Blanks and marks may stand before it, never a letter or a
-/// point behind it.
+/// Reads an integer and returns it with its end. Skips blanks and marks before it; rejects letters and decimals after it.
 pub(crate) fn number(text: &[u8], at: usize) -> Option<(i64, usize)> {
     let start = skip_gap(text, at);
     let rest = text.get(start..)?;
@@ -75,23 +74,22 @@ pub(crate) fn number(text: &[u8], at: usize) -> Option<(i64, usize)> {
         return None;
     }
     let number = std::str::from_utf8(&rest[..end]).ok()?.parse().ok()?;
-    (!may_go_on(number) || !is_cut(text, start + end)).then_some((number, start + end))
+    (!may_be_cut(number) || !is_cut(text, start + end)).then_some((number, start + end))
 }
 
-/// Whether digits may be missing at a code's end: no code is above 255, so 5 may be the head of 51,
-/// but 50 is whole.
-fn may_go_on(number: i64) -> bool {
+/// Returns true if digits may be missing: no code exceeds 255, so 5 may be the start of 51, but 50 is complete.
+fn may_be_cut(number: i64) -> bool {
     (1..=25).contains(&number)
 }
 
-/// Whether somebody has cut the text here and says so.
+/// Checks for an ellipsis or another mark of truncation.
 pub(crate) fn is_cut(text: &[u8], at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     let marks: [&[u8]; 4] = [b"...", "\u{2026}".as_bytes(), b" ... [TRUNCATED]", b"[TRUNCATED]"];
     marks.iter().any(|mark| rest.starts_with(mark))
 }
 
-/// A number that stands in quotes, whose end is therefore known, or bare.
+/// Reads a number in quotes, which show its end, or a bare one.
 pub(crate) fn quoted_number(text: &[u8], at: usize) -> Option<(i64, usize)> {
     let at = skip_gap(text, at);
     match text.get(at) {
@@ -104,7 +102,7 @@ pub(crate) fn quoted_number(text: &[u8], at: usize) -> Option<(i64, usize)> {
     }
 }
 
-/// A number that a line end has cut in two, if what follows shows that it ends there and not before.
+/// Reads a number that a line end splits, if the text after it shows its end.
 pub(crate) fn halves(text: &[u8], at: usize, ends: impl Fn(usize) -> bool) -> Option<(i64, usize)> {
     let digits = |at: usize| {
         let rest = text.get(at..).unwrap_or_default();
@@ -122,7 +120,7 @@ pub(crate) fn halves(text: &[u8], at: usize, ends: impl Fn(usize) -> bool) -> Op
     Some((std::str::from_utf8(&both).ok()?.parse().ok()?, end))
 }
 
-/// What stands in quotes, or the next word where there are none.
+/// Returns the range of a quoted name or of the next word.
 pub(crate) fn name(text: &[u8], at: usize) -> Option<Range<usize>> {
     let at = skip_gap(text, at);
     let (start, quote) = match text.get(at) {
@@ -133,7 +131,7 @@ pub(crate) fn name(text: &[u8], at: usize) -> Option<Range<usize>> {
         _ => (at, None),
     };
     let rest = text.get(start..)?;
-    let mut inside = rest.iter().take(LONGEST_NAME);
+    let mut inside = rest.iter().take(MAX_NAME);
     let len = match quote {
         Some(quote) => inside.position(|byte| *byte == quote)?,
         None => inside.take_while(|byte| is_name(**byte)).count(),
@@ -141,22 +139,21 @@ pub(crate) fn name(text: &[u8], at: usize) -> Option<Range<usize>> {
     (len > 0).then_some(start..start + len)
 }
 
-/// The word around a place: letters, digits and what names are joined with.
+/// Returns the word around a position: letters, digits and `joins`.
 pub(crate) fn word_around(text: &[u8], at: usize, joins: &[u8]) -> Range<usize> {
     let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || joins.contains(byte);
-    let before = text[..at].iter().rev().take(LONGEST_NAME).take_while(is_word).count();
-    let behind = text[at..].iter().take(LONGEST_NAME).take_while(is_word).count();
-    at - before..at + behind
+    let before = text[..at].iter().rev().take(MAX_NAME).take_while(is_word).count();
+    let after = text[at..].iter().take(MAX_NAME).take_while(is_word).count();
+    at - before..at + after
 }
 
-/// Where the value of a key starts: behind its closing quote and a colon or an equals sign. CSV and
-/// YAML write a quote inside of quotes twice.
+/// Returns the start of a key's value, after its closing quote, which CSV and YAML double, and a colon or equals sign.
 pub(crate) fn value(text: &[u8], end: usize) -> Option<usize> {
     let at = skip_gap(text, end + quotes(text, end));
     matches!(text.get(at), Some(b':' | b'=')).then_some(at + 1)
 }
 
-/// How many quotes of one kind stand here: none, one, or one that is written twice.
+/// Counts quotes: none, one, or a doubled one.
 fn quotes(text: &[u8], at: usize) -> usize {
     match text.get(at..) {
         Some([b'"', b'"', ..] | [b'\'', b'\'', ..]) => 2,
@@ -165,18 +162,18 @@ fn quotes(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Whether an object of a JSON list begins shortly before `at`, and another one before it.
+/// Checks that a JSON object begins shortly before `at`, after another object of the same list.
 pub(crate) fn follows_in_list(text: &[u8], at: usize) -> bool {
-    let before = &text[at.saturating_sub(LONGEST_HEAD)..at];
+    let before = &text[at.saturating_sub(MAX_HEAD)..at];
     let Some(start) = memchr::memrchr(b'{', before) else { return false };
     let (outside, inside) = (before[..start].trim_ascii_end(), &before[start..]);
-    let behind_another = outside.strip_suffix(b",").map(<[u8]>::trim_ascii_end);
-    behind_another.is_some_and(|outside| outside.ends_with(b"}"))
+    let before_comma = outside.strip_suffix(b",").map(<[u8]>::trim_ascii_end);
+    before_comma.is_some_and(|outside| outside.ends_with(b"}"))
         && !inside.contains(&b'}')
         && memchr::memmem::find(inside, b"\"message\"").is_some()
 }
 
-/// A name for keeping, without the full stop of its sentence.
+/// Returns a name as a string, without the period that ends its sentence.
 pub(crate) fn owned(text: &[u8], range: Range<usize>) -> String {
     String::from_utf8_lossy(&text[range]).trim_end_matches('.').to_owned()
 }
@@ -190,7 +187,7 @@ mod tests {
     use super::{follows, follows_in_list, name, number, phrase, quoted_number};
 
     #[test]
-    fn a_phrase_is_found_across_wrapped_and_quoted_lines() {
+    fn phrase_matches_across_wrapped_and_quoted_lines() {
         let text = b"failed to execute \n> command: x";
         assert_eq!(phrase(text, 0, "failed to execute command:"), Some(29));
         assert!(follows(text, 28, "to execute command"));
@@ -198,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_ends_where_no_word_goes_on() {
+    fn number_is_rejected_when_letters_follow() {
         assert_eq!(number(b" *50*", 0), Some((50, 4)));
         assert_eq!(number(b"-1 ", 0), Some((-1, 2)));
         for no in [&b"5x"[..], b"5.5", b"x", b"12345678901", b""] {
@@ -212,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_may_be_cut_is_none() {
+    fn possibly_truncated_number_is_rejected() {
         for (text, code) in [("5...", None), ("5 ... [TRUNCATED]", None), ("21\u{2026}", None)] {
             assert_eq!(number(text.as_bytes(), 0).map(|(code, _)| code), code, "{text}");
         }
@@ -222,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_a_list_is_told_from_a_repetition() {
+    fn list_item_is_distinguished_from_a_repetition() {
         let list = br#"[{"message": "a"}, {"code": "c", "message": "processing"#;
         assert!(follows_in_list(list, list.len() - 10));
         for other in
@@ -233,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_in_quotes_or_is_a_word() {
+    fn name_is_quoted_or_a_word() {
         assert_eq!(name(b" 'a b'", 0), Some(2..5));
         assert_eq!(name(b" cse-agent-0 has", 0), Some(1..12));
         assert_eq!(name(b"''a''", 0), Some(2..3));

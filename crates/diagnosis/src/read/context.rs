@@ -1,22 +1,22 @@
-//! What stands around a message: its extension, streams, instance, state, image, step.
+//! Facts around a message: extension, streams, instance, state, image, step.
 
 use mooring_codes::image_date;
 
 use crate::read::extension::{is_bootstrap_name, is_custom_script};
 use crate::read::message::{Found, Message, Opener};
 use crate::read::reading::Read;
+use crate::text::lexer::{follows, name, owned, phrase, quoted_number, value, word_around};
 use crate::text::scan::Anchor;
-use crate::text::words::{follows, name, owned, phrase, quoted_number, value, word_around};
 
-/// How far a key's company is looked for.
+/// Search distance for other keys of the same object.
 const NEAR: usize = 320;
 
-/// `(publisher 'P' and type 'T')`, or the same as JSON members.
+/// Reads `(publisher 'P' and type 'T')`, or the same as JSON members.
 pub(crate) fn publisher(read: &mut Read<'_>, end: usize) {
     let text = read.text;
     let Some(range) = name(text, value(text, end).unwrap_or(end)) else { return };
-    let behind = range.end + 1;
-    let kind = phrase(text, behind, "and type").and_then(|at| name(text, at));
+    let after = range.end + 1;
+    let kind = phrase(text, after, "and type").and_then(|at| name(text, at));
     let message = read.here();
     if message.in_streams() || message.publisher.is_some() {
         return;
@@ -25,10 +25,10 @@ pub(crate) fn publisher(read: &mut Read<'_>, end: usize) {
     if let Some(kind) = kind {
         message.kind = Some(owned(text, kind));
     }
-    message.says_linux |= message.publisher.as_deref() == Some("Microsoft.Azure.Extensions");
+    message.is_linux |= message.publisher.as_deref() == Some("Microsoft.Azure.Extensions");
 }
 
-/// `"type": "Microsoft.Azure.Extensions.CustomScript"`, also without quotes; a type with a slash is a resource's.
+/// Reads `"type": "Microsoft.Azure.Extensions.CustomScript"`, with or without quotes; a slash means a resource type.
 pub(crate) fn kind(read: &mut Read<'_>, end: usize) {
     let text = read.text;
     let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
@@ -40,12 +40,12 @@ pub(crate) fn kind(read: &mut Read<'_>, end: usize) {
     }
 }
 
-/// `"name": "X"` in an instance view, as JSON, YAML or PowerShell's list; a name elsewhere is no extension's.
+/// Reads `"name": "X"` in an instance view, as JSON, YAML or a PowerShell list; other names are not extensions.
 pub(crate) fn extension_name(read: &mut Read<'_>, end: usize) {
     let text = read.text;
     let Some(range) = value(text, end).and_then(|at| name(text, at)) else { return };
-    let company = &text[range.end..text.len().min(range.end + NEAR)];
-    let has = |word: &[u8]| memchr::memmem::find(company, word).is_some();
+    let near = &text[range.end..text.len().min(range.end + NEAR)];
+    let has = |word: &[u8]| memchr::memmem::find(near, word).is_some();
     let known = is_bootstrap_name(&owned(text, range.clone()));
     let viewed = has(b"ypeHandlerVersion") || has(b"tatuses");
     if known || viewed {
@@ -56,7 +56,7 @@ pub(crate) fn extension_name(read: &mut Read<'_>, end: usize) {
     }
 }
 
-/// The name of a bootstrap's extension anywhere: better than none.
+/// Reads the name of a bootstrap extension outside of known messages.
 pub(crate) fn known_name(read: &mut Read<'_>, at: usize) {
     let word = word_around(read.text, at, b"-_");
     let name = owned(read.text, word);
@@ -66,7 +66,7 @@ pub(crate) fn known_name(read: &mut Read<'_>, at: usize) {
     }
 }
 
-/// `[stdout]` and `[stderr]`. A text that begins with one has lost its head.
+/// Reads `[stdout]` and `[stderr]`. A text that starts with one has lost its head.
 pub(crate) fn stream(read: &mut Read<'_>, anchor: Anchor, at: usize) {
     if read.current().is_none() {
         read.open(Opener::Handler, at);
@@ -76,19 +76,17 @@ pub(crate) fn stream(read: &mut Read<'_>, anchor: Anchor, at: usize) {
     place.get_or_insert(at);
 }
 
-/// `logs_to_events AKS.CSE.step`: the step begins. An event's `TaskName` is a step that has ended.
+/// Reads `logs_to_events AKS.CSE.step`, the start of a step. `TaskName` of an event is a finished step.
 pub(crate) fn step(read: &mut Read<'_>, at: usize, end: usize) {
     let text = read.text;
     let name = word_around(text, end, b"._").end;
     let begins = follows(text, at, "logs_to_events");
-    let message = read.here();
-    message.says_aks = true;
     if begins && name > end {
-        message.step = Some(Found { value: owned(text, end..name), at });
+        read.here().step = Some(Found { value: owned(text, end..name), at });
     }
 }
 
-/// `ProvisioningState/failed/0`, or another state: the next message of the extension.
+/// Reads `ProvisioningState/failed/0` or another state, which starts the next message of the extension.
 pub(crate) fn state(read: &mut Read<'_>) {
     let ended = read.current().filter(|message| message.in_streams());
     let Some(extension) = ended.map(|message| message.extension.clone()) else { return };
@@ -97,7 +95,7 @@ pub(crate) fn state(read: &mut Read<'_>) {
     *next = next.take().or(extension);
 }
 
-/// `"target": "3"` before a message, `Target="3"` behind it.
+/// Reads `"target": "3"` before a message, or `Target="3"` after it.
 pub(crate) fn target(read: &mut Read<'_>, end: usize) {
     let text = read.text;
     let Some(start) = value(text, end) else { return };
@@ -110,7 +108,7 @@ pub(crate) fn target(read: &mut Read<'_>, end: usize) {
     }
 }
 
-/// `instance 3 has extension error details : {`
+/// Reads `instance 3 has extension error details : {`.
 pub(crate) fn extension_error(read: &mut Read<'_>, at: usize) {
     let text = read.text;
     let before = text[..at].trim_ascii_end();
@@ -120,10 +118,9 @@ pub(crate) fn extension_error(read: &mut Read<'_>, at: usize) {
     });
     let message = read.open(Opener::Summary, at);
     message.target = instance;
-    message.says_aks = true;
 }
 
-/// The image's name or version, if it is one.
+/// Reads the name or version of an image.
 pub(crate) fn image(read: &mut Read<'_>, at: usize, end: usize) {
     if read.here().image.is_some() {
         return;

@@ -1,23 +1,23 @@
-//! What a text is about. Errors of other resources use the very same words.
+//! Subject of a text. Errors of other resources use the same wordings.
 
 use crate::text::phrases::{CLUSTER, MACHINES, NODE_LOG, Phrases};
 
-/// What a text must be about for a wording to count.
+/// Required subject of a text for a wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum About {
-    /// The wording is of nodes or VMs by itself.
+pub(crate) enum Subject {
+    /// The wording itself is specific to nodes or VMs.
     Anything,
-    /// VMs, or anything of [`About::Nodes`].
+    /// VMs, or anything of [`Subject::Nodes`].
     Machines,
     /// A cluster, its node pools or its nodes.
     Cluster,
-    /// A cluster, its node pools or its nodes, or a node's own logs.
+    /// A cluster, its node pools, its nodes, or logs of a node.
     Nodes,
-    /// A node's own logs: kubelet, the container runtime, cloud-init, the bootstrap scripts.
+    /// Logs of a node: kubelet, the container runtime, cloud-init, the bootstrap scripts.
     NodeLog,
 }
 
-impl About {
+impl Subject {
     pub(crate) fn holds(self, found: &Phrases) -> bool {
         let has = |phrases: &[usize]| found.has_any(phrases);
         match self {
