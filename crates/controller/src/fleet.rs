@@ -90,7 +90,7 @@ mod tests {
         let news = watch.news();
         assert_eq!(
             news[0].to_string(),
-            "image 202601.27.0 fails with OrasBinaryMissing on 6 of 6 nodes, other images on 0 of 20"
+            "Image 202601.27.0: 6 of 6 nodes failed with OrasBinaryMissing. Other images: 0 of 20."
         );
         (0..30).for_each(|_| watch.count("202601.27.0", Some("OrasBinaryMissing")));
         assert_eq!((news.len(), watch.news().len(), watch.standing()), (1, 0, 1));

@@ -1,18 +1,17 @@
-//! Which image fails, and with what: outcomes counted by image version and cause.
+//! Outcomes counted by image version and cause, to find images that fail.
 //!
-//! A statement is made only where the counts carry it: an image needs at least four nodes, and the
-//! interval of its rate of failures must lie above that of all other images together.
+//! A finding requires at least four nodes with the image, and a failure rate whose interval is above that of all other
+//! images together.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Fewer nodes than this prove nothing.
-pub const MINIMUM_SAMPLE: u32 = 4;
+/// Minimum number of nodes with and without an image.
+pub const MIN_SAMPLE: u32 = 4;
 
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.96;
 
-/// Outcomes by image version and cause.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
     images: BTreeMap<String, Image>,
@@ -24,14 +23,12 @@ struct Image {
     causes: BTreeMap<String, u32>,
 }
 
-/// A rate with its 95 % interval.
+/// A failure rate with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     pub failed: u32,
     pub nodes: u32,
-    /// The interval's lower end.
     pub low: f64,
-    /// The interval's upper end.
     pub high: f64,
 }
 
@@ -39,16 +36,15 @@ pub struct Rate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub image: String,
-    /// The cause, a diagnosis's reason.
+    /// Reason of the diagnosis.
     pub cause: String,
-    /// How often nodes of the image fail with it.
     pub here: Rate,
-    /// How often nodes of all other images do.
+    /// Rate of all other images.
     pub elsewhere: Rate,
 }
 
 impl Fleet {
-    /// Counts a node that came up (`None`) or failed with a cause.
+    /// Counts a node that succeeded (`None`) or failed with a cause.
     pub fn count(&mut self, image: &str, cause: Option<&str>) {
         let image = self.images.entry(image.to_owned()).or_default();
         image.nodes = image.nodes.saturating_add(1);
@@ -58,23 +54,21 @@ impl Fleet {
         }
     }
 
-    /// How often nodes of an image failed with a cause.
     pub fn rate(&self, image: &str, cause: &str) -> Rate {
         let (failed, nodes) = self.images.get(image).map_or((0, 0), |image| image.counts(cause));
-        Rate::of(failed, nodes)
+        Rate::new(failed, nodes)
     }
 
-    /// Images that fail with a cause while others do not, the most certain first.
+    /// Returns images that fail with a cause while others do not, the most certain first.
     ///
-    /// Says nothing about a fleet with one image, about fewer than four nodes on either side, or
-    /// where the intervals overlap.
+    /// A finding needs four nodes on each side and intervals that do not overlap.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (name, image) in &self.images {
             for cause in image.causes.keys() {
                 let here = self.rate(name, cause);
                 let elsewhere = self.elsewhere(name, cause);
-                let enough = here.nodes >= MINIMUM_SAMPLE && elsewhere.nodes >= MINIMUM_SAMPLE;
+                let enough = here.nodes >= MIN_SAMPLE && elsewhere.nodes >= MIN_SAMPLE;
                 if enough && here.low > elsewhere.high {
                     findings.push(Finding {
                         image: name.clone(),
@@ -96,7 +90,7 @@ impl Fleet {
             .fold((0_u32, 0_u32), |(failed, nodes), (f, n)| {
                 (failed.saturating_add(f), nodes.saturating_add(n))
             });
-        Rate::of(failed, nodes)
+        Rate::new(failed, nodes)
     }
 }
 
@@ -107,9 +101,9 @@ impl Image {
 }
 
 impl Rate {
-    /// The rate with Wilson's interval, which stays within 0 and 1 and is honest for small samples.
+    /// Computes Wilson's interval, which stays within 0 and 1 and is accurate for small samples.
     #[must_use]
-    pub fn of(failed: u32, nodes: u32) -> Self {
+    pub fn new(failed: u32, nodes: u32) -> Self {
         if nodes == 0 {
             return Self { failed: 0, nodes: 0, low: 0.0, high: 1.0 };
         }
@@ -134,6 +128,6 @@ impl fmt::Display for Rate {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { image, cause, here, elsewhere } = self;
-        write!(f, "image {image} fails with {cause} on {here} nodes, other images on {elsewhere}")
+        write!(f, "Image {image}: {here} nodes failed with {cause}. Other images: {elsewhere}.")
     }
 }

@@ -61,7 +61,7 @@ impl State {
         for finding in self.fleet.news() {
             let (node_class, pool) =
                 self.fleet_places.get(&finding.image).cloned().unwrap_or_default();
-            let mut note = format!("{}.", capitalised(&finding.to_string()));
+            let mut note = finding.to_string();
             if !pool.is_empty() {
                 let command = advice::hold_drift(&pool);
                 let _ = write!(note, " Keep running nodes on their image: {command}");
@@ -160,11 +160,6 @@ fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
         instance_type: text(&claim.instance_type),
         launched: claim.launched,
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl State {

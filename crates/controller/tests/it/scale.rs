@@ -145,8 +145,8 @@ fn an_image_that_fails_alone_is_announced_once_on_node_class_and_pool() {
         && event["regarding"]["uid"] == "class-uid"));
     let note = told[0]["note"].as_str().unwrap();
     assert!(
-        note.starts_with("Image g/i/202601.27.0 fails with OutboundConnFail on ")
-            && note.contains("other images on 0 of 20. "),
+        note.starts_with("Image g/i/202601.27.0: ")
+            && note.contains(" failed with OutboundConnFail. Other images: 0 of 20. "),
         "{note}"
     );
 }

@@ -1,8 +1,8 @@
-//! Statements about images, from tables of counts.
+//! Findings about images, from tables of counts.
 
-use mooring_diagnosis::fleet::{Fleet, MINIMUM_SAMPLE, Rate};
+use mooring_diagnosis::fleet::{Fleet, MIN_SAMPLE, Rate};
 
-/// Image, cause, how many failed with it, how many nodes.
+/// Image, cause, failed nodes, all nodes.
 type Row = (&'static str, &'static str, u32, u32);
 
 fn findings(rows: &[Row]) -> Vec<(String, String)> {
@@ -16,13 +16,13 @@ fn findings(rows: &[Row]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn an_image_that_always_fails_among_images_that_do_not_is_named() {
+fn failing_image_among_healthy_images_is_found() {
     let rows = [("new", "OrasBinaryMissing", 37, 37), ("old", "OrasBinaryMissing", 0, 120)];
     assert_eq!(findings(&rows), [("new".to_owned(), "OrasBinaryMissing".to_owned())]);
 }
 
 #[test]
-fn nothing_is_said_that_the_counts_do_not_carry() {
+fn insufficient_counts_give_no_finding() {
     let tables: &[&[Row]] = &[
         &[],
         &[("only", "DnsFailure", 20, 20)],
@@ -38,34 +38,34 @@ fn nothing_is_said_that_the_counts_do_not_carry() {
 }
 
 #[test]
-fn four_of_four_against_a_healthy_fleet_is_enough() {
+fn four_of_four_failures_in_a_healthy_fleet_suffice() {
     let rows = [("new", "DiskFull", 4, 4), ("old", "DiskFull", 0, 40)];
     assert_eq!(findings(&rows).len(), 1);
-    assert_eq!(MINIMUM_SAMPLE, 4);
+    assert_eq!(MIN_SAMPLE, 4);
 }
 
 #[test]
-fn the_most_certain_is_said_first() {
+fn most_certain_finding_is_first() {
     let rows = [("a", "DiskFull", 5, 5), ("b", "OrasBinaryMissing", 50, 50), ("c", "none", 0, 200)];
     let order: Vec<String> = findings(&rows).into_iter().map(|(image, _)| image).collect();
     assert_eq!(order, ["b", "a"]);
 }
 
 #[test]
-fn the_interval_is_wilsons() {
+fn interval_is_wilsons() {
     // By hand, z = 1.96.
     for (failed, nodes, low, high) in
         [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (4, 4, 0.5101, 1.0)]
     {
-        let rate = Rate::of(failed, nodes);
+        let rate = Rate::new(failed, nodes);
         assert!((rate.low - low).abs() < 0.0005, "{rate:?}");
         assert!((rate.high - high).abs() < 0.0005, "{rate:?}");
     }
-    assert!((Rate::of(0, 0).high - 1.0).abs() < f64::EPSILON);
+    assert!((Rate::new(0, 0).high - 1.0).abs() < f64::EPSILON);
 }
 
 #[test]
-fn a_finding_reads_as_a_sentence() {
+fn finding_is_printed_as_sentences() {
     let mut fleet = Fleet::default();
     for _ in 0..37 {
         fleet.count("202601.27.0", Some("OrasBinaryMissing"));
@@ -74,6 +74,6 @@ fn a_finding_reads_as_a_sentence() {
     let sentence = fleet.findings()[0].to_string();
     assert_eq!(
         sentence,
-        "image 202601.27.0 fails with OrasBinaryMissing on 37 of 37 nodes, other images on 0 of 37"
+        "Image 202601.27.0: 37 of 37 nodes failed with OrasBinaryMissing. Other images: 0 of 37."
     );
 }

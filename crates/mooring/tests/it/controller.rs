@@ -178,7 +178,7 @@ fn controller_runs_with_env_sh_and_stops_on_sigterm() {
         table["findings"][0]["sentence"]
             .as_str()
             .unwrap()
-            .contains("fails with OrasBinaryMissing on 5 of 5 nodes")
+            .contains(": 5 of 5 nodes failed with OrasBinaryMissing.")
     );
     let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"AKSAzureLinux/V3gen2/202601.27.0\"} 5";
     wait_for("five failures in the leader's metrics", || {

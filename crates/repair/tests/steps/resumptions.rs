@@ -23,7 +23,7 @@ use crate::fake::records::{capacity, planned, session};
 use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, Ended, continue_run, undo, until};
 
-pub fn pools(cloud: &Cloud) -> Vec<Pool> {
+pub(crate) fn pools(cloud: &Cloud) -> Vec<Pool> {
     let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
     pools
 }

@@ -153,7 +153,7 @@ async fn an_image_whose_nodes_do_not_register_is_blamed_for_all_of_them() {
     cluster.pass(16 * 60).await;
     let events = cluster.events();
     let blamed = events.iter().find(|event| event.2 == "ImageFailsBootstrap").unwrap();
-    assert!(blamed.3.contains("fails with NoCSR on 4 of 4 "), "{}", blamed.3);
+    assert!(blamed.3.contains(": 4 of 4 nodes failed with NoCSR. "), "{}", blamed.3);
     replica.stop().await;
 }
 

@@ -299,11 +299,8 @@ async fn only_the_definition_that_fails_is_blamed() {
         .collect();
     assert_eq!(blamed.len(), 2, "on the class and the pool: {events:?}");
     for note in blamed {
-        assert!(
-            note.starts_with("Image AKSUbuntu/2204gen2containerd/202602.10.0 fails with NoCSR on "),
-            "{note}"
-        );
-        assert!(note.contains("other images on 0 of 8"), "{note}");
+        assert!(note.starts_with("Image AKSUbuntu/2204gen2containerd/202602.10.0: "), "{note}");
+        assert!(note.contains(" failed with NoCSR. Other images: 0 of 8."), "{note}");
     }
     replica.stop().await;
 }
