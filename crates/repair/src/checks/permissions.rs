@@ -131,7 +131,7 @@ mod tests {
         ]
     }
 
-    /// AccessRules under which nothing is missing, locked or denied.
+    /// Access rules under which nothing is missing, locked or denied.
     fn rights() -> AccessRules {
         let mut rights = AccessRules { caller: Some("me".to_owned()), ..AccessRules::default() };
         let all = Permission { actions: vec!["*".to_owned()], not_actions: Vec::new() };
