@@ -1,36 +1,34 @@
-//! Which image fails, told once.
+//! Detection of failing images, each reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_diagnosis::fleet::{Finding, Fleet};
 
-/// Images counted; further ones are not, and that is counted.
-const MOST_IMAGES: usize = 256;
-/// Causes counted over all images.
-const MOST_CAUSES: usize = 1024;
+const MAX_IMAGES: usize = 256;
+const MAX_CAUSES: usize = 1024;
 
-/// Outcomes by image, and what was said about them.
+/// Outcomes by image, and the findings that were reported.
 #[derive(Debug, Default)]
 pub struct FleetWatch {
     fleet: Fleet,
     images: BTreeSet<String>,
     causes: BTreeSet<(String, String)>,
-    /// What was announced, with the rate of failures at that time.
+    /// Reported findings, with the failure rate at that time.
     announced: BTreeMap<(String, String), f64>,
     overflowed: u64,
 }
 
 impl FleetWatch {
-    /// Counts a node that came up (`None`) or failed with a cause.
+    /// Counts a node that joined (`None`) or failed with a cause.
     pub fn count(&mut self, image: &str, cause: Option<&str>) {
-        if !self.images.contains(image) && self.images.len() >= MOST_IMAGES {
+        if !self.images.contains(image) && self.images.len() >= MAX_IMAGES {
             self.overflowed += 1;
             return;
         }
         self.images.insert(image.to_owned());
         if let Some(cause) = cause {
             let key = (image.to_owned(), cause.to_owned());
-            if !self.causes.contains(&key) && self.causes.len() >= MOST_CAUSES {
+            if !self.causes.contains(&key) && self.causes.len() >= MAX_CAUSES {
                 self.overflowed += 1;
                 return;
             }
@@ -39,40 +37,40 @@ impl FleetWatch {
         self.fleet.count(image, cause);
     }
 
-    /// Findings that have not been announced, which they are from now on.
+    /// Returns findings that were not reported before, and marks them as reported.
     ///
-    /// One that was is forgotten only when it no longer holds *and* its rate has halved: an image
-    /// whose numbers hover around the edge is not announced again and again.
-    pub fn news(&mut self) -> Vec<Finding> {
+    /// A reported finding is forgotten only when it no longer holds *and* its rate has halved, so that an
+    /// image near the threshold is not reported repeatedly.
+    pub fn new_findings(&mut self) -> Vec<Finding> {
         let holding = self.fleet.findings();
         let holds =
             |key: &(String, String)| holding.iter().any(|f| f.image == key.0 && f.cause == key.1);
         let fleet = &self.fleet;
-        self.announced.retain(|key, rate| holds(key) || share(fleet, &key.0, &key.1) > *rate / 2.0);
-        let mut news = Vec::new();
+        self.announced
+            .retain(|key, rate| holds(key) || failure_rate(fleet, &key.0, &key.1) > *rate / 2.0);
+        let mut new_findings = Vec::new();
         for finding in holding {
             let key = (finding.image.clone(), finding.cause.clone());
             if !self.announced.contains_key(&key) {
-                let rate = share(&self.fleet, &finding.image, &finding.cause);
+                let rate = failure_rate(&self.fleet, &finding.image, &finding.cause);
                 self.announced.insert(key, rate);
-                news.push(finding);
+                new_findings.push(finding);
             }
         }
-        news
+        new_findings
     }
 
-    /// How many findings hold that were announced.
-    pub fn standing(&self) -> usize {
+    pub fn reported_findings(&self) -> usize {
         self.announced.len()
     }
 
-    /// Outcomes that were not counted, for there were too many images or causes.
+    /// Returns the number of outcomes not counted because of the limits.
     pub fn overflowed(&self) -> u64 {
         self.overflowed
     }
 }
 
-fn share(fleet: &Fleet, image: &str, cause: &str) -> f64 {
+fn failure_rate(fleet: &Fleet, image: &str, cause: &str) -> f64 {
     let rate = fleet.rate(image, cause);
     if rate.nodes == 0 { 0.0 } else { f64::from(rate.failed) / f64::from(rate.nodes) }
 }
@@ -82,52 +80,55 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_that_fails_alone_is_told_once() {
+    fn failing_image_is_reported_once() {
         let mut watch = FleetWatch::default();
         (0..20).for_each(|_| watch.count("202601.13.0", None));
-        assert_eq!(watch.news(), []);
+        assert_eq!(watch.new_findings(), []);
         (0..6).for_each(|_| watch.count("202601.27.0", Some("OrasBinaryMissing")));
-        let news = watch.news();
+        let new_findings = watch.new_findings();
         assert_eq!(
-            news[0].to_string(),
+            new_findings[0].to_string(),
             "Image 202601.27.0: 6 of 6 nodes failed with OrasBinaryMissing. Other images: 0 of 20."
         );
         (0..30).for_each(|_| watch.count("202601.27.0", Some("OrasBinaryMissing")));
-        assert_eq!((news.len(), watch.news().len(), watch.standing()), (1, 0, 1));
+        assert_eq!(
+            (new_findings.len(), watch.new_findings().len(), watch.reported_findings()),
+            (1, 0, 1)
+        );
     }
 
     #[test]
-    fn a_cause_that_all_images_share_is_no_images_fault() {
+    fn cause_shared_by_all_images_is_not_reported() {
         let mut watch = FleetWatch::default();
         for image in ["a", "b"] {
             (0..20).for_each(|_| watch.count(image, Some("OutboundConnFail")));
         }
-        assert_eq!(watch.news(), []);
+        assert_eq!(watch.new_findings(), []);
     }
 
     #[test]
-    fn a_finding_is_news_again_only_after_it_was_over() {
+    fn finding_is_reported_again_only_after_recovery() {
         let mut watch = FleetWatch::default();
         (0..40).for_each(|_| watch.count("good", None));
         (0..10).for_each(|_| watch.count("bad", Some("X")));
-        assert_eq!(watch.news().len(), 1);
-        // It gets better, but not by half: the finding stands.
+        assert_eq!(watch.new_findings().len(), 1);
+        // The rate improves, but not by half: the finding remains.
         (0..5).for_each(|_| watch.count("bad", None));
-        assert_eq!((watch.news().len(), watch.standing()), (0, 1));
-        // Others now fail with it as well: over, and its own rate has halved.
+        assert_eq!((watch.new_findings().len(), watch.reported_findings()), (0, 1));
+        // Others now fail with it as well: it no longer holds, and its own rate has halved.
         (0..100).for_each(|_| watch.count("bad", None));
         (0..5).for_each(|_| watch.count("good", Some("X")));
-        assert_eq!((watch.news().len(), watch.standing()), (0, 0));
+        assert_eq!((watch.new_findings().len(), watch.reported_findings()), (0, 0));
         (0..400).for_each(|_| watch.count("bad", Some("X")));
-        assert_eq!(watch.news().len(), 1);
+        assert_eq!(watch.new_findings().len(), 1);
     }
 
     #[test]
-    fn memory_is_bounded_and_what_overflows_is_counted() {
+    fn memory_is_bounded_and_overflow_is_counted() {
         let mut watch = FleetWatch::default();
         for image in 0..1000 {
             watch.count(&format!("image-{image}"), Some("X"));
         }
-        assert_eq!((watch.images.len(), watch.overflowed()), (MOST_IMAGES, 744));
+        assert_eq!((watch.images.len(), watch.overflowed()), (MAX_IMAGES, 744));
     }
 }

@@ -1,9 +1,9 @@
-//! Names and jitter that depend on nothing but what they are made from.
+//! Deterministic names and jitter.
 
-/// FNV-1a with 64 bits over parts, each closed by a byte that no UTF-8 text holds.
+/// Returns FNV-1a with 64 bits over parts, each terminated by a byte that UTF-8 text cannot contain.
 ///
-/// Written here because event names must be the same in every version of the program: a library's
-/// hash may change, and then an upgrade would double events.
+/// Implemented here because event names must be the same in every version: a library's hash may change, and
+/// an upgrade would then duplicate events.
 pub fn hash(parts: &[&str]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -11,7 +11,7 @@ pub fn hash(parts: &[&str]) -> u64 {
     })
 }
 
-/// A number in `0.0..1.0`, evenly spread for different parts.
+/// Returns a number in `0.0..1.0`, evenly spread for different parts.
 #[expect(clippy::cast_precision_loss, reason = "32 bits are exact in an f64")]
 pub fn fraction(parts: &[&str]) -> f64 {
     // FNV mixes its high bits badly for short texts; one round of multiply and shift spreads them.
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_the_same_for_ever_and_knows_where_parts_end() {
+    fn hash_is_stable_and_separates_parts() {
         assert_eq!(hash(&["a", "bc"]), 0xa0a3_542c_19b9_00ab);
         assert_ne!(hash(&["a", "bc"]), hash(&["ab", "c"]));
     }

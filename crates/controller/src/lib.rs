@@ -1,36 +1,36 @@
-//! What happens on a NodeClaim when its node does not come up, decided without I/O.
+//! Diagnosis of NodeClaims whose nodes do not join, decided without I/O.
 //!
 //! ```text
 //! claim ─┬─▶ schedule ──▶ read ──▶ observation ──▶ verdict ─┬─▶ patch   (the condition)
-//!        └────────────────────────────────────────────────── ├─▶ event   (survives the claim)
-//!                                                            ├─▶ record  (survives the events)
+//!        └────────────────────────────────────────────────── ├─▶ event   (outlives the NodeClaim)
+//!                                                            ├─▶ record  (outlives the events)
 //!                                                            └─▶ fleet, metrics, log
 //! ```
 //!
-//! | question | module |
+//! | topic | module |
 //! |---|---|
-//! | what is kept of a NodeClaim, in under 1 KiB? | [`claim`], [`claim::vm_id`], [`claim::intern`] |
-//! | what may be read in Azure? | [`claim::scope`] |
-//! | what did one read of Azure show? | [`observation`], [`claim::mode`], [`observation::karpenter`] |
-//! | what is to be said of it? | [`verdict`], [`verdict::registration`], [`verdict::condition`], [`verdict::failure`], [`verdict::wording`], [`verdict::text`] |
-//! | when is the next read? | [`schedule`], [`schedule::share`] |
-//! | what is written, and what if it was written before? | [`verdict::patch`], [`verdict::event`], [`record`] |
-//! | which image fails? | [`claim::image`], [`fleet`] |
-//! | what is measured and logged? | [`metrics`], [`metrics::log`] |
-//! | who may write? | `run/lead` over `mooring_kube::lease` |
-//! | all of it together, as data in and data out | [`state`] |
-//! | who watches, reads and writes | [`run`] |
-//! | the same once, for a person | [`once`] |
+//! | the kept part of a NodeClaim, under 1 KiB | [`claim`], [`claim::vm_id`], [`claim::intern`] |
+//! | permitted reads of Azure | [`claim::scope`] |
+//! | results of reading Azure | [`observation`], [`claim::mode`], [`observation::karpenter`] |
+//! | verdicts and their messages | [`verdict`], [`verdict::registration`], [`verdict::condition`], [`verdict::failure`], [`verdict::messages`], [`verdict::text`] |
+//! | time of the next read | [`schedule`], [`schedule::rate_limit`] |
+//! | writes, idempotent | [`verdict::patch`], [`verdict::event`], [`record`] |
+//! | failing images | [`claim::image`], [`fleet`] |
+//! | metrics and logs | [`metrics`], [`metrics::log`] |
+//! | leader election | `run/leader` over `mooring_kube::lease` |
+//! | inputs and actions | [`state`] |
+//! | watches, reads and writes | [`run`] |
+//! | one-time queries | [`query`] |
 //!
-//! Nothing but [`run`] and [`once`] reads a clock or opens a socket; [`state::State`] takes inputs and gives back
-//! actions, and whoever runs it may be killed between any two of them.
+//! Only [`run`] and [`query`] read a clock or open a socket; [`state::State`] takes inputs and returns
+//! actions, and its caller may be killed between any two of them.
 
 pub mod claim;
 pub mod fleet;
 pub mod hash;
 pub mod metrics;
 pub mod observation;
-pub mod once;
+pub mod query;
 pub mod record;
 pub mod run;
 pub mod schedule;

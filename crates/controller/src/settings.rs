@@ -1,26 +1,22 @@
-//! What the operator decides.
-
 use jiff::SignedDuration;
 
 use crate::claim::scope::Scope;
-use crate::verdict::registration::REGISTRATION_LIMIT;
+use crate::verdict::registration::REGISTRATION_TIMEOUT;
 
-/// Everything that can be set. The defaults are those of the command line.
+/// Settings of the controller, with the defaults of the command line.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The condition's type. Kubernetes asks third parties for `domain/Name`; the plain name is what
-    /// users asked Karpenter for, so it can be changed should Karpenter take it.
+    /// Kubernetes recommends `domain/Name` to third parties; users requested the plain name from Karpenter,
+    /// so it can be changed should Karpenter use it.
     pub condition_type: String,
-    /// The part of Azure that may be read.
     pub scope: Scope,
-    /// How this replica calls itself in events.
+    /// Name of this replica in events.
     pub instance: String,
-    /// Failures kept for each `NodePool`.
     pub failures_kept: usize,
-    /// With more claims waiting than this, lists are read instead of single VMs.
+    /// Number of waiting NodeClaims above which lists are read instead of single VMs.
     pub sweep_above: usize,
-    /// A node that has not registered this long after its bootstrap succeeded is told about.
-    pub registration_patience: SignedDuration,
+    /// Time from a successful bootstrap after which an unregistered node is reported.
+    pub registration_timeout: SignedDuration,
 }
 
 impl Default for Settings {
@@ -31,7 +27,7 @@ impl Default for Settings {
             instance: "mooring".to_owned(),
             failures_kept: 50,
             sweep_above: 200,
-            registration_patience: REGISTRATION_LIMIT,
+            registration_timeout: REGISTRATION_TIMEOUT,
         }
     }
 }

@@ -177,7 +177,7 @@ async fn start_controller(mooring: &Mooring, output: &mut Output) -> Result<Chil
         output.now("the controller bids for its lease");
         tokio::time::sleep(POLL_INTERVAL).await;
         let said = std::fs::read_to_string(&log).unwrap_or_default();
-        if said.contains("\"message\":\"leads\"") {
+        if said.contains("\"message\":\"acquired lease\"") {
             break;
         }
         if let Ok(Some(status)) = child.try_wait() {

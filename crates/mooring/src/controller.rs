@@ -8,7 +8,7 @@ use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
 use mooring_controller::run::{Clock, Controller, Health, Pages, serve};
-use mooring_controller::schedule::share;
+use mooring_controller::schedule::rate_limit;
 use mooring_kube::Times;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -34,7 +34,10 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     let kube = connect::kube_client(&arguments.cluster).await?;
-    let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), share::ours())?;
+    let arm = connect::azure_client(
+        arguments.cluster.arm_endpoint.as_ref(),
+        rate_limit::controller_limits(),
+    )?;
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
     let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);

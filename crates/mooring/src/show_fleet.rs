@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mooring_controller::observation::node::Node;
-use mooring_controller::once::{Row, Table};
+use mooring_controller::query::{Row, Table};
 use mooring_controller::verdict::advice;
 use mooring_redact::{markdown as escape, printable};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ pub(crate) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
 }
 
 fn steps(table: &Table, image: &str, state: &ClusterState) -> Vec<String> {
-    advice::steps(&table.place(image, state.has_versions))
+    advice::steps(&table.affected_resources(image, state.has_versions))
 }
 
 fn cells(row: &Row) -> [String; 5] {

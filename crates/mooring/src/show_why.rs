@@ -5,7 +5,7 @@ mod earlier;
 use std::fmt::Write as _;
 
 use mooring_controller::observation::node::Node;
-use mooring_controller::once::{NodeTold, Table};
+use mooring_controller::query::{NodeReport, Table};
 use mooring_redact::{Lines, markdown as escape, markdown_code};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::show_fleet::{nodes_json, show_nodes};
 pub(crate) fn show(
     format: ReportFormat,
     what: &str,
-    told: &[NodeTold],
+    told: &[NodeReport],
     fleet: &Table,
     lost: &[Node],
 ) -> Result<String, Failure> {
@@ -34,11 +34,11 @@ pub(crate) fn show(
         })
 }
 
-fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
+fn table(what: &str, told: &[NodeReport], fleet: &Table) -> String {
     let mut text = Lines::default();
     for one in told {
         let mark = if one.is_failed() { "failed" } else { "ok" };
-        text.line(format_args!("{} ({mark}): {}", one.node, one.sentence()));
+        text.line(format_args!("{} ({mark}): {}", one.node, one.message()));
         let mut row = |name: &str, value: &str| {
             if !value.is_empty() {
                 text.line(format_args!("  {name:<11} {value}"));
@@ -56,7 +56,7 @@ fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
             row("owner", failure.owner);
             row("evidence", failure.evidence.as_deref().unwrap_or_default());
         }
-        row("source", one.from.as_str());
+        row("source", one.source.as_str());
         row("earlier", &earlier::sentence(one).unwrap_or_default());
         for sentence in about(one, fleet) {
             row("fleet", sentence);
@@ -66,11 +66,11 @@ fn table(what: &str, told: &[NodeTold], fleet: &Table) -> String {
     text.into()
 }
 
-fn about<'a>(one: &'a NodeTold, fleet: &'a Table) -> impl Iterator<Item = &'a str> {
+fn about<'a>(one: &'a NodeReport, fleet: &'a Table) -> impl Iterator<Item = &'a str> {
     fleet.about(one.image.as_deref().unwrap_or_default())
 }
 
-fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
+fn json(what: &str, told: &[NodeReport], fleet: &Table) -> Value {
     let nodes: Vec<_> = told
         .iter()
         .map(|one| {
@@ -85,14 +85,14 @@ fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
                 "unconfirmed": one.is_unconfirmed(),
                 "status": one.verdict.status().as_str(),
                 "reason": one.verdict.reason.as_str(),
-                "message": one.sentence(),
+                "message": one.message(),
                 "code": failure.and_then(|failure| failure.code),
                 "name": failure.and_then(|failure| failure.name.clone()),
                 "effectiveCode": failure.and_then(|failure| failure.effective.as_ref().map(|(code, _)| *code)),
                 "cause": failure.map(|failure| failure.cause.clone()),
                 "owner": failure.map(|failure| failure.owner).filter(|owner| !owner.is_empty()),
                 "evidence": failure.and_then(|failure| failure.evidence.clone()),
-                "readFrom": one.from.as_str(),
+                "readFrom": one.source.as_str(),
                 "earlier": earlier::json(one),
                 "fleet": about(one, fleet).collect::<Vec<_>>(),
                 "next": one.next(what),
@@ -102,11 +102,11 @@ fn json(what: &str, told: &[NodeTold], fleet: &Table) -> Value {
     json!({"schema": "mooring.why/v1", "what": what, "nodes": nodes})
 }
 
-fn markdown(what: &str, told: &[NodeTold], fleet: &Table) -> String {
+fn markdown(what: &str, told: &[NodeReport], fleet: &Table) -> String {
     let mut text = format!("### Why {}\n\n", markdown_code(what));
     for one in told {
         let mark = if one.is_failed() { "failed" } else { "ok" };
-        let (node, sentence) = (escape(&one.node), escape(&one.sentence()));
+        let (node, sentence) = (escape(&one.node), escape(&one.message()));
         let _ = writeln!(text, "- **{node}** ({mark}): {sentence}");
         if let Some(evidence) =
             one.verdict.failure.as_ref().and_then(|failure| failure.evidence.as_ref())

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use mooring_arm::Limits;
-use mooring_controller::once::{Failed, Looker};
+use mooring_controller::query::{NodeQuery, QueryError};
 use mooring_controller::run::Api;
 use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
 
@@ -27,7 +27,7 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
         let lost = looker.nodes_without_provider_id().await;
         let text = show_why::show(arguments.output, &arguments.what, &told, &fleet, &lost)?;
         print(text.as_bytes())?;
-        let failed = told.iter().any(mooring_controller::once::NodeTold::is_failed);
+        let failed = told.iter().any(mooring_controller::query::NodeReport::is_failed);
         Ok(ExitCode::from(u8::from(failed)))
     })
 }
@@ -46,7 +46,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
 }
 
 /// Warns about a failure record of an earlier version that no controller has adopted.
-async fn report_old_record(looker: &Looker) {
+async fn report_old_record(looker: &NodeQuery) {
     if let Some(failures) = looker.old_failures().await {
         show::print_warning(&format!(
             "namespace {LEGACY_NAMESPACE} has a failure record of an earlier version ({failures} failures), which is not shown\nhint: `mooring controller` adopts it when it becomes leader; `--namespace {LEGACY_NAMESPACE}` shows it"
@@ -58,12 +58,12 @@ pub(crate) async fn looker(
     arguments: &ClusterArguments,
     run_command: bool,
     needs_azure: bool,
-) -> Result<Looker, Failure> {
+) -> Result<NodeQuery, Failure> {
     // Interactive: may use all of Azure's rate limits.
     let arm = connect::azure_client(arguments.arm_endpoint.as_ref(), Limits::default())?;
     let scope =
         if needs_azure { connect::read_scope(&arm, arguments).await? } else { Scope::default() };
-    Ok(Looker {
+    Ok(NodeQuery {
         api: Some(Api::new(connect::kube_client(arguments).await?)),
         arm,
         scope,
@@ -71,14 +71,14 @@ pub(crate) async fn looker(
         condition_type: Settings::default().condition_type,
         now: Timestamp::now(),
         run_command,
-        say: show::print_note,
+        progress: show::print_note,
     })
 }
 
-pub(crate) fn to_failure(error: &Failed) -> Failure {
+pub(crate) fn to_failure(error: &QueryError) -> Failure {
     match error {
-        Failed::Azure(azure) => Failure::azure(azure),
-        Failed::NotFound(_) => Failure::usage(error.to_string()),
+        QueryError::Azure(azure) => Failure::azure(azure),
+        QueryError::NotFound(_) => Failure::usage(error.to_string()),
         other => Failure::io(other.to_string()),
     }
 }

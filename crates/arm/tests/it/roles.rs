@@ -158,7 +158,7 @@ async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
             false,
         ),
         (
-            &["controller/src/run/read.rs", "controller/src/once", "mooring/src/connect.rs"],
+            &["controller/src/run/read.rs", "controller/src/query", "mooring/src/connect.rs"],
             &["mooring-why.json"],
             false,
         ),

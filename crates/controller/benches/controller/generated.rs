@@ -1,5 +1,5 @@
-//! An API server that keeps nothing: its lists are made up while they are read, so that the memory of this process
-//! is the controller's.
+//! An API server without storage: its lists are generated while they are read, so that the memory of this
+//! process is the controller's.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -24,7 +24,7 @@ struct Generated {
     count: u64,
 }
 
-/// A claim as large as Karpenter's are: about 3.5 KB.
+/// A NodeClaim of realistic size: about 3.5 KB.
 fn claim(number: u64) -> Value {
     let at = "2026-11-15T03:00:00Z";
     let condition = |kind: &str| json!({"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": at, "observedGeneration": 1});
@@ -102,7 +102,7 @@ impl tower::Service<http::Request<kube::client::Body>> for Generated {
             let (head, body) = request.into_parts();
             let sent = body.collect().await?.to_bytes();
             if head.uri.query().is_some_and(|query| query.contains("watch=true")) {
-                // Nothing happens.
+                // No watch event.
                 let silence = http_body_util::StreamBody::new(futures::stream::pending());
                 return Ok(http::Response::new(BodyExt::boxed_unsync(silence)));
             }
@@ -116,7 +116,7 @@ impl tower::Service<http::Request<kube::client::Body>> for Generated {
     }
 }
 
-/// Prints the resident memory in KiB, now and at most, once all claims are known and the replica leads.
+/// Prints the resident memory in KiB, now and at most, once all NodeClaims are known and the replica leads.
 pub(crate) async fn memory(count: u64) {
     let start = "2026-11-15T05:00:00Z".parse().unwrap();
     let virtual_time = Virtual::starting_at(start);

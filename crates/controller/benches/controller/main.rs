@@ -1,4 +1,4 @@
-//! What the controller costs, under virtual time, with Azure's own throttling: `cargo xtask bench controller`.
+//! Costs of the controller, under virtual time, with Azure's throttling: `cargo xtask bench controller`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -33,7 +33,7 @@ fn main() {
     if let [what, count] = &words[..]
         && what == "memory"
     {
-        // A process of its own for each, so that nothing else is in its memory.
+        // A separate process for each, so that nothing else is in its memory.
         return paused(generated::memory(count.parse().unwrap()));
     }
     println!("| what | measured | limit |\n|---|---|---|");
@@ -56,7 +56,7 @@ fn row(what: &str, measured: &str, limit: &str) {
     println!("| {what} | {measured} | {limit} |");
 }
 
-/// 5,000 nodes that are up, 50 that come within the hour, of which every tenth never registers. Scriptless, by default.
+/// 5,000 joined nodes, 50 new in the hour, of which every tenth never registers. Scriptless, by default.
 async fn healthy() {
     const NODES: u32 = 5_000;
     let cluster = Cluster::quiet(world::Options { workloads: false, ..world::Options::default() });
@@ -92,7 +92,6 @@ async fn healthy() {
     replica.stop().await;
 }
 
-/// 200 nodes that fail at once.
 async fn failures(announced: bool) {
     let image = "202601.27.0".to_owned();
     let options = Options {
@@ -128,7 +127,7 @@ async fn failures(announced: bool) {
         from.iter().filter_map(|(uid, at)| Some(written.get(uid)?.duration_since(*at))).collect();
     waits.sort_unstable();
     let at = |percent: usize| waits[(waits.len() * percent).div_ceil(100).max(1) - 1].as_secs_f64();
-    let told = waits.len();
+    let reported = waits.len();
     let (what, limit) = if announced {
         ("200 failures at once, announced: from Karpenter's event to the condition", "p99 ≤ 10 s")
     } else {
@@ -137,7 +136,7 @@ async fn failures(announced: bool) {
     row(
         what,
         &format!(
-            "p50 {:.1} s, p90 {:.1} s, p99 {:.1} s, max {:.1} s, {told} told",
+            "p50 {:.1} s, p90 {:.1} s, p99 {:.1} s, max {:.1} s, {reported} reported",
             at(50),
             at(90),
             at(99),
@@ -148,7 +147,7 @@ async fn failures(announced: bool) {
     let metrics = replica.metrics.text();
     let throttled = metrics.lines().find(|line| line.starts_with("mooring_arm_throttled_total"));
     row(
-        "… throttled by Azure meanwhile",
+        "… requests throttled by Azure",
         throttled.and_then(|line| line.split(' ').nth(1)).unwrap_or("?"),
         "0",
     );
@@ -171,7 +170,8 @@ fn announcements(cluster: &Cluster) -> BTreeMap<String, Timestamp> {
     })
 }
 
-/// The model's bootstraps end 2 s (launch) + 40 s (boot) + 3 s (poll) + 75 s (scripts) after the claim's creation.
+/// Simulated bootstraps end 2 s (launch) + 40 s (boot) + 3 s (poll) + 75 s (scripts) after the creation of
+/// the NodeClaim.
 fn ends(cluster: &Cluster) -> BTreeMap<String, Timestamp> {
     cluster.shell.with(|world, _| {
         let claims = world.kubernetes().objects(CLAIMS, None);
@@ -194,7 +194,7 @@ fn memory() {
         let text = String::from_utf8(output.stdout).unwrap();
         let figures: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
         row(
-            &format!("resident memory with {count} claims, and at most meanwhile"),
+            &format!("resident memory with {count} NodeClaims, current and peak"),
             &format!("{:.1} MiB, {:.1} MiB", mib(figures[0]), mib(figures[1])),
             "",
         );

@@ -1,25 +1,25 @@
-//! One name for a node image in every provisioning mode, so that outcomes are counted by image.
+//! Names of node images, the same in every provisioning mode, so that outcomes are counted by image.
 
-/// Galleries of AKS: the public name, the resource group and the name of the gallery with the same images. Karpenter takes
-/// its images from these and from no others.
+/// Galleries of AKS: public name, resource group and gallery name of the same images. Karpenter takes images
+/// only from these.
 const GALLERIES: [(&str, &str, &str); 2] = [
     ("AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2", "AKS-Ubuntu", "AKSUbuntu"),
     ("AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b", "AKS-AzureLinux", "AKSAzureLinux"),
 ];
 
-/// The name of an image: `AKSUbuntu/2204gen2containerd/202601.13.0`. Two ids have the same name only if they name the same
-/// image: gallery, definition and version are equal, and both galleries are AKS's own.
+/// Returns the name of an image: `AKSUbuntu/2204gen2containerd/202601.13.0`. Two ids have the same name only
+/// if gallery, definition and version are equal and both galleries belong to AKS.
 pub fn key(image: &str) -> String {
     from_id(image).or_else(|| from_name(image)).unwrap_or_else(|| image.to_owned())
 }
 
-/// The version of an image, from its id or its key.
+/// Returns the version of an image, from its id or its key.
 pub fn version(image: &str) -> &str {
     let last = image.rsplit('/').next().unwrap_or_default();
     last.rsplit('-').next().filter(|version| is_version(version)).unwrap_or(last)
 }
 
-/// From the id of a gallery's image, community or not.
+/// Parses the id of a gallery image, community or not.
 fn from_id(id: &str) -> Option<String> {
     let parts: Vec<&str> = id.split('/').filter(|part| !part.is_empty()).collect();
     let after = |name: &str| {
@@ -48,7 +48,7 @@ fn from_id(id: &str) -> Option<String> {
     Some(format!("{gallery}/{definition}/{version}"))
 }
 
-/// From the name that AKS gives an image: `AKSUbuntu-2204gen2containerd-202601.13.0`.
+/// Parses the name that AKS gives an image: `AKSUbuntu-2204gen2containerd-202601.13.0`.
 fn from_name(name: &str) -> Option<String> {
     let (rest, version) = name.rsplit_once('-').filter(|(_, version)| is_version(version))?;
     let known = GALLERIES.iter().find_map(|(.., gallery)| {
@@ -71,7 +71,7 @@ mod tests {
     const GALLERY: &str = "/subscriptions/s/resourceGroups/AKS-Ubuntu/providers/Microsoft.Compute/galleries/AKSUbuntu/images/2204gen2containerd/versions/202601.13.0";
 
     #[test]
-    fn the_same_image_has_one_name_in_every_mode() {
+    fn image_has_the_same_name_in_every_mode() {
         for image in [COMMUNITY, GALLERY, "AKSUbuntu-2204gen2containerd-202601.13.0"] {
             assert_eq!(key(image), "AKSUbuntu/2204gen2containerd/202601.13.0", "{image}");
             assert_eq!((version(image), version(&key(image))), ("202601.13.0", "202601.13.0"));
@@ -79,13 +79,13 @@ mod tests {
     }
 
     #[test]
-    fn images_that_may_differ_have_different_names() {
+    fn different_images_have_different_names() {
         let images = [
             COMMUNITY.to_owned(),
             COMMUNITY.replace("2204gen2containerd", "2204containerd"),
             COMMUNITY.replace("2204gen2containerd", "2404gen2containerd"),
             COMMUNITY.replace("202601.13.0", "202601.27.0"),
-            // Galleries of others, whatever they are called.
+            // Galleries of other publishers.
             COMMUNITY.replace("38d80f77", "00000000"),
             GALLERY.replace("AKS-Ubuntu", "ours"),
             GALLERY.replace("galleries/AKSUbuntu", "galleries/AKSAzureLinux"),

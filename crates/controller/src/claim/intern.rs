@@ -1,4 +1,4 @@
-//! Texts that many claims share, kept once.
+//! Texts that many NodeClaims share, stored once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,20 +7,18 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Interner {
     texts: HashSet<Arc<str>>,
-    /// How many there may be before unused ones are looked for.
+    /// Number of texts at which unused ones are removed.
     sweep_at: usize,
 }
 
-/// Fewer texts than this are never swept.
-const FEW: usize = 256;
+const MIN_SWEEP: usize = 256;
 
 impl Interner {
-    /// The one copy of a text.
     pub fn intern(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
         }
-        if self.texts.len() >= self.sweep_at.max(FEW) {
+        if self.texts.len() >= self.sweep_at.max(MIN_SWEEP) {
             self.texts.retain(|text| Arc::strong_count(text) > 1);
             self.sweep_at = self.texts.len() * 2;
         }
@@ -43,20 +41,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_text_is_kept_once() {
+    fn same_text_is_stored_once() {
         let mut interner = Interner::default();
         let (one, other) = (interner.intern("default"), interner.intern("default"));
         assert!(Arc::ptr_eq(&one, &other));
     }
 
     #[test]
-    fn texts_that_nobody_uses_do_not_pile_up() {
+    fn unused_texts_are_removed() {
         let mut interner = Interner::default();
         let kept = interner.intern("kept");
         for text in 0..100_000 {
             interner.intern(&format!("message {text}"));
         }
-        assert!(interner.len() <= 2 * FEW, "{}", interner.len());
+        assert!(interner.len() <= 2 * MIN_SWEEP, "{}", interner.len());
         assert!(Arc::ptr_eq(&kept, &interner.intern("kept")));
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of a NodeClaim: under 1 KiB each, whatever the object holds.
+//! The part of a NodeClaim that is kept: under 1 KiB each, regardless of the object's size.
 
 pub mod image;
 pub mod intern;
@@ -12,96 +12,78 @@ use jiff::Timestamp;
 
 use crate::claim::intern::Interner;
 use crate::claim::mode::Mode;
-use crate::claim::vm_id::{MachineId, Outside, VmId};
+use crate::claim::vm_id::{MachineId, ScopeViolation, VmId};
 use crate::verdict::condition::Status;
 
 pub(crate) mod object;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The object's uid: the only name that is never given twice.
     pub uid: Arc<str>,
     pub name: Box<str>,
-    /// The version that this was read at.
     pub resource_version: Box<str>,
     pub generation: i64,
-    /// The `NodePool` that owns it; none for a standalone claim.
+    /// Owning `NodePool`; none for a standalone NodeClaim.
     pub pool: Option<Arc<str>>,
-    /// The `AKSNodeClass`.
     pub node_class: Arc<str>,
-    /// The image: its id (VM mode) or version (Machine mode).
+    /// Image id (VM mode) or version (Machine mode).
     pub image: Option<Arc<str>>,
     pub zone: Option<Arc<str>>,
     pub instance_type: Option<Arc<str>>,
-    /// `spot` or `on-demand`.
     pub capacity_type: Option<Arc<str>>,
-    /// The VM, once launched.
     pub vm: Option<VmId>,
-    /// The AKS machine, in Machine mode.
     pub machine: Option<MachineId>,
-    /// The field that names something that may not be read.
-    pub outside: Option<Outside>,
+    /// Set if the NodeClaim named a resource outside the scope.
+    pub scope_violation: Option<ScopeViolation>,
     pub created: Timestamp,
     pub launched: Option<Timestamp>,
     pub registered: Option<Timestamp>,
-    /// Since when it has not: Karpenter's limit of 15 minutes counts from here.
+    /// Start of Karpenter's limit of 15 minutes.
     pub unregistered_since: Timestamp,
     pub deleted: Option<Timestamp>,
-    /// Our condition as it stands on the object.
     pub condition: Option<Condition>,
-    /// Whether the parents of a condition are there.
     pub shape: Shape,
 }
 
-/// Our condition as it stands on the object.
+/// Mooring's condition as read from the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Its place in the list.
     pub index: u32,
-    /// True, False or Unknown.
     pub status: Status,
-    /// The reason, as it stands there.
     pub reason: Arc<str>,
-    /// The message, as it stands there.
     pub message: Arc<str>,
     pub since: Timestamp,
 }
 
-/// Which parents of a condition the object has. A patch must make those that are missing.
+/// Parents of a condition that the object has. A patch must create the missing ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// No `status` at all.
     NoStatus,
-    /// A `status` without `conditions`.
     NoConditions,
-    /// A list of conditions, maybe empty.
     List,
 }
 
-/// Why an object is no NodeClaim of ours.
 #[derive(Debug, thiserror::Error)]
-pub enum NotAClaim {
-    /// It is no NodeClaim at all.
-    #[error("the object is no NodeClaim: {0}")]
+pub enum ClaimError {
+    #[error("not a NodeClaim: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// It belongs to another cloud.
-    #[error("the node class is of group {0:?}, not karpenter.azure.com")]
+    #[error("node class group is {0:?}, not karpenter.azure.com")]
     OtherCloud(String),
 }
 
 impl Claim {
-    /// From the object as the API server sends it. Whatever is not named here is skipped unread.
+    /// Parses an object as the API server sends it. Fields that are not used are skipped.
     pub fn from_json(
         json: &[u8],
         condition_type: &str,
         interner: &mut Interner,
-    ) -> Result<Self, NotAClaim> {
+    ) -> Result<Self, ClaimError> {
         object::Object::parse(json)?.project(condition_type, interner)
     }
 
-    /// A stand-in for a node that has no NodeClaim.
+    /// Returns a placeholder for a node that has no NodeClaim.
     #[must_use]
-    pub fn vanished(
+    pub fn placeholder(
         uid: &Arc<str>,
         name: &str,
         vm: Option<VmId>,
@@ -122,7 +104,7 @@ impl Claim {
             launched: vm.is_some().then_some(at),
             vm,
             machine: None,
-            outside: None,
+            scope_violation: None,
             created: at,
             registered: None,
             unregistered_since: at,
@@ -132,8 +114,8 @@ impl Claim {
         }
     }
 
-    /// How its node is set up, as far as the object shows it. A machine's id is proof; the form of the image's id is a
-    /// hint, by which reads are planned and findings are worded, and nothing is called failed.
+    /// Returns the provisioning mode, as far as the object shows it. A machine id is evidence; the form of the image
+    /// id is only a hint for planning reads and wording findings, never a reason to report a failure.
     pub fn mode(&self) -> Option<Mode> {
         if self.machine.is_some() {
             return Some(Mode::Machine);
@@ -147,7 +129,7 @@ impl Claim {
         }
     }
 
-    /// The node's name for people: the VM's, or what Karpenter would call it.
+    /// Returns the VM name, or the name that Karpenter would choose.
     pub fn node_name(&self) -> String {
         match &self.vm {
             Some(vm) => vm.name.to_string(),
@@ -155,23 +137,22 @@ impl Claim {
         }
     }
 
-    /// The image's name, for statistics: gallery, definition and version.
+    /// Returns the image name for statistics: gallery, definition and version.
     pub fn image_key(&self) -> Option<String> {
         self.image.as_deref().map(image::key).filter(|key| !key.is_empty())
     }
 
-    /// Whether `other`, a copy of the same object, is older than this one.
+    /// Returns true if `other`, a copy of the same object, is older.
     ///
-    /// Versions are compared as the numbers that they are in every API server; one that is no number
-    /// is never older.
+    /// Versions are compared as numbers; one that is not a number is never older.
     pub fn is_newer_than(&self, other: &Self) -> bool {
         let number = |claim: &Self| claim.resource_version.parse::<u64>().ok();
         matches!((number(self), number(other)), (Some(own), Some(other)) if own > other)
     }
 
-    /// Bytes that this claim costs by itself: its fixed size and texts that it shares with no other.
+    /// Returns the bytes that this NodeClaim costs: its fixed size and texts that it does not share.
     pub fn footprint(&self) -> usize {
-        // An allocation is rounded up to 16 bytes and has 16 of its own; an `Arc` has two counters.
+        // An allocation is rounded up to 16 bytes and has 16 bytes of overhead; an `Arc` has two counters.
         let heap = |len: usize| (len + 16).next_multiple_of(16);
         let vm = self.vm.as_ref().map_or(0, |vm| heap(vm.name.len()));
         let machine = self.machine.as_ref().map_or(0, |machine| heap(machine.name.len()));

@@ -1,40 +1,37 @@
-//! How a node is set up, and which of its extensions does it.
+//! Provisioning modes of a node, and the extension that runs the bootstrap.
 
 use mooring_codes::Os;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Karpenter creates the VM and then the extension.
+    /// Karpenter creates the VM, then the extension.
     Vm,
-    /// AKS creates both; the claim names an AKS machine.
+    /// AKS creates both; the NodeClaim names an AKS machine.
     Machine,
-    /// The VM's custom data does it; there is no extension to read.
+    /// Custom data runs the bootstrap; no extension can be read.
     Scriptless,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It runs the bootstrap scripts.
     Cse(Os),
-    /// Billing, monitoring, whatever else: its failures are not the bootstrap's.
+    /// Billing, monitoring and others, whose failures are not bootstrap failures.
     Other,
 }
 
-/// Names that the bootstrap's extension is known to have. Only a hint: it counts where neither the
-/// publisher nor the type is shown.
+/// Known names of the bootstrap extension. Used only where neither publisher nor type is shown.
 const KNOWN_NAMES: &[(&str, Os)] = &[
     ("cse-agent-karpenter", Os::Linux),
     ("windows-cse-agent-karpenter", Os::Windows),
     ("vmsscse", Os::Linux),
 ];
 
-/// Returns true if the bootstrap's extension is known by this name.
 pub fn is_known_name(name: &str) -> bool {
     KNOWN_NAMES.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
 }
 
-/// What an extension is, by publisher and type. `kind` is the type alone, or, in instance views, the
-/// publisher and the type with a dot between; either may be missing.
+/// Returns the role of an extension. `kind` is the type alone or, in instance views, `publisher.type`; either
+/// may be missing.
 pub fn role(name: &str, publisher: &str, kind: &str) -> Role {
     let full = match (publisher.is_empty(), kind.is_empty()) {
         (false, false) => format!("{publisher}.{kind}"),
@@ -60,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bootstrap_is_found_by_publisher_and_type_whatever_its_name() {
+    fn bootstrap_extension_is_found_by_publisher_and_type() {
         for (name, publisher, kind, expected) in [
             (
                 "cse-agent-karpenter",
@@ -75,7 +72,7 @@ mod tests {
             ("vmssCSE", "", "", Role::Cse(Os::Linux)),
             ("computeAksLinuxBilling", "Microsoft.AKS", "Compute.AKS.Linux.Billing", Role::Other),
             ("AKSLinuxExtension", "Microsoft.AKS", "Compute.AKS.Linux.AKSNode", Role::Other),
-            // A name alone never makes another publisher's extension the bootstrap.
+            // A name alone never identifies the bootstrap extension of another publisher.
             ("vmssCSE", "Example.Publisher", "CustomScript", Role::Other),
             ("customscript", "", "", Role::Other),
             ("", "", "", Role::Other),

@@ -1,11 +1,11 @@
-//! The members of a NodeClaim that are looked at; serde skips the others.
+//! The fields of a NodeClaim that are read; serde skips the others.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::{Claim, Condition, NotAClaim, Shape};
+use super::{Claim, ClaimError, Condition, Shape};
 use crate::claim::intern::Interner;
-use crate::claim::vm_id::{MachineId, Outside, VmId};
+use crate::claim::vm_id::{MachineId, ScopeViolation, VmId};
 use crate::verdict::condition::Status;
 
 type Text = Option<String>;
@@ -93,7 +93,7 @@ struct ConditionPart {
     last_transition_time: Option<Timestamp>,
 }
 
-/// `null` is what Go writes for an empty map.
+/// Go writes `null` for an empty map.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
@@ -105,7 +105,6 @@ impl Object {
         serde_json::from_slice(json)
     }
 
-    /// Name and version, which is all that a watch needs.
     pub(crate) fn name_and_version(&self) -> (String, Option<String>) {
         (self.metadata.name.clone(), self.metadata.resource_version.clone())
     }
@@ -118,11 +117,11 @@ impl Object {
         self,
         condition_type: &str,
         interner: &mut Interner,
-    ) -> Result<Claim, NotAClaim> {
+    ) -> Result<Claim, ClaimError> {
         let Self { metadata, spec, status } = self;
         let group = spec.node_class_ref.group.unwrap_or_default();
         if group != "karpenter.azure.com" {
-            return Err(NotAClaim::OtherCloud(mooring_redact::identifier(&group)));
+            return Err(ClaimError::OtherCloud(mooring_redact::identifier(&group)));
         }
         let shape = match &status {
             None => Shape::NoStatus,
@@ -160,7 +159,8 @@ impl Object {
             zone,
             instance_type,
             capacity_type,
-            outside: (vm.is_none() && provider_id.is_some()).then_some(Outside::ProviderId),
+            scope_violation: (vm.is_none() && provider_id.is_some())
+                .then_some(ScopeViolation::ProviderId),
             vm,
             machine: metadata.annotations.machine.and_then(|id| MachineId::parse(&id, interner)),
             launched: became_true("Launched"),
@@ -183,8 +183,7 @@ impl Object {
     }
 }
 
-/// On the older schema a type may stand in the list twice; the first one counts, as it does for
-/// everybody who reads conditions.
+/// The older schema allows a type twice in the list; the first counts, as for other readers of conditions.
 fn own_condition(
     conditions: &[ConditionPart],
     condition_type: &str,

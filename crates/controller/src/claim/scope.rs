@@ -1,18 +1,18 @@
 //! The part of Azure that may be read: the VMs of one node resource group and the machines of one cluster.
 //!
-//! `NodeClaim`s and Nodes are written by others, and a `providerID` or an annotation can name any resource. Whatever is
-//! outside this scope is removed from a NodeClaim before anything else sees it, so no read can be derived from it.
+//! `NodeClaim`s and Nodes are written by others, and a `providerID` or an annotation can name any resource. Ids
+//! outside this scope are removed from a NodeClaim before other code uses it, so no read can be derived from them.
 
 use crate::claim::Claim;
-use crate::claim::vm_id::{MachineId, Outside, VmId};
+use crate::claim::vm_id::{MachineId, ScopeViolation, VmId};
 
-/// The subscription, node resource group and cluster that reads are confined to. Compared as ARM does, without regard to
-/// case. An empty scope contains nothing.
+/// Subscription, node resource group and cluster that reads are confined to, compared case-insensitively as
+/// in ARM. An empty scope contains nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     pub subscription: String,
     pub node_resource_group: String,
-    /// The resource id of the cluster. Without it no machine is inside.
+    /// Resource id of the cluster. Without it no machine is in scope.
     pub cluster: Option<String>,
 }
 
@@ -21,7 +21,6 @@ impl Scope {
         self.contains_group(&vm.subscription, &vm.group)
     }
 
-    /// Whether resources of a resource group may be read.
     pub fn contains_group(&self, subscription: &str, group: &str) -> bool {
         !self.subscription.is_empty()
             && !self.node_resource_group.is_empty()
@@ -39,29 +38,28 @@ impl Scope {
         })
     }
 
-    /// Removes what a NodeClaim names outside the scope, and marks the NodeClaim.
+    /// Removes ids outside the scope from a NodeClaim, and marks it.
     pub fn confine(&self, claim: &mut Claim) {
         if claim.machine.as_ref().is_some_and(|machine| !self.contains_machine(machine)) {
             claim.machine = None;
-            claim.outside = Some(Outside::Machine);
+            claim.scope_violation = Some(ScopeViolation::Machine);
         }
         if claim.vm.as_ref().is_some_and(|vm| !self.contains_vm(vm)) {
             claim.vm = None;
-            claim.outside = Some(Outside::ProviderId);
+            claim.scope_violation = Some(ScopeViolation::ProviderId);
         }
     }
 
-    /// The reason that nothing is read.
-    pub fn reason(&self, outside: Outside) -> String {
+    pub fn reason(&self, outside: ScopeViolation) -> String {
         match (outside, &self.cluster) {
-            (Outside::ProviderId, _) => format!(
+            (ScopeViolation::ProviderId, _) => format!(
                 "providerID names a VM outside the node resource group {} of subscription {}; it is not read.",
                 self.node_resource_group, self.subscription
             ),
-            (Outside::Machine, Some(cluster)) => format!(
+            (ScopeViolation::Machine, Some(cluster)) => format!(
                 "The annotation karpenter.azure.com/aks-machine-resource-id names a machine outside the cluster {cluster}; it is not read."
             ),
-            (Outside::Machine, None) => {
+            (ScopeViolation::Machine, None) => {
                 "The annotation karpenter.azure.com/aks-machine-resource-id names an AKS machine, and no cluster is configured; it is not read. Set the resource group and the name of the cluster.".to_owned()
             }
         }
@@ -89,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_vms_of_the_node_resource_group_are_inside() {
+    fn scope_contains_only_vms_of_the_node_resource_group() {
         for (subscription, group, inside) in [
             ("aaaa", "MC_rg_prod", true),
             ("AAAA", "mc_RG_PROD", true),
@@ -104,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_machines_of_the_cluster_are_inside() {
+    fn scope_contains_only_machines_of_the_cluster() {
         let machine = |id: &str| MachineId::parse(id, &mut Interner::default()).unwrap();
         let id = |group: &str, cluster: &str| {
             machine(&format!(

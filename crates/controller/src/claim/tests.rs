@@ -31,12 +31,12 @@ fn object() -> Value {
     })
 }
 
-fn project(object: &Value) -> Result<Claim, NotAClaim> {
+fn project(object: &Value) -> Result<Claim, ClaimError> {
     Claim::from_json(object.to_string().as_bytes(), "CSEProvisioned", &mut Interner::default())
 }
 
 #[test]
-fn what_decides_is_kept() {
+fn claim_keeps_the_fields_that_verdicts_need() {
     let claim = project(&object()).unwrap();
     assert_eq!(claim.mode(), Some(Mode::Vm));
     assert_eq!(claim.node_name(), "aks-default-2jf98");
@@ -52,7 +52,7 @@ fn what_decides_is_kept() {
 }
 
 #[test]
-fn a_machine_is_told_by_its_annotation() {
+fn machine_mode_is_detected_by_annotation() {
     let mut object = object();
     object["metadata"]["annotations"]["karpenter.azure.com/aks-machine-resource-id"] = json!(
         "/subscriptions/0/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/aksmachines/machines/default-2jf98"
@@ -63,7 +63,7 @@ fn a_machine_is_told_by_its_annotation() {
 }
 
 #[test]
-fn the_shape_of_a_young_object_is_known() {
+fn shape_of_an_object_without_conditions_is_detected() {
     let mut young = object();
     young["status"] = json!({});
     assert_eq!(project(&young).unwrap().shape, Shape::NoConditions);
@@ -79,7 +79,7 @@ fn the_shape_of_a_young_object_is_known() {
 }
 
 #[test]
-fn null_maps_and_hostile_ids_do_no_harm() {
+fn null_maps_and_invalid_ids_are_ignored() {
     let mut odd = object();
     odd["metadata"]["labels"] = json!(null);
     odd["metadata"]["annotations"] = json!(null);
@@ -90,15 +90,15 @@ fn null_maps_and_hostile_ids_do_no_harm() {
 }
 
 #[test]
-fn another_clouds_claims_are_none_of_ours() {
+fn nodeclaims_of_other_clouds_are_rejected() {
     let mut other = object();
     other["spec"]["nodeClassRef"]["group"] = json!("karpenter.k8s.aws");
-    assert!(matches!(project(&other), Err(NotAClaim::OtherCloud(_))));
-    assert!(matches!(project(&json!({})), Err(NotAClaim::Unreadable(_))));
+    assert!(matches!(project(&other), Err(ClaimError::OtherCloud(_))));
+    assert!(matches!(project(&json!({})), Err(ClaimError::Unreadable(_))));
 }
 
 #[test]
-fn versions_are_compared_as_numbers() {
+fn resource_versions_are_compared_as_numbers() {
     let claim =
         |version: &str| Claim { resource_version: version.into(), ..project(&object()).unwrap() };
     assert!(claim("100").is_newer_than(&claim("99")));
@@ -107,7 +107,7 @@ fn versions_are_compared_as_numbers() {
 }
 
 #[test]
-fn a_claim_costs_less_than_a_kibibyte_half_of_it_to_spare() {
+fn claim_costs_less_than_640_bytes() {
     let claim = project(&object()).unwrap();
     assert!(claim.footprint() < 640, "{} bytes, {} fixed", claim.footprint(), size_of::<Claim>());
 }

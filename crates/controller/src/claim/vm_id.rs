@@ -1,29 +1,27 @@
-//! Names of things in Azure: a VM, and a machine of an AKS pool.
+//! Ids of VMs and of AKS machines.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::claim::intern::Interner;
 
-/// A VM. The group and subscription of most claims are the same, so they are shared.
+/// A VM id. Subscription and group are shared, since most NodeClaims have the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VmId {
     pub subscription: Arc<str>,
-    /// The node resource group, in whatever case it was written.
     pub group: Arc<str>,
     pub name: Box<str>,
 }
 
-/// A machine of an AKS pool.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MachineId {
-    /// The resource id of the pool.
+    /// Resource id of the pool.
     pub pool: Arc<str>,
     pub name: Box<str>,
 }
 
 impl VmId {
-    /// From a provider id (`azure:///subscriptions/…`) or a resource id. Case does not count.
+    /// Parses a provider id (`azure:///subscriptions/…`) or a resource id, case-insensitively.
     pub fn parse(id: &str, interner: &mut Interner) -> Option<Self> {
         let id = id.strip_prefix("azure://").unwrap_or(id);
         let [subscription, group, name] =
@@ -35,7 +33,6 @@ impl VmId {
         })
     }
 
-    /// The path below the management endpoint.
     pub fn path(&self) -> String {
         let Self { subscription, group, name } = self;
         format!(
@@ -51,26 +48,24 @@ impl fmt::Display for VmId {
 }
 
 impl MachineId {
-    /// From a resource id.
     pub fn parse(id: &str, interner: &mut Interner) -> Option<Self> {
         let [subscription, group, cluster, pool, name] = segments(
             id,
             ["subscriptions", "resourceGroups", "managedClusters", "agentPools", "machines"],
         )?;
-        // Put together from checked names: nothing else of the text reaches a request.
+        // Built from validated names only: no other part of the text reaches a request.
         let pool = format!(
             "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}/agentPools/{pool}"
         );
         Some(Self { pool: interner.intern(&pool), name: name.into() })
     }
 
-    /// The path below the management endpoint.
     pub fn path(&self) -> String {
         format!("{}/machines/{}", self.pool, self.name)
     }
 }
 
-/// What follows each of the keys in a resource id; only names that Azure can have given.
+/// Returns the segment after each key of a resource id; only names that are valid in Azure.
 fn segments<'a, const N: usize>(id: &'a str, keys: [&str; N]) -> Option<[&'a str; N]> {
     let mut found = [""; N];
     let mut parts = id.split('/').skip_while(|part| part.is_empty());
@@ -86,12 +81,9 @@ fn segments<'a, const N: usize>(id: &'a str, keys: [&str; N]) -> Option<[&'a str
     found.iter().all(is_name).then_some(found)
 }
 
-/// The field of a NodeClaim that names a resource outside the scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outside {
-    /// `status.providerID`.
+pub enum ScopeViolation {
     ProviderId,
-    /// The annotation `karpenter.azure.com/aks-machine-resource-id`.
     Machine,
 }
 
@@ -102,7 +94,7 @@ mod tests {
     const VM: &str = "azure:///subscriptions/0000/resourceGroups/mc_rg/providers/Microsoft.Compute/virtualMachines/aks-default-2jf98";
 
     #[test]
-    fn a_provider_id_names_a_vm_in_any_case() {
+    fn provider_id_is_parsed_case_insensitively() {
         let mut interner = Interner::default();
         let vm = VmId::parse(VM, &mut interner).unwrap();
         assert_eq!((&*vm.group, &*vm.name), ("mc_rg", "aks-default-2jf98"));
@@ -115,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_would_lead_elsewhere_names_nothing() {
+    fn invalid_provider_id_is_rejected() {
         let mut interner = Interner::default();
         for id in [
             "",
@@ -131,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_is_named_by_its_pool_and_itself() {
+    fn machine_id_has_pool_and_name() {
         let mut interner = Interner::default();
         let id = "/subscriptions/0/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/aks/agentPools/aksmachines/machines/default-2jf98";
         let machine = MachineId::parse(id, &mut interner).unwrap();

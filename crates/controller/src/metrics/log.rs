@@ -1,5 +1,4 @@
-//! Log lines: one JSON object each, with the keys that Karpenter's own lines have, so that one query
-//! finds both.
+//! Log lines: one JSON object each, with Karpenter's keys, so that one query finds both.
 
 use tracing::Subscriber;
 use tracing_subscriber::filter::Targets;
@@ -11,13 +10,13 @@ use crate::claim::Claim;
 use crate::verdict::Verdict;
 use crate::verdict::condition::{Reason, Status};
 
-/// What a lease, a write or a read is logged with.
 pub use tracing::Level;
 
-/// Whose lines are written: libraries log whole answers and what credential plugins print, which nobody has masked.
+/// Libraries log whole responses and the output of credential plugins unredacted, so only lines of this
+/// target are written.
 const OWN: &str = "mooring";
 
-/// A subscriber that writes one JSON object a line.
+/// Returns a subscriber that writes one JSON object per line.
 pub fn subscriber<W>(writer: W, level: Level) -> impl Subscriber + Send + Sync
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
@@ -35,7 +34,7 @@ where
         .with(Targets::new().with_target(OWN, level))
 }
 
-/// A verdict was found. Failures are errors, changes of state are information.
+/// Logs a verdict: failures as errors, others as information.
 pub fn verdict(claim: &Claim, verdict: &Verdict) {
     let failure = verdict.failure.as_ref();
     let code = failure.and_then(|failure| failure.code);
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_writes_no_line_whatever_the_level() {
+    fn library_logs_are_dropped_at_every_level() {
         let lines = Lines::default();
         let writer = lines.clone();
         tracing::subscriber::with_default(subscriber(move || writer.clone(), Level::TRACE), || {
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_the_keys_that_karpenters_lines_have() {
+    fn log_line_has_the_keys_of_karpenter() {
         let object = json!({
             "metadata": {"name": "default-2jf98", "uid": "u", "creationTimestamp": "2026-11-15T08:00:00Z",
                          "labels": {"karpenter.sh/nodepool": "default", "node.kubernetes.io/instance-type": "Standard_D4s_v5"}},

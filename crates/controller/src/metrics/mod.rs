@@ -1,7 +1,7 @@
-//! What is measured. Names start with `mooring_`: Karpenter's prefix is Karpenter's.
+//! Metrics, with the prefix `mooring_`.
 //!
-//! Labels that come from outside (pools, images) have a limit each. What is above it is counted under
-//! `other`, and that it was is counted too; no name of a VM or a claim is ever a label.
+//! Labels from outside (pools, images) have a limit each. Values above it are counted under `other`, and so
+//! is their number; names of VMs and NodeClaims are never labels.
 
 pub mod log;
 
@@ -18,16 +18,14 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::state::{Dropped, Lengths};
+use crate::state::{DropCounts, QueueLengths};
 use crate::verdict::condition::Reason;
 use crate::verdict::patch::Kind;
 
-/// Pools, images and causes that have a label of their own.
-const MOST_VALUES: usize = 64;
-/// Longer values say nothing to a person.
-const LONGEST_VALUE: usize = 64;
+/// Pools, images and causes with a separate label value.
+const MAX_VALUES: usize = 64;
+const MAX_VALUE_LENGTH: usize = 64;
 
-/// Labels of a failed bootstrap.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct FailureLabels {
     code: String,
@@ -47,27 +45,23 @@ struct Label {
     kind: &'static str,
 }
 
-/// What the client of Azure says about itself.
+/// Counters of the Azure client.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ArmSnapshot {
-    /// Requests sent, since the start.
     pub requests: u64,
-    /// Answers 429, since the start.
     pub throttled: u64,
-    /// Reads that may be sent at once.
     pub budget_left: f64,
 }
 
-/// A failed bootstrap, as it is counted.
+/// A failed bootstrap for the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedNode {
     pub code: Option<i32>,
     pub cause: String,
     pub pool: String,
     pub image: String,
 }
 
-/// Everything that is measured.
 pub struct Metrics {
     registry: Registry,
     failures: Family<FailureLabels, Counter>,
@@ -85,18 +79,17 @@ pub struct Metrics {
     arm_budget: Gauge<f64, AtomicU64>,
     leader: Gauge,
     nodes_without_provider_id: Gauge,
-    known: Mutex<Known>,
+    known: Mutex<KnownValues>,
 }
 
-/// Values that have a label of their own.
+/// Values with a separate label value.
 #[derive(Default)]
-struct Known {
+struct KnownValues {
     pools: HashSet<String>,
     images: HashSet<String>,
     causes: HashSet<String>,
 }
 
-/// Writes that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
     Patch(Kind),
@@ -117,7 +110,7 @@ impl Write {
     }
 }
 
-/// From a node that fails at once to Karpenter's limit of 15 minutes.
+/// From an immediate failure to Karpenter's limit of 15 minutes.
 fn verdict_buckets() -> Histogram {
     Histogram::new([30.0, 60.0, 90.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0, 900.0, 1200.0])
 }
@@ -145,8 +138,8 @@ impl Metrics {
             known: Mutex::default(),
         };
         metrics.register();
-        // Series that exist from the start, so that the first increase shows.
-        metrics.dropped(Dropped::default());
+        // Series that exist from the start, so that the first increase is visible.
+        metrics.dropped(DropCounts::default());
         metrics
     }
 
@@ -154,7 +147,7 @@ impl Metrics {
         let Self { registry: to, .. } = self;
         to.register(
             "cse_failures",
-            "Bootstraps that failed, by reported code and diagnosed cause",
+            "Failed bootstraps by reported exit code and diagnosed cause",
             self.failures.clone(),
         );
         to.register(
@@ -164,17 +157,25 @@ impl Metrics {
         );
         to.register(
             "image_fails_bootstrap",
-            "1 for an image that fails with a cause while others do not",
+            "1 for an image that fails with this cause while other images do not",
             self.image_findings.clone(),
         );
         to.register(
             "label_overflows",
-            "Values counted as `other` because there were too many",
+            "Label values counted as `other` because of the limit",
             self.overflows.clone(),
         );
-        to.register("verdict_seconds", "Time from launch to verdict", self.verdict_seconds.clone());
+        to.register(
+            "verdict_seconds",
+            "Time from launch to diagnosis",
+            self.verdict_seconds.clone(),
+        );
         to.register("writes", "Writes to the API server", self.writes.clone());
-        to.register("write_failures", "Writes that failed for good", self.write_failures.clone());
+        to.register(
+            "write_failures",
+            "Writes that failed permanently",
+            self.write_failures.clone(),
+        );
         to.register(
             "writes_deferred",
             "Writes that found the write queue full and were retried later",
@@ -183,34 +184,37 @@ impl Metrics {
         to.register("dropped", "Work dropped because a limit was reached", self.dropped.clone());
         to.register(
             "queue_length",
-            "Claims kept, with a look ahead, and waiting for the budget",
+            "NodeClaims tracked, scheduled for a read, and waiting for the rate limit",
             self.queue.clone(),
         );
         to.register("arm_requests", "Requests to Azure", self.arm_requests.clone());
-        to.register("arm_throttled", "Requests that Azure throttled", self.arm_throttled.clone());
-        to.register("arm_budget_left", "Reads that may be sent at once", self.arm_budget.clone());
+        to.register("arm_throttled", "Requests throttled by Azure", self.arm_throttled.clone());
+        to.register(
+            "arm_budget_left",
+            "Reads currently allowed by the rate limit",
+            self.arm_budget.clone(),
+        );
         to.register(
             "nodes_without_provider_id",
-            "Nodes of NodePools that Karpenter cannot register, as they have no providerID",
+            "Nodes of NodePools that Karpenter cannot register because they have no providerID",
             self.nodes_without_provider_id.clone(),
         );
-        to.register("leader", "1 while this replica leads", self.leader.clone());
+        to.register("leader", "1 while this replica is the leader", self.leader.clone());
     }
 
-    pub fn failed(&self, failed: &Failed) {
+    pub fn failed(&self, failed: &FailedNode) {
         self.failures.get_or_create(&self.labels(failed)).inc();
     }
 
-    /// A node did not register.
-    pub fn not_registered(&self, failed: &Failed) {
+    pub fn not_registered(&self, failed: &FailedNode) {
         self.unregistered.get_or_create(&self.labels(failed)).inc();
     }
 
-    fn labels(&self, failed: &Failed) -> FailureLabels {
+    fn labels(&self, failed: &FailedNode) -> FailureLabels {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { pools, images, causes } = &mut *known;
+        let KnownValues { pools, images, causes } = &mut *known;
         FailureLabels {
-            // An exit code is a byte; what is not is no code that a script can end with.
+            // Scripts exit with a byte; other numbers are not exit codes.
             code: match failed.code {
                 Some(code @ -1..=255) => code.to_string(),
                 Some(_) => "other".to_owned(),
@@ -225,11 +229,11 @@ impl Metrics {
     fn bounded(&self, kind: &'static str, value: &str, known: &mut HashSet<String>) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
         let value: String =
-            value.chars().map(|c| if plain(c) { c } else { '_' }).take(LONGEST_VALUE).collect();
+            value.chars().map(|c| if plain(c) { c } else { '_' }).take(MAX_VALUE_LENGTH).collect();
         if value.is_empty() {
             return "unknown".to_owned();
         }
-        if known.contains(&value) || known.len() < MOST_VALUES {
+        if known.contains(&value) || known.len() < MAX_VALUES {
             known.insert(value.clone());
             return value;
         }
@@ -237,9 +241,8 @@ impl Metrics {
         "other".to_owned()
     }
 
-    /// An image fails with a cause while others do not.
     pub fn image_fails(&self, image: &str, cause: &str) {
-        let failed = Failed {
+        let failed = FailedNode {
             code: None,
             cause: cause.to_owned(),
             pool: String::new(),
@@ -249,7 +252,6 @@ impl Metrics {
         self.image_findings.get_or_create(&ImageLabels { image, reason }).set(1);
     }
 
-    /// A verdict was found this long after the launch.
     pub fn verdict(&self, reason: Reason, seconds: f64) {
         self.verdict_seconds.get_or_create(&Label { kind: reason.as_str() }).observe(seconds);
     }
@@ -258,25 +260,25 @@ impl Metrics {
         self.writes.get_or_create(&Label { kind: write.as_str() }).inc();
     }
 
-    /// A write failed for good.
+    /// Counts a write that failed permanently.
     pub fn write_failed(&self, write: Write) {
         self.write_failures.get_or_create(&Label { kind: write.as_str() }).inc();
     }
 
-    /// Writes found the write queue full.
+    /// Counts writes that found the write queue full.
     pub fn deferred(&self, writes: usize) {
         self.deferred.inc_by(writes as u64);
     }
 
-    /// Work was dropped, counted since the start.
-    pub fn dropped(&self, dropped: Dropped) {
-        let Dropped { deleted, events, writes } = dropped;
+    /// Sets the counters of dropped work, counted since the start.
+    pub fn dropped(&self, dropped: DropCounts) {
+        let DropCounts { deleted, events, writes } = dropped;
         for (kind, value) in [("nodeclaim", deleted), ("event", events), ("write", writes)] {
             self.dropped.get_or_create(&Label { kind }).inner().store(value, Ordering::Relaxed);
         }
     }
 
-    pub fn lengths(&self, lengths: Lengths) {
+    pub fn lengths(&self, lengths: QueueLengths) {
         for (kind, value) in
             [("claims", lengths.claims), ("pending", lengths.pending), ("waiting", lengths.waiting)]
         {
@@ -286,9 +288,8 @@ impl Metrics {
         self.nodes_without_provider_id.set(nodes);
     }
 
-    /// What the client of Azure says about itself.
     pub fn arm(&self, arm: ArmSnapshot) {
-        // The client counts; these only show it.
+        // The client counts; these only export it.
         self.arm_requests.inner().store(arm.requests, Ordering::Relaxed);
         self.arm_throttled.inner().store(arm.throttled, Ordering::Relaxed);
         self.arm_budget.set(arm.budget_left);
@@ -298,7 +299,7 @@ impl Metrics {
         self.leader.set(i64::from(leads));
     }
 
-    /// The text that Prometheus reads.
+    /// Returns the metrics in the text format of `OpenMetrics`.
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -319,7 +320,6 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// Shared by the loop and the server that shows them.
 pub type Shared = Arc<Metrics>;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
 
-fn failed(pool: &str, image: &str) -> Failed {
-    Failed {
+fn failed(pool: &str, image: &str) -> FailedNode {
+    FailedNode {
         code: Some(211),
         cause: "OrasBinaryMissing".into(),
         pool: pool.into(),
@@ -10,18 +10,23 @@ fn failed(pool: &str, image: &str) -> Failed {
 }
 
 #[test]
-fn the_text_is_what_prometheus_reads() {
+fn metrics_are_in_openmetrics_format() {
     let metrics = Metrics::new();
     metrics.failed(&failed("default", "202601.27.0"));
     metrics.failed(&failed("default", "202601.27.0"));
     metrics.verdict(Reason::CseFailed, 95.0);
     metrics.wrote(Write::Patch(Kind::Verdict));
     metrics.wrote(Write::Patch(Kind::Reassert));
-    metrics.lengths(Lengths { claims: 5000, pending: 3, waiting: 1, nodes_without_provider_id: 2 });
+    metrics.lengths(QueueLengths {
+        claims: 5000,
+        pending: 3,
+        waiting: 1,
+        nodes_without_provider_id: 2,
+    });
     metrics.arm(ArmSnapshot { requests: 10, throttled: 1, budget_left: 124.5 });
     metrics.leads(true);
     metrics.deferred(4);
-    metrics.dropped(Dropped { deleted: 6, events: 7, writes: 8 });
+    metrics.dropped(DropCounts { deleted: 6, events: 7, writes: 8 });
     let text = metrics.text();
     for line in [
         r#"mooring_cse_failures_total{code="211",reason="OrasBinaryMissing",nodepool="default",image="202601.27.0"} 2"#,
@@ -56,15 +61,15 @@ fn cardinality_is_bounded_and_overflow_is_counted() {
     let text = metrics.text();
     let series =
         text.lines().filter(|line| line.starts_with("mooring_cse_failures_total{")).count();
-    assert_eq!(series, MOST_VALUES + 1);
+    assert_eq!(series, MAX_VALUES + 1);
     assert!(text.contains(r#"nodepool="other",image="i"} 936"#), "{text}");
     assert!(text.contains(r#"mooring_label_overflows_total{kind="nodepool"} 936"#));
 }
 
 #[test]
-fn a_hostile_value_cannot_leave_its_label() {
+fn label_values_are_escaped() {
     let metrics = Metrics::new();
-    metrics.failed(&Failed {
+    metrics.failed(&FailedNode {
         code: Some(i32::MAX),
         cause: "\"} 1\nfake_metric 7".into(),
         pool: "a\"b\\c\n\u{202e}".into(),
@@ -78,9 +83,9 @@ fn a_hostile_value_cannot_leave_its_label() {
 }
 
 #[test]
-fn what_is_not_known_is_called_so() {
+fn unknown_label_values_are_named_unknown() {
     let metrics = Metrics::new();
-    metrics.failed(&Failed {
+    metrics.failed(&FailedNode {
         code: None,
         cause: "NoCode".into(),
         pool: String::new(),

@@ -1,8 +1,8 @@
-//! Members that may be absent, `null` or strange.
+//! Deserialization of fields that may be absent, `null` or of an unexpected type.
 
 use serde::{Deserialize, Deserializer};
 
-/// What Azure sends as an error, top-level or nested.
+/// An error body of Azure, top-level or nested.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ErrorBody {
@@ -25,34 +25,34 @@ pub(super) struct StatusBody {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Maybe<T> {
+enum Lenient<T> {
     Is(T),
     Strange(serde::de::IgnoredAny),
 }
 
-/// The default for `null` and for a value of an unexpected kind.
+/// Returns the default for `null` and for a value of an unexpected type.
 pub(super) fn lenient<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
-    Ok(match Maybe::deserialize(from)? {
-        Maybe::Is(value) => value,
-        Maybe::Strange(_) => T::default(),
+    Ok(match Lenient::deserialize(from)? {
+        Lenient::Is(value) => value,
+        Lenient::Strange(_) => T::default(),
     })
 }
 
-/// The items that can be read, of a list or of whatever stands in its place.
+/// Returns the items that can be parsed; none if the value is not a list.
 pub(super) fn listed<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
-    let items: Maybe<Vec<Maybe<T>>> = Maybe::deserialize(from)?;
+    let items: Lenient<Vec<Lenient<T>>> = Lenient::deserialize(from)?;
     Ok(match items {
-        Maybe::Is(items) => items
+        Lenient::Is(items) => items
             .into_iter()
             .filter_map(|item| match item {
-                Maybe::Is(item) => Some(item),
-                Maybe::Strange(_) => None,
+                Lenient::Is(item) => Some(item),
+                Lenient::Strange(_) => None,
             })
             .collect(),
-        Maybe::Strange(_) => Vec::new(),
+        Lenient::Strange(_) => Vec::new(),
     })
 }

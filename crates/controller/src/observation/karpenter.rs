@@ -1,7 +1,7 @@
-//! Karpenter's events about nodes that it gives up.
+//! Karpenter's events about nodes that it gives up on.
 //!
-//! Any client that may create events in `default` can write one, with any identity field. An event is a reason to read
-//! Azure, and no evidence: VM names in its text are not used.
+//! Any client that may create events in `default` can write one, with any identity field. An event is a
+//! reason to read Azure, and not evidence: VM names in its text are not used.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -11,26 +11,25 @@ use crate::verdict::text::bounded;
 /// Karpenter writes about 520 bytes.
 const MAX_TEXT: usize = 1024;
 
-/// `AsyncProvisioningError`: Karpenter has given a node up and is deleting its VM.
+/// `AsyncProvisioningError`: Karpenter gave up on a node and is deleting its VM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvisioningError {
     pub uid: String,
     pub name: String,
     pub at: Timestamp,
-    /// What was said: at most 500 bytes of Azure's error, which end before the exit code.
+    /// At most 500 bytes of Azure's error, which end before the exit code.
     pub text: String,
 }
 
-/// What a text of Karpenter's is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum FailureSubject {
     Cse,
     OtherExtension,
-    /// The VM itself or something else: quota, capacity, network.
+    /// The VM itself, quota, capacity or network.
     Else,
 }
 
-/// The members of an event that are looked at, whichever API group it comes from.
+/// The fields of an event that are read, in either API group.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Event {
@@ -72,7 +71,7 @@ pub(crate) struct Metadata {
 }
 
 impl ProvisioningError {
-    /// From an event of either API group; none if it is another event.
+    /// Parses an event of either API group; none if it is another event.
     pub fn from_json(json: &[u8]) -> Option<Self> {
         Self::of(serde_json::from_slice(json).ok()?)
     }
@@ -84,7 +83,7 @@ impl ProvisioningError {
         {
             return None;
         }
-        // Hygiene only: whoever writes an event chooses its source.
+        // A sanity check only: the writer of an event chooses its source.
         let named = [event.source.and_then(|source| source.component), event.reporting_component];
         let mut named = named.into_iter().flatten().filter(|name| !name.is_empty());
         if named.any(|name| !name.starts_with("karpenter")) {
@@ -99,18 +98,18 @@ impl ProvisioningError {
         })
     }
 
-    pub fn about(&self) -> About {
-        let says = |words: &str| self.text.contains(words);
-        if says("creating VM AKS identifying extension") {
-            About::OtherExtension
-        } else if says("creating VM CSE")
-            || says("VMExtensionError_")
-            || says("code=VMExtension")
-            || says("CSE failed")
+    pub fn about(&self) -> FailureSubject {
+        let contains = |text: &str| self.text.contains(text);
+        if contains("creating VM AKS identifying extension") {
+            FailureSubject::OtherExtension
+        } else if contains("creating VM CSE")
+            || contains("VMExtensionError_")
+            || contains("code=VMExtension")
+            || contains("CSE failed")
         {
-            About::Cse
+            FailureSubject::Cse
         } else {
-            About::Else
+            FailureSubject::Else
         }
     }
 }
@@ -130,24 +129,24 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_bootstrap_is_told_from_other_failures() {
+    fn bootstrap_failure_is_distinguished_from_others() {
         let cse = event(
             "Failed to register: creating VM CSE for VM \"aks-default-2jf98\": GET https://management.azure.com/",
         );
-        assert_eq!(cse.about(), About::Cse);
+        assert_eq!(cse.about(), FailureSubject::Cse);
         let machine = event(
             "failed to create AKS machine \"m\" during LRO, unhandled provisioning error: code=VMExtensionProvisioningError, message=x",
         );
-        assert_eq!(machine.about(), About::Cse);
+        assert_eq!(machine.about(), FailureSubject::Cse);
         let billing = event(
             "Failed to register: creating VM AKS identifying extension for VM \"aks-x\": VMExtensionProvisioningError",
         );
-        assert_eq!(billing.about(), About::OtherExtension);
-        assert_eq!(event("Failed to register: creating VM: quota").about(), About::Else);
+        assert_eq!(billing.about(), FailureSubject::OtherExtension);
+        assert_eq!(event("Failed to register: creating VM: quota").about(), FailureSubject::Else);
     }
 
     #[test]
-    fn other_events_are_nothing() {
+    fn other_events_are_ignored() {
         for json in [
             r#"{"reason":"Disrupted","involvedObject":{"kind":"NodeClaim","name":"a","uid":"u"},"lastTimestamp":"2026-11-15T08:03:30Z"}"#,
             r#"{"reason":"AsyncProvisioningError","involvedObject":{"kind":"Node","name":"a","uid":"u"},"lastTimestamp":"2026-11-15T08:03:30Z"}"#,

@@ -1,4 +1,4 @@
-//! A machine of an AKS pool.
+//! Status of an AKS machine.
 
 use serde::Deserialize;
 
@@ -6,10 +6,10 @@ use super::Progress;
 use super::body::{ErrorBody, lenient, listed};
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct MachineSeen {
+pub struct MachineStatus {
     pub name: String,
     pub progress: Progress,
-    /// The provisioning error, innermost first: codes and texts; empty if there is none.
+    /// Provisioning error, innermost first: codes and texts; empty if none.
     pub error: String,
 }
 
@@ -45,14 +45,14 @@ struct Page {
     value: Vec<Body>,
 }
 
-impl MachineSeen {
+impl MachineStatus {
     pub fn parse(json: &[u8]) -> Option<Self> {
         let value: serde_json::Value = serde_json::from_slice(json).ok()?;
         value.as_object()?;
         Some(Self::of(serde_json::from_value(value).ok()?))
     }
 
-    /// From one page of a pool's machines.
+    /// Parses one page of a pool's machines.
     pub fn parse_page(json: &[u8]) -> Option<Vec<Self>> {
         let value: serde_json::Value = serde_json::from_slice(json).ok()?;
         value.as_object()?;
@@ -68,7 +68,7 @@ impl MachineSeen {
     }
 }
 
-/// Details carry what the outer text sums up. Azure nests a few levels; deeper is nobody's error.
+/// Details contain what the outer text summarizes. Azure nests a few levels; deeper ones are ignored.
 fn collect(error: &ErrorBody, depth: usize, texts: &mut Vec<String>) {
     if depth < 4 {
         error.details.iter().take(8).for_each(|detail| collect(detail, depth + 1, texts));

@@ -1,8 +1,8 @@
 //! Nodes of NodePools that Karpenter has not registered.
 //!
-//! Karpenter finds a Node by its providerID. One without it never registers; and after a restart Karpenter waits until
-//! it knows every Node that carries the label of a NodePool, so that a single one stops all provisioning in the cluster
-//! until it is deleted.
+//! Karpenter finds a Node by its providerID. One without it never registers; and after a restart Karpenter
+//! waits until it has found every Node with the label of a NodePool, so a single one blocks all provisioning
+//! in the cluster until it is deleted.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,13 @@ use serde::Deserialize;
 use crate::verdict::registration::NodeState;
 
 const POOL: &str = "karpenter.sh/nodepool";
-/// Nodes of NodePools that Karpenter has not registered: no others can lack a providerID, which never changes, and no
-/// others belong to a NodeClaim that waits for one.
+/// Nodes of NodePools that Karpenter has not registered. Only these can lack a providerID, which never
+/// changes, and only these belong to a NodeClaim that waits for one.
 pub const SELECTOR: &str = "karpenter.sh/nodepool,karpenter.sh/registered!=true";
-/// The reason of the event.
 pub(crate) const REASON: &str = "NodeWithoutProviderID";
-/// Every Node begins without one: the cloud's node manager sets it within seconds of the registration.
-pub(crate) const PATIENCE: SignedDuration = SignedDuration::from_mins(3);
+/// Nodes start without a providerID: cloud-node-manager sets it within seconds of the registration.
+pub(crate) const PROVIDER_ID_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
 
-/// A Node as the API returns it.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Object {
     pub(crate) metadata: Metadata,
@@ -63,7 +61,6 @@ struct Condition {
 }
 
 impl Object {
-    /// Returns how far the Node came.
     pub(crate) fn state(&self) -> NodeState {
         let conditions = self.status.conditions.as_deref().unwrap_or_default();
         if self.spec.provider_id.is_empty() {
@@ -76,19 +73,17 @@ impl Object {
     }
 }
 
-/// A Node of a NodePool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     pub name: String,
     pub uid: String,
     pub pool: String,
     pub created: Timestamp,
-    /// State of its registration.
     pub state: NodeState,
 }
 
 impl Node {
-    /// Reads a Node. None if it has no NodePool or is being deleted.
+    /// Converts a Node. None if it has no NodePool or is being deleted.
     pub fn of(object: Object) -> Option<Self> {
         let state = object.state();
         let Metadata { name, uid, creation_timestamp, deletion_timestamp, mut labels, .. } =
@@ -97,17 +92,16 @@ impl Node {
         deletion_timestamp.is_none().then_some(Self { name, uid, pool, created, state })
     }
 
-    /// Returns whether it has no providerID.
     pub(crate) fn lacks_provider_id(&self) -> bool {
         self.state == NodeState::NoProviderId
     }
 
-    /// Returns when the missing providerID is a finding.
+    /// Returns the time from which the missing providerID is a finding.
     pub(crate) fn due(&self) -> Timestamp {
-        self.created.saturating_add(PATIENCE).unwrap_or(Timestamp::MAX)
+        self.created.saturating_add(PROVIDER_ID_TIMEOUT).unwrap_or(Timestamp::MAX)
     }
 
-    /// Describes the finding, with the command that ends it.
+    /// Describes the finding, with the command that fixes it.
     pub fn finding(&self) -> String {
         let Self { name, pool, .. } = self;
         format!(
@@ -137,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_node_of_a_pool_counts_and_its_state_is_how_far_it_came() {
+    fn node_without_a_nodepool_is_ignored() {
         let found = node(|_| ()).unwrap();
         assert_eq!((&*found.name, &*found.pool), ("aks-default-x1", "default"));
         assert!(found.finding().ends_with("kubectl delete node aks-default-x1"));

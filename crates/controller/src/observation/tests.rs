@@ -3,9 +3,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::claim::mode::Role;
 
-fn seen(body: &Value) -> VmSeen {
+fn status_of(body: &Value) -> VmStatus {
     match Observation::of_vm(200, None, body.to_string().as_bytes()) {
-        Observation::Vm(seen) => seen,
+        Observation::Vm(status_of) => status_of,
         other => panic!("{other:?}"),
     }
 }
@@ -30,30 +30,36 @@ fn vm(extension_state: &str, code: &str, message: &str) -> Value {
 }
 
 #[test]
-fn the_instance_view_is_ahead_of_the_operation() {
+fn instance_view_takes_precedence_over_the_resource() {
     let failed = Cse::Failed { text: "exit status=50".to_owned(), os: Os::Linux };
     assert_eq!(
-        seen(&vm("Creating", "ProvisioningState/failed/50", "exit status=50")).cse(),
+        status_of(&vm("Creating", "ProvisioningState/failed/50", "exit status=50")).cse(),
         failed
     );
-    assert_eq!(seen(&vm("Failed", "ProvisioningState/failed/50", "exit status=50")).cse(), failed);
-    assert_eq!(seen(&vm("Creating", "ProvisioningState/transitioning", "")).cse(), Cse::Running);
-    assert_eq!(seen(&vm("Creating", "ProvisioningState/new-word", "")).cse(), Cse::Running);
+    assert_eq!(
+        status_of(&vm("Failed", "ProvisioningState/failed/50", "exit status=50")).cse(),
+        failed
+    );
+    assert_eq!(
+        status_of(&vm("Creating", "ProvisioningState/transitioning", "")).cse(),
+        Cse::Running
+    );
+    assert_eq!(status_of(&vm("Creating", "ProvisioningState/new-word", "")).cse(), Cse::Running);
     let succeeded = Cse::Succeeded { text: "Enable succeeded".to_owned(), os: Os::Linux };
     assert_eq!(
-        seen(&vm("Creating", "ProvisioningState/succeeded", "Enable succeeded")).cse(),
+        status_of(&vm("Creating", "ProvisioningState/succeeded", "Enable succeeded")).cse(),
         succeeded
     );
 }
 
 #[test]
-fn an_operation_that_failed_while_the_guest_is_silent_has_failed() {
+fn failed_operation_without_guest_report_is_a_failure() {
     let mut body = vm("Failed", "ProvisioningState/transitioning", "");
     body["properties"]["instanceView"]["statuses"] = json!([
         {"code": "ProvisioningState/failed/VMExtensionProvisioningTimeout", "message": "Provisioning of VM extension cse has timed out."},
         {"code": "PowerState/running"}
     ]);
-    let Cse::Failed { text, .. } = seen(&body).cse() else { panic!() };
+    let Cse::Failed { text, .. } = status_of(&body).cse() else { panic!() };
     assert_eq!(
         text,
         "VMExtensionProvisioningTimeout: Provisioning of VM extension cse has timed out."
@@ -61,53 +67,56 @@ fn an_operation_that_failed_while_the_guest_is_silent_has_failed() {
 }
 
 #[test]
-fn a_failed_billing_extension_is_never_the_bootstrap() {
+fn failed_billing_extension_is_not_a_failed_bootstrap() {
     let mut body = vm("Succeeded", "ProvisioningState/succeeded", "");
-    assert!(matches!(seen(&body).cse(), Cse::Succeeded { .. }));
+    assert!(matches!(status_of(&body).cse(), Cse::Succeeded { .. }));
     body["resources"].as_array_mut().unwrap().truncate(1);
     body["properties"]["instanceView"]["extensions"].as_array_mut().unwrap().truncate(1);
-    let seen = seen(&body);
-    assert_eq!(seen.cse(), Cse::Absent);
-    assert_eq!((seen.cse(), seen.extensions[0].role), (Cse::Absent, Role::Other));
+    let status_of = status_of(&body);
+    assert_eq!(status_of.cse(), Cse::Absent);
+    assert_eq!((status_of.cse(), status_of.extensions[0].role), (Cse::Absent, Role::Other));
 }
 
 #[test]
-fn a_vm_that_is_being_made_says_nothing_about_extensions() {
-    assert_eq!(seen(&json!({"properties": {"provisioningState": "Creating"}})).cse(), Cse::NotYet);
-    assert_eq!(seen(&json!({"properties": {"provisioningState": "Succeeded", "instanceView": null}, "resources": null})).cse(), Cse::Absent);
+fn vm_being_created_has_no_extension_yet() {
+    assert_eq!(
+        status_of(&json!({"properties": {"provisioningState": "Creating"}})).cse(),
+        Cse::NotYet
+    );
+    assert_eq!(status_of(&json!({"properties": {"provisioningState": "Succeeded", "instanceView": null}, "resources": null})).cse(), Cse::Absent);
 }
 
 #[test]
-fn a_silent_extension_is_explained_by_its_handler() {
+fn extension_without_message_uses_the_handler_status() {
     let body = json!({"properties": {"provisioningState": "Failed", "instanceView": {
         "vmAgent": {"extensionHandlers": [
             {"type": "Microsoft.AKS.Compute.AKS.Linux.Billing", "status": {"message": "no"}},
             {"type": "Microsoft.Azure.Extensions.CustomScript", "status": {"code": "ProvisioningState/failed", "message": "Non-zero exit code: 3"}}]},
         "extensions": [{"name": "cse-agent-karpenter", "type": "Microsoft.Azure.Extensions.CustomScript", "statuses": [{"code": "ProvisioningState/failed/3"}]}]}}});
-    let Cse::Failed { text, .. } = seen(&body).cse() else { panic!() };
+    let Cse::Failed { text, .. } = status_of(&body).cse() else { panic!() };
     assert_eq!(text, "Non-zero exit code: 3");
 }
 
 #[test]
-fn windows_tells_its_streams_in_substatuses() {
+fn windows_output_is_read_from_substatuses() {
     let body = json!({"properties": {"instanceView": {"extensions": [
         {"name": "x", "type": "Microsoft.Compute.CustomScriptExtension", "statuses": [{"code": "ProvisioningState/failed/1", "message": "non-zero"}],
          "substatuses": [{"code": "ComponentStatus/StdOut/succeeded", "message": "ExitCode: |5|"}]}]}}});
     assert_eq!(
-        seen(&body).cse(),
+        status_of(&body).cse(),
         Cse::Failed { text: "non-zero\nExitCode: |5|".to_owned(), os: Os::Windows }
     );
 }
 
 #[test]
-fn an_instance_view_alone_reads_the_same() {
+fn instance_view_alone_is_parsed() {
     let body = vm("", "ProvisioningState/failed/50", "exit status=50");
     let view = &body["properties"]["instanceView"];
-    assert!(matches!(seen(view).cse(), Cse::Failed { .. }));
+    assert!(matches!(status_of(view).cse(), Cse::Failed { .. }));
 }
 
 #[test]
-fn strange_bodies_are_observations_too() {
+fn malformed_bodies_are_observations() {
     for body in ["", "null", "[]", "<html>", "{", "5"] {
         assert!(
             matches!(
@@ -130,14 +139,17 @@ fn strange_bodies_are_observations_too() {
         json!({"properties": {"instanceView": {"extensions": {"a": 1}, "statuses": "x"}}, "resources": 5}),
         json!({"properties": {"instanceView": {"extensions": [null, 1, {"name": 5, "statuses": [null]}]}}}),
     ] {
-        assert!(!matches!(seen(&body).cse(), Cse::Failed { .. } | Cse::Succeeded { .. }), "{body}");
+        assert!(
+            !matches!(status_of(&body).cse(), Cse::Failed { .. } | Cse::Succeeded { .. }),
+            "{body}"
+        );
     }
 }
 
 #[test]
-fn every_status_is_an_observation() {
+fn http_statuses_are_observations() {
     assert_eq!(Observation::of_vm(404, None, b""), Observation::Missing);
-    assert_eq!(Observation::of_vm(403, None, b""), Observation::Refused { status: 403 });
+    assert_eq!(Observation::of_vm(403, None, b""), Observation::Denied { status: 403 });
     let wait = Some(Duration::from_secs(7));
     assert_eq!(Observation::of_vm(429, wait, b""), Observation::Throttled { retry_after: wait });
     for status in [100, 204, 302, 400, 409, 500, 503] {
@@ -146,7 +158,7 @@ fn every_status_is_an_observation() {
 }
 
 #[test]
-fn a_machines_error_is_told_from_the_inside() {
+fn machine_error_lists_the_innermost_first() {
     let body = json!({"name": "m", "properties": {"provisioningState": "Failed", "status": {"provisioningError": {
         "code": "Outer", "message": "sum", "details": [{"code": "VMExtensionProvisioningError", "message": "CSE failed with 'VMExtensionError_OutboundConnFail'."}]}}}});
     let Observation::Machine(machine) =
@@ -156,7 +168,7 @@ fn a_machines_error_is_told_from_the_inside() {
     };
     assert!(machine.error.starts_with("code=VMExtensionProvisioningError"));
     assert_eq!(machine.progress, Progress::Failed);
-    let page = MachineSeen::parse_page(
+    let page = MachineStatus::parse_page(
         json!({"value": [body, {"name": "n", "properties": {"status": null}}]})
             .to_string()
             .as_bytes(),
@@ -167,11 +179,11 @@ fn a_machines_error_is_told_from_the_inside() {
 
 proptest::proptest! {
     #[test]
-    fn no_answer_of_azures_breaks_a_reader(text in ".{0,400}", status in 0_u16..700) {
+    fn parser_accepts_any_response(text in ".{0,400}", status in 0_u16..700) {
         let nested = format!("{{\"properties\":{{\"instanceView\":{{\"extensions\":[{text}],\"statuses\":{text}}}}},\"resources\":[{text}]}}");
         for body in [text.as_str(), nested.as_str()] {
-            if let Observation::Vm(seen) = Observation::of_vm(status, None, body.as_bytes()) {
-                let _ = seen.cse();
+            if let Observation::Vm(status_of) = Observation::of_vm(status, None, body.as_bytes()) {
+                let _ = status_of.cse();
             }
             let _ = Observation::of_machine(status, None, body.as_bytes());
         }

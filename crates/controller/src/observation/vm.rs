@@ -1,4 +1,4 @@
-//! A VM's instance view.
+//! Status of a VM from its instance view.
 
 use mooring_codes::Os;
 use serde::Deserialize;
@@ -7,12 +7,11 @@ use super::body::{StatusBody, lenient, listed};
 use super::{Cse, Progress};
 use crate::claim::mode::{Role, is_known_name, role};
 
-/// A VM with its extensions.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct VmSeen {
+pub struct VmStatus {
     pub progress: Progress,
     pub extensions: Vec<Extension>,
-    /// What the VM's own failed statuses say: code and text.
+    /// Failed statuses of the VM: code and text.
     pub failure: String,
     pub power: Power,
     pub agent: Agent,
@@ -20,11 +19,9 @@ pub struct VmSeen {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Power {
-    /// Not shown, or in between.
     #[default]
     Unknown,
     Running,
-    /// It does not, or is about to stop.
     Stopped,
 }
 
@@ -36,14 +33,14 @@ pub enum Agent {
     Silent,
 }
 
-/// One extension, as its resource and the instance view show it.
+/// An extension, from its resource and the instance view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
     pub name: String,
     pub role: Role,
     pub progress: Progress,
     pub text: String,
-    /// Whether its resource is being changed after it was created, for example its tags.
+    /// True if the resource is being updated after it was created, for example its tags.
     pub updating: bool,
 }
 
@@ -127,8 +124,8 @@ struct ResourceProperties {
     provisioning_state: String,
 }
 
-impl VmSeen {
-    /// From the VM with its instance view, or from the instance view alone.
+impl VmStatus {
+    /// Parses a VM with its instance view, or an instance view alone.
     pub fn parse(json: &[u8]) -> Option<Self> {
         let value: serde_json::Value = serde_json::from_slice(json).ok()?;
         let object = value.as_object()?;
@@ -184,8 +181,8 @@ impl VmSeen {
         Self { progress, extensions, failure: failure.join("\n"), power, agent }
     }
 
-    /// The extensions that may be the bootstrap's: by name, else by type and what they report. Policies and products add
-    /// a `CustomScript` of their own, which reports no bootstrap.
+    /// Returns the extensions that may run the bootstrap: by name, else by type and report. Policies and
+    /// other products add a separate `CustomScript`, which reports no bootstrap.
     fn scripts(&self) -> impl Iterator<Item = (&Extension, Os)> {
         let is_named =
             |extension: &Extension| extension.role != Role::Other && is_known_name(&extension.name);
@@ -197,21 +194,21 @@ impl VmSeen {
         })
     }
 
-    /// Returns true if the bootstrap's extension is changed after its creation. The bootstrap of a registered node is
-    /// over then, whatever the extension is shown as.
+    /// Returns true if the bootstrap extension is being updated after its creation. The bootstrap of a
+    /// registered node has finished then, regardless of the state shown.
     pub fn is_updating(&self) -> bool {
         self.scripts().any(|(extension, _)| extension.updating)
     }
 
     pub fn cse(&self) -> Cse {
-        let ours = self.scripts();
-        // If there are several, one that failed explains most, and one that runs is not over.
+        let scripts = self.scripts();
+        // Of several, a failed one explains most, and a running one has not finished.
         let rank = |extension: &Extension| match extension.progress {
             Progress::Failed => 0,
             Progress::Succeeded => 2,
             _ => 1,
         };
-        let first = ours.min_by_key(|(extension, _)| (rank(extension), extension.name.as_str()));
+        let first = scripts.min_by_key(|(extension, _)| (rank(extension), extension.name.as_str()));
         let Some((extension, os)) = first else {
             return match self.progress {
                 Progress::Succeeded | Progress::Failed => Cse::Absent,
@@ -240,13 +237,13 @@ fn power_of(statuses: &[StatusBody]) -> Power {
     }
 }
 
-/// An extension that succeeded proves that the agent works, whatever the agent's own status says by now.
+/// An extension that succeeded shows that the agent works, regardless of the agent's later status.
 fn agent_of(statuses: &[StatusBody], extensions: &[Extension], power: Power) -> Agent {
     let ready = statuses.iter().any(|status| Progress::parse(&status.code) == Progress::Succeeded);
     let worked = extensions.iter().any(|extension| extension.progress == Progress::Succeeded);
     match (ready || worked, power) {
         (true, _) => Agent::Ready,
-        // A VM that runs is shown with its agent, if it has one that reports.
+        // A running VM is shown with its agent, if the agent reports.
         (false, Power::Running) => Agent::Silent,
         (false, _) => Agent::Unknown,
     }
@@ -255,7 +252,7 @@ fn agent_of(statuses: &[StatusBody], extensions: &[Extension], power: Power) -> 
 impl Extension {
     fn of(resource: Resource) -> Self {
         let Resource { name, properties } = resource;
-        // The resource may be called `vm/extension`.
+        // The resource may be named `vm/extension`.
         let name = name.rsplit('/').next().unwrap_or_default().to_owned();
         let role = role(&name, &properties.publisher, &properties.kind);
         let progress = Progress::parse(&properties.provisioning_state);
@@ -276,12 +273,12 @@ impl Extension {
         extension
     }
 
-    /// The instance view is ahead of the resource, whose operation may still be called running.
+    /// Merges the instance view, which is newer than the resource: its operation may still be running.
     fn add(&mut self, view: View) {
         let mut seen = view.statuses.iter().map(|status| Progress::parse(&status.code));
         let seen = seen.rfind(|progress| *progress != Progress::Unknown);
         self.progress = match (self.progress, seen) {
-            // The operation failed although the guest has no word of it: a time-out, for example.
+            // The operation failed without a report from the guest, for example by a timeout.
             (Progress::Failed, Some(Progress::Running | Progress::Unknown) | None) => {
                 Progress::Failed
             }

@@ -1,4 +1,4 @@
-//! Where version 0.1.0 kept its Lease and its record. Both are read, respected and taken over; neither is written.
+//! The Lease and failure record of version 0.1.0. Both are read, respected and taken over; neither is written.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -6,10 +6,9 @@ use mooring_kube::lease::{Candidate, Lease, Step, Times};
 
 pub const NAMESPACE: &str = "kube-system";
 
-/// A Lease whose time of renewal is older than this is not held, however far clocks differ.
-const STALE: SignedDuration = SignedDuration::from_mins(5);
+/// A Lease whose renewal time is older than this is not held, allowing for clock skew.
+const STALE_AFTER: SignedDuration = SignedDuration::from_mins(5);
 
-/// The Lease of version 0.1.0, as this replica observes it.
 #[derive(Debug)]
 pub(crate) struct OldLease {
     observed: Candidate,
@@ -20,11 +19,12 @@ impl OldLease {
         Self { observed: Candidate::new(me, times) }
     }
 
-    /// Whether a controller holds it, or may still: one that does not renew it for as long as it lasts does not.
+    /// Returns true if a controller holds the Lease, or may still: one that has not renewed it for its
+    /// duration does not.
     pub(crate) fn is_held(&mut self, lease: Option<&Lease>, now: Timestamp) -> bool {
         let Some(lease) = lease else { return false };
         let renewed = lease.renewed.parse::<Timestamp>();
-        if renewed.is_ok_and(|renewed| now.duration_since(renewed) > STALE) {
+        if renewed.is_ok_and(|renewed| now.duration_since(renewed) > STALE_AFTER) {
             return false;
         }
         self.observed.decide(Some(lease), now) == Step::Wait
@@ -56,13 +56,13 @@ mod tests {
         assert!(old.is_held(Some(&lease("old-1", 2)), at(14)));
         assert!(old.is_held(Some(&lease("old-1", 2)), at(28)));
         assert!(!old.is_held(Some(&lease("old-1", 2)), at(29)));
-        // It comes back.
+        // It is renewed again.
         assert!(old.is_held(Some(&lease("old-1", 30)), at(31)));
         assert!(!old.is_held(Some(&lease("", 32)), at(33)));
     }
 
     #[test]
-    fn lease_of_a_controller_removed_long_ago_costs_no_wait() {
+    fn lease_of_a_removed_controller_is_not_waited_for() {
         let mut old = OldLease::new("new-1", Times::default());
         assert!(!old.is_held(Some(&lease("old-1", 0)), at(301)));
         assert!(old.is_held(Some(&lease("old-1", 0)), at(299)));

@@ -1,9 +1,9 @@
-//! The last failures of every `NodePool`, in a `ConfigMap`: what remains when the claim, its VM and the
-//! events are gone.
+//! The last failures of every `NodePool`, in a `ConfigMap`: they remain when the NodeClaim, its VM and the
+//! events are deleted.
 //!
-//! It is written before anything else, so it is also what a restarted controller goes by: a verdict in
-//! the record is known, and what is missing of its other writes is made up for. Merging is idempotent:
-//! an entry has an id that follows from claim and verdict, and no id is kept twice.
+//! The record is written first, so a restarted controller relies on it: a recorded verdict is known, and its
+//! missing writes are repeated. Merging is idempotent: the id of an entry is derived from NodeClaim and
+//! verdict, and no id is kept twice.
 
 pub mod legacy;
 
@@ -18,37 +18,32 @@ use crate::verdict::failure::Source;
 use crate::verdict::registration::Cause;
 use crate::verdict::text::safe;
 
-/// The `ConfigMap`'s name.
 pub const NAME: &str = "mooring-failures";
-/// The key that holds the document.
 pub const KEY: &str = "failures.json";
 pub const SCHEMA: &str = "mooring.failures/v1";
 
-/// The path of all `ConfigMap`s of a namespace.
 pub(crate) fn list_path(namespace: &str) -> String {
     format!("/api/v1/namespaces/{namespace}/configmaps")
 }
 
-/// The path of the record in a namespace.
 pub(crate) fn path(namespace: &str) -> String {
     format!("{}/{NAME}", list_path(namespace))
 }
 
-/// A `ConfigMap` holds 1 MiB; half of it leaves room for the escaping of JSON in JSON, which at most
-/// doubles a printable text.
-const MOST_BYTES: usize = 480 * 1024;
-/// More pools than this share the last places.
-const MOST_POOLS: usize = 512;
+/// A `ConfigMap` holds 1 MiB; half of it allows for JSON escaped in JSON, which at most doubles a printable text.
+const MAX_BYTES: usize = 480 * 1024;
+/// Failures of further pools share one list.
+const MAX_POOLS: usize = 512;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// From claim and verdict; the same failure has the same id.
+    /// Derived from NodeClaim and verdict; the same failure has the same id.
     pub id: String,
     pub at: Timestamp,
     pub uid: String,
     pub node_claim: String,
-    /// The pool; empty for a standalone claim.
+    /// Empty for a standalone NodeClaim.
     #[serde(default)]
     pub pool: String,
     #[serde(default)]
@@ -56,18 +51,17 @@ pub struct Entry {
     pub node: String,
     pub reason: String,
     pub message: String,
-    /// The note of the events.
     pub note: String,
-    /// What tells this verdict from others of the same claim.
+    /// Distinguishes verdicts on the same NodeClaim.
     pub key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The code that fits the cause, where that is another.
+    /// Code that matches the cause, if different.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_code: Option<i32>,
-    /// The cause: a diagnosis's reason.
+    /// Reason of the diagnosis.
     pub cause: String,
     #[serde(default)]
     pub owner: String,
@@ -80,7 +74,7 @@ pub struct Entry {
     /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unconfirmed: bool,
-    /// The image: gallery, definition and version; only the version in a record of version 0.1.0.
+    /// Gallery, definition and version; only the version in a record of version 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,30 +89,28 @@ pub struct Entry {
 #[serde(rename_all = "camelCase")]
 pub struct Document {
     pub schema: String,
-    /// Failures by pool, the oldest first.
+    /// Failures by pool, oldest first.
     #[serde(default)]
     pub pools: BTreeMap<String, Vec<Entry>>,
-    /// How many were dropped because there was no room.
+    /// Number of failures dropped for lack of space.
     #[serde(default)]
     pub dropped: u64,
-    /// The namespace whose record of an earlier version was merged into this one.
+    /// Namespace whose record of version 0.1.0 was merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_from: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Unreadable {
-    #[error("the record of failures cannot be read: {0}")]
+pub enum RecordError {
+    #[error("cannot read the failure record: {0}")]
     NoDocument(#[from] serde_json::Error),
-    /// Somebody newer wrote it.
     #[error(
-        "the record of failures has the schema {0:?}; this version knows {SCHEMA}\nhint: use the version of mooring that the controller has"
+        "the failure record has schema {0:?}; this version supports {SCHEMA}\nhint: use the same version of mooring as the controller"
     )]
     OtherSchema(String),
 }
 
 impl Entry {
-    /// The id that goes with a claim and a verdict's key.
     pub fn id_of(uid: &str, key: &str) -> String {
         format!("{:016x}", hash(&[uid, key]))
     }
@@ -135,11 +127,11 @@ impl Default for Document {
 }
 
 impl Document {
-    /// From the `ConfigMap`'s text. Members that are not known are skipped: schemas only grow.
-    pub fn parse(text: &str) -> Result<Self, Unreadable> {
+    /// Parses the text of the `ConfigMap`. Unknown fields are skipped: schemas only grow.
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut document: Self = serde_json::from_str(text)?;
         if document.schema != SCHEMA {
-            return Err(Unreadable::OtherSchema(safe(&document.schema, 64)));
+            return Err(RecordError::OtherSchema(safe(&document.schema, 64)));
         }
         // Version 0.1.0 did not mark them.
         for entry in document.pools.values_mut().flatten() {
@@ -148,13 +140,12 @@ impl Document {
         Ok(document)
     }
 
-    /// All failures, pool by pool.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.pools.values().flatten()
     }
 
-    /// Adds failures, each at most once, and drops the oldest where there is no room, unconfirmed ones first. Says
-    /// whether anything changed; if not, there is nothing to write.
+    /// Adds failures, each at most once, and drops the oldest without space, unconfirmed ones first. Returns
+    /// true if anything changed.
     pub fn merge(&mut self, entries: &[Entry], kept: usize) -> bool {
         let mut known: HashSet<String> = self.entries().map(|entry| entry.id.clone()).collect();
         let mut changed = false;
@@ -163,7 +154,7 @@ impl Document {
                 continue;
             }
             changed = true;
-            let fits = self.pools.contains_key(&entry.pool) || self.pools.len() < MOST_POOLS;
+            let fits = self.pools.contains_key(&entry.pool) || self.pools.len() < MAX_POOLS;
             let pool = if fits { entry.pool.as_str() } else { "" };
             let ring = self.pools.entry(pool.to_owned()).or_default();
             if !entry.unconfirmed {
@@ -191,12 +182,12 @@ impl Document {
         self.taken_from = Some(namespace.to_owned());
     }
 
-    /// Drops the oldest of the longest rings until the document fits.
+    /// Drops the oldest of the longest lists until the document fits.
     fn shrink(&mut self) {
         let size = |entry: &Entry| serde_json::to_string(entry).map_or(0, |text| text.len() + 1);
         let mut bytes: usize = 256 + self.entries().map(size).sum::<usize>();
         bytes += self.pools.keys().map(|pool| pool.len() + 8).sum::<usize>();
-        while bytes > MOST_BYTES {
+        while bytes > MAX_BYTES {
             let Some(ring) = self
                 .pools
                 .values_mut()
@@ -211,7 +202,7 @@ impl Document {
         self.pools.retain(|_, ring| !ring.is_empty());
     }
 
-    /// The `ConfigMap`, replacing the given version or created anew.
+    /// Returns the `ConfigMap`: a replacement of the given version, or a new object.
     pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
         let text = serde_json::to_string(self).unwrap_or_default();
         let mut object = json!({
@@ -226,13 +217,13 @@ impl Document {
         object
     }
 
-    /// From the `ConfigMap`; an empty document if it holds none.
-    pub fn from_config_map(object: &Value) -> Result<Self, Unreadable> {
+    /// Parses the `ConfigMap`; empty if it has no document.
+    pub fn from_config_map(object: &Value) -> Result<Self, RecordError> {
         object["data"][KEY].as_str().map_or_else(|| Ok(Self::default()), Self::parse)
     }
 }
 
-/// Removes the oldest unconfirmed failure of a ring, else the oldest. The ring is not empty.
+/// Removes the oldest unconfirmed failure, else the oldest. The list is not empty.
 fn drop_one(ring: &mut Vec<Entry>) -> Entry {
     let at = ring.iter().position(|entry| entry.unconfirmed).unwrap_or_default();
     ring.remove(at)

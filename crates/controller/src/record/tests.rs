@@ -31,7 +31,7 @@ fn entry(pool: &str, number: i64) -> Entry {
 }
 
 #[test]
-fn the_last_failures_of_a_pool_are_kept() {
+fn last_failures_of_a_pool_are_kept() {
     let mut document = Document::default();
     for number in 0..60 {
         assert!(document.merge(&[entry("a", number)], 50));
@@ -45,7 +45,7 @@ fn the_last_failures_of_a_pool_are_kept() {
 }
 
 #[test]
-fn unconfirmed_failures_evict_nothing_and_give_way() {
+fn unconfirmed_failures_are_evicted_first() {
     let unconfirmed = |number| Entry { unconfirmed: true, ..entry("a", number) };
     let mut document = Document::default();
     document.merge(&(0..50).map(|number| entry("a", number)).collect::<Vec<_>>(), 50);
@@ -66,7 +66,7 @@ fn unconfirmed_failures_evict_nothing_and_give_way() {
 }
 
 #[test]
-fn a_failure_is_never_kept_twice() {
+fn failure_is_recorded_once() {
     let mut document = Document::default();
     assert!(document.merge(&[entry("a", 1), entry("a", 1)], 50));
     assert!(!document.merge(&[entry("a", 1)], 50));
@@ -74,7 +74,7 @@ fn a_failure_is_never_kept_twice() {
 }
 
 #[test]
-fn two_writers_come_to_the_same_record_in_any_order() {
+fn merge_order_does_not_change_the_record() {
     let (mut one, mut other) = (Document::default(), Document::default());
     one.merge(&[entry("a", 1), entry("b", 2)], 50);
     one.merge(&[entry("a", 3)], 50);
@@ -84,7 +84,7 @@ fn two_writers_come_to_the_same_record_in_any_order() {
 }
 
 #[test]
-fn the_record_fits_its_config_map_whatever_happens() {
+fn record_fits_into_its_configmap() {
     let mut document = Document::default();
     let entries: Vec<Entry> = (0..2000)
         .map(|number| Entry {
@@ -97,13 +97,13 @@ fn the_record_fits_its_config_map_whatever_happens() {
     assert!(object.to_string().len() < 1024 * 1024, "{}", object.to_string().len());
     assert!(document.dropped > 0 && document.pools.len() == 40);
     let more: Vec<Entry> =
-        (0..2 * MOST_POOLS).map(|pool| entry(&format!("more-{pool}"), 1)).collect();
+        (0..2 * MAX_POOLS).map(|pool| entry(&format!("more-{pool}"), 1)).collect();
     document.merge(&more, 50);
-    assert!(document.pools.len() <= MOST_POOLS + 1);
+    assert!(document.pools.len() <= MAX_POOLS + 1);
 }
 
 #[test]
-fn what_is_written_reads_back() {
+fn record_round_trips_through_the_configmap() {
     let mut document = Document::default();
     document.merge(&[entry("a", 1)], 50);
     let object = document.config_map("kube-system", Some("7"));
@@ -113,10 +113,10 @@ fn what_is_written_reads_back() {
 }
 
 #[test]
-fn a_newer_record_is_not_overwritten_by_an_older_program() {
+fn record_of_a_newer_schema_is_rejected() {
     let text = r#"{"schema":"mooring.failures/v2","pools":{}}"#;
-    assert!(matches!(Document::parse(text), Err(Unreadable::OtherSchema(_))));
-    assert!(matches!(Document::parse("{"), Err(Unreadable::NoDocument(_))));
+    assert!(matches!(Document::parse(text), Err(RecordError::OtherSchema(_))));
+    assert!(matches!(Document::parse("{"), Err(RecordError::NoDocument(_))));
     let grown = r#"{"schema":"mooring.failures/v1","pools":{},"new":1}"#;
     assert!(Document::parse(grown).is_ok());
 }

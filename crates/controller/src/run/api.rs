@@ -1,4 +1,4 @@
-//! Single requests to the API server: sent once, answered within a bound, told apart by status.
+//! Single requests to the API server: sent once, with a timeout, errors distinguished by status.
 
 use std::time::Duration;
 
@@ -6,52 +6,47 @@ use http::Method;
 use mooring_redact::{Limit, foreign};
 use serde_json::Value;
 
-/// A request that is not answered by then counts as lost. Less than what lies between the end of a
-/// leader's writing and the end of its lease (5 s), so that a write of a lost term is over before the
-/// next leader begins.
-pub(super) const ANSWERED_WITHIN: Duration = Duration::from_secs(4);
+/// Less than the time between a leader's last write and the end of its Lease (5 s), so that a write of a lost
+/// term finishes before the next leader starts.
+pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(4);
 
 #[derive(Clone)]
 pub struct Api {
     client: kube::Client,
 }
 
-/// A request that did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
-pub struct Refusal {
-    /// The status; none if there was no answer.
+pub struct ApiError {
+    /// None without a response.
     pub status: Option<u16>,
-    /// What the API server said, or why it said nothing.
+    /// Message of the API server, or the reason of the failed request.
     pub what: String,
 }
 
-/// The path of a NodeClaim.
 pub(crate) fn claim_path(name: &str) -> String {
     format!("/apis/karpenter.sh/v1/nodeclaims/{name}")
 }
 
 impl Api {
-    /// Requests through this client.
     #[must_use]
     pub fn new(client: kube::Client) -> Self {
         Self { client }
     }
 
-    /// Reads an object or a list.
-    pub async fn get(&self, path: &str) -> Result<String, Refusal> {
+    pub async fn get(&self, path: &str) -> Result<String, ApiError> {
         self.send(Method::GET, path, "", None).await
     }
 
-    pub(crate) async fn create(&self, path: &str, object: &Value) -> Result<String, Refusal> {
+    pub(crate) async fn create(&self, path: &str, object: &Value) -> Result<String, ApiError> {
         self.send(Method::POST, path, "application/json", Some(object)).await
     }
 
-    pub(crate) async fn replace(&self, path: &str, object: &Value) -> Result<String, Refusal> {
+    pub(crate) async fn replace(&self, path: &str, object: &Value) -> Result<String, ApiError> {
         self.send(Method::PUT, path, "application/json", Some(object)).await
     }
 
-    pub(crate) async fn json_patch(&self, path: &str, steps: &Value) -> Result<String, Refusal> {
+    pub(crate) async fn json_patch(&self, path: &str, steps: &Value) -> Result<String, ApiError> {
         self.send(Method::PATCH, path, "application/json-patch+json", Some(steps)).await
     }
 
@@ -61,19 +56,19 @@ impl Api {
         path: &str,
         kind: &str,
         body: Option<&Value>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, ApiError> {
         let manager = if body.is_some() { "?fieldManager=mooring" } else { "" };
         let mut request = http::Request::builder().method(method).uri(format!("{path}{manager}"));
         if body.is_some() {
             request = request.header(http::header::CONTENT_TYPE, kind);
         }
         let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
-        let unanswered = |what: &str| Refusal { status: None, what: what.to_owned() };
-        let request =
-            request.body(body).map_err(|_| unanswered("the request has no valid path"))?;
-        let answer = tokio::time::timeout(ANSWERED_WITHIN, self.client.request_text(request)).await;
-        answer.map_err(|_| unanswered("no answer in time"))?.map_err(|error| match error {
-            kube::Error::Api(status) => Refusal {
+        let unanswered = |what: &str| ApiError { status: None, what: what.to_owned() };
+        let request = request.body(body).map_err(|_| unanswered("invalid request path"))?;
+        let response =
+            tokio::time::timeout(RESPONSE_TIMEOUT, self.client.request_text(request)).await;
+        response.map_err(|_| unanswered("request timed out"))?.map_err(|error| match error {
+            kube::Error::Api(status) => ApiError {
                 status: Some(status.code),
                 what: foreign(&status.message, Limit::Bytes(512)),
             },

@@ -12,38 +12,37 @@ use tokio::time::Instant;
 use super::api::Api;
 use super::controller::{Controller, Message, Projector};
 use super::inspect::Inspector;
-use super::read::{observe, swept};
+use super::read::{observe, read_list};
 use super::write::{Batch, Writer};
-use super::{api, lead, watch};
+use super::{api, leader, watch};
 use crate::metrics::log;
-use crate::metrics::{ArmSnapshot, Failed};
-use crate::state::{Action, Input, State, Told};
+use crate::metrics::{ArmSnapshot, FailedNode};
+use crate::state::{Action, DiagnosedClaim, Input, State};
 use crate::verdict::condition::Reason;
 use crate::verdict::patch;
 
-/// How often the loop shows that it lives, whatever else happens.
-const BEAT: Duration = Duration::from_secs(5);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 /// Batches that wait for the writer. A blocking send would deadlock with the writer's results.
 const WRITE_QUEUE: usize = 1024;
-/// How long a shutdown waits for writes that were begun.
-const LAST_WRITES: Duration = Duration::from_secs(10);
+/// Time that a shutdown waits for started writes.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Controller {
-    /// Runs until `stop` comes, then finishes what was begun and gives the lease back.
+    /// Runs until `stop` completes, then finishes started writes and releases the Lease.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (to_loop, mut messages) = mpsc::channel(1024);
         let (to_writer, batches) = mpsc::channel(WRITE_QUEUE);
-        let (leave, left) = tokio::sync::oneshot::channel();
+        let (leave, stopped) = tokio::sync::oneshot::channel();
         let gate = Arc::new(Gate::new(Arc::clone(&self.clock)));
         let projector = Arc::new(Projector::new(&self.settings.condition_type));
         let api = Api::new(self.kube.clone());
 
         let mut watches = JoinSet::new();
         watch::start(&self, &projector, &to_loop, &mut watches);
-        // Sets, since what is in a set ends with it: whoever drops this future leaves nobody behind.
+        // Sets abort their tasks when this future is dropped.
         let (mut leader, mut writer) = (JoinSet::new(), JoinSet::new());
-        let bid = lead::Leader::new(&self, api.clone(), Arc::clone(&gate), to_loop.clone());
-        leader.spawn(bid.run(left));
+        let bid = leader::Leader::new(&self, api.clone(), Arc::clone(&gate), to_loop.clone());
+        leader.spawn(bid.run(stopped));
         let scribe = Writer::new(&self, api.clone(), &gate, &projector, to_loop.clone());
         writer.spawn(scribe.run(batches));
 
@@ -67,37 +66,36 @@ impl Controller {
                 Some(message) = messages.recv() => message,
                 () = tokio::time::sleep_until(wake) => Message::Input(Input::Tick),
                 Some(_) = work.tasks.join_next(), if !work.tasks.is_empty() => continue,
-                // These have no end; without one of them the controller is blind, or mute.
+                // These never end; without one of them the controller cannot work.
                 Some(_) = watches.join_next() => {
-                    self.health.broken("a watch has ended");
+                    self.health.broken("a watch task ended");
                     continue;
                 }
                 Some(_) = writer.join_next() => {
-                    self.health.broken("the writer has ended");
+                    self.health.broken("the writer task ended");
                     continue;
                 }
                 Some(_) = leader.join_next() => {
-                    self.health.broken("the bid for the lease has ended");
+                    self.health.broken("the leader election task ended");
                     continue;
                 }
             };
-            work.hear(message);
+            work.handle_message(message);
         }
         tracing::info!("shutting down");
         watches.shutdown().await;
         let Loop { tasks, to_writer, .. } = work;
         drop((tasks, to_writer));
-        // The writer hears no more and ends after what it has; nobody reads its answers.
+        // The writer receives no further batch and ends after the current ones; its results are not read.
         messages.close();
-        let _ = tokio::time::timeout(LAST_WRITES, writer.join_next()).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, writer.join_next()).await;
         writer.shutdown().await;
         let _ = leave.send(());
-        let _ = tokio::time::timeout(LAST_WRITES, leader.join_next()).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, leader.join_next()).await;
         self.metrics.leads(false);
     }
 }
 
-/// The loop's own things.
 struct Loop<'a> {
     state: State,
     tasks: JoinSet<()>,
@@ -117,15 +115,15 @@ impl Loop<'_> {
 
     fn wake(&self) -> Instant {
         let now = self.now();
-        let due = self.state.wake_at(now).map_or(BEAT, |at| {
-            // At least a moment, so that a wake-up that changes nothing cannot spin.
+        let due = self.state.wake_at(now).map_or(HEARTBEAT_INTERVAL, |at| {
+            // A minimum, so that a wake-up that changes nothing cannot spin.
             let wait = Duration::try_from(at.duration_since(now)).unwrap_or_default();
             wait.max(Duration::from_millis(5))
         });
-        Instant::now() + due.min(BEAT)
+        Instant::now() + due.min(HEARTBEAT_INTERVAL)
     }
 
-    fn hear(&mut self, message: Message) {
+    fn handle_message(&mut self, message: Message) {
         let now = self.now();
         let actions = match message {
             Message::Input(input) => self.state.handle(input, now),
@@ -141,7 +139,7 @@ impl Loop<'_> {
         let Controller { metrics, health, arm, .. } = self.controller;
         metrics.lengths(self.state.lengths());
         metrics.dropped(self.state.dropped());
-        if health.loop_beat(now) {
+        if health.record_loop(now) {
             metrics.arm(snapshot(arm));
         }
     }
@@ -161,8 +159,8 @@ impl Loop<'_> {
                 Action::Sweep(sweep) => {
                     let (arm, to_loop) = (self.controller.arm.clone(), self.inbox.clone());
                     self.tasks.spawn(async move {
-                        if let Some(seen) = swept(&arm, &sweep).await {
-                            let _ = to_loop.send(Message::Input(Input::Swept(seen))).await;
+                        if let Some(result) = read_list(&arm, &sweep).await {
+                            let _ = to_loop.send(Message::Input(Input::SweepResult(result))).await;
                         }
                     });
                 }
@@ -175,9 +173,9 @@ impl Loop<'_> {
                     });
                 }
                 Action::Reread { uid, name } => self.reread(uid, name),
-                Action::Tell(told) => self.tell(&told),
+                Action::LogDiagnosis(diagnosed) => self.log_diagnosis(&diagnosed),
                 Action::ImageFails { image, cause } => {
-                    tracing::error!(image, cause, "an image fails while others do not");
+                    tracing::error!(image, cause, "node image failing");
                     self.controller.metrics.image_fails(&image, &cause);
                 }
                 Action::NodeFinding(node) => {
@@ -196,7 +194,6 @@ impl Loop<'_> {
         }
     }
 
-    /// Looks at one claim again.
     fn reread(&mut self, uid: Arc<str>, name: String) {
         let (api, to_loop) = (self.api.clone(), self.inbox.clone());
         let projector = Arc::clone(&self.projector);
@@ -204,11 +201,11 @@ impl Loop<'_> {
             let inputs = match api.get(&api::claim_path(&name)).await {
                 Ok(text) => match projector.text(&text) {
                     Ok(claim) if claim.uid == uid => vec![Input::Claim(Box::new(claim))],
-                    Ok(claim) => vec![Input::ClaimGone(uid), Input::Claim(Box::new(claim))],
-                    Err(_) => vec![Input::ClaimGone(uid)],
+                    Ok(claim) => vec![Input::ClaimDeleted(uid), Input::Claim(Box::new(claim))],
+                    Err(_) => vec![Input::ClaimDeleted(uid)],
                 },
-                Err(refusal) if refusal.status == Some(404) => vec![Input::ClaimGone(uid)],
-                Err(_) => vec![Input::Patched { uid, answer: patch::Answer::Retry }],
+                Err(error) if error.status == Some(404) => vec![Input::ClaimDeleted(uid)],
+                Err(_) => vec![Input::Patched { uid, result: patch::PatchResult::Retry }],
             };
             for input in inputs {
                 let _ = to_loop.send(Message::Input(input)).await;
@@ -216,12 +213,12 @@ impl Loop<'_> {
         });
     }
 
-    fn tell(&self, told: &Told) {
-        let Told { claim, verdict, after_seconds } = told;
+    fn log_diagnosis(&self, diagnosed: &DiagnosedClaim) {
+        let DiagnosedClaim { claim, verdict, after_seconds } = diagnosed;
         let metrics = &self.controller.metrics;
         log::verdict(claim, verdict);
         if let Some(failure) = verdict.failure.as_ref().filter(|failure| failure.is_confirmed()) {
-            let failed = Failed {
+            let failed = FailedNode {
                 code: failure.code,
                 cause: failure.cause.clone(),
                 pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
@@ -238,13 +235,12 @@ impl Loop<'_> {
     }
 }
 
-/// Queues writes for the writer, or returns them if the queue is full.
+/// Queues writes, or returns them if the queue is full.
 fn enqueue(to_writer: &mpsc::Sender<Batch>, batch: Batch) -> Result<(), Vec<Action>> {
-    // The writer ends only after this end of the channel does, so an error is a full queue.
+    // The writer ends after this end of the channel, so an error is a full queue.
     to_writer.try_send(batch).map_err(|error| error.into_inner().writes)
 }
 
-/// What the client of Azure says about itself.
 fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
     let metrics = arm.metrics();
     let reads = metrics.buckets.iter().find(|bucket| bucket.bucket == "reads");
@@ -260,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_write_queue_returns_the_writes() {
+    fn full_write_queue_returns_the_writes() {
         let (to_writer, mut batches) = mpsc::channel(1);
         let batch = |image: &str| {
             let (image, cause) = (image.to_owned(), String::new());

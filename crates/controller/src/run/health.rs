@@ -1,23 +1,20 @@
-//! What `/healthz` and `/readyz` say.
+//! State of `/healthz` and `/readyz`.
 //!
-//! Not healthy means that a restart may help: a part of this process stands still. Not ready means that it
-//! cannot do its work now: it has not seen the cluster yet, or the API server does not answer.
+//! Not healthy: a restart may help, because a part of this process made no progress. Not ready: this process
+//! cannot work now, because its caches are not synced or the API server does not respond.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The loop beats every 5 s, the lease every 2 s with answers awaited for 4 s each.
-const STANDS_STILL: SignedDuration = SignedDuration::from_secs(60);
-/// The API server may be away for the time of an upgrade's restart.
-const OUT_OF_REACH: SignedDuration = SignedDuration::from_secs(30);
-/// A watch that fails again and again for this long is blind.
-const BLIND: SignedDuration = SignedDuration::from_secs(60);
-/// How often the loop's beat is passed on.
-const BEAT: SignedDuration = SignedDuration::from_secs(5);
+/// The loop reports every 5 s, the Lease every 2 s with a timeout of 4 s each.
+const STALL_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+/// The API server may restart during an upgrade.
+const API_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
+const WATCH_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(5);
 
-/// What each part was last seen doing.
 #[derive(Debug)]
 pub struct Health {
     parts: Mutex<Parts>,
@@ -56,18 +53,18 @@ impl Health {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The loop goes round. Says whether the last beat is some seconds ago.
-    pub(crate) fn loop_beat(&self, now: Timestamp) -> bool {
+    /// Records progress of the loop. Returns true if the last heartbeat is some seconds ago.
+    pub(crate) fn record_loop(&self, now: Timestamp) -> bool {
         let mut parts = self.parts();
-        let due = now.duration_since(parts.looped) >= BEAT;
+        let due = now.duration_since(parts.looped) >= HEARTBEAT_INTERVAL;
         if due {
             parts.looped = now;
         }
         due
     }
 
-    /// The lease was looked at, and whether the API server answered.
-    pub(crate) fn lease_beat(&self, now: Timestamp, reached: bool) {
+    /// Records an attempt on the Lease, and whether the API server responded.
+    pub(crate) fn record_lease(&self, now: Timestamp, reached: bool) {
         let mut parts = self.parts();
         parts.tried_lease = now;
         if reached {
@@ -75,12 +72,12 @@ impl Health {
         }
     }
 
-    /// A watch that must be complete before this replica is ready.
+    /// Registers a watch that must be synced before this replica is ready.
     pub(crate) fn expect(&self, watch: &'static str) {
         self.parts().watches.insert(watch, Watch::default());
     }
 
-    /// A watch brought something; `synced` if its list is complete.
+    /// Records an item of a watch; `synced` if its list is complete.
     pub(crate) fn watched(&self, watch: &'static str, synced: bool) {
         if let Some(watch) = self.parts().watches.get_mut(watch) {
             watch.synced |= synced;
@@ -94,7 +91,7 @@ impl Health {
         }
     }
 
-    /// Something that never ends did.
+    /// Records the end of a task that never ends.
     pub(crate) fn broken(&self, what: &'static str) {
         tracing::error!("{what}");
         self.parts().broken = Some(what);
@@ -109,10 +106,10 @@ impl Health {
         if let Some(what) = parts.broken {
             return Err(what.to_owned());
         }
-        for (what, at) in [("the loop", parts.looped), ("the lease", parts.tried_lease)] {
+        for (what, at) in [("event loop", parts.looped), ("leader election", parts.tried_lease)] {
             let age = now.duration_since(at);
-            if age > STANDS_STILL {
-                return Err(format!("{what} stands still since {} s", age.as_secs()));
+            if age > STALL_TIMEOUT {
+                return Err(format!("{what} made no progress for {}s", age.as_secs()));
             }
         }
         Ok(())
@@ -123,15 +120,15 @@ impl Health {
         let parts = self.parts();
         for (name, watch) in &parts.watches {
             if !watch.synced {
-                return Err(format!("the list of {name} is not complete"));
+                return Err(format!("waiting for cache sync: {name}"));
             }
-            if watch.failing_since.is_some_and(|since| now.duration_since(since) > BLIND) {
-                return Err(format!("the watch of {name} fails"));
+            if watch.failing_since.is_some_and(|since| now.duration_since(since) > WATCH_TIMEOUT) {
+                return Err(format!("watch failing: {name}"));
             }
         }
         match parts.reached {
-            Some(at) if now.duration_since(at) <= OUT_OF_REACH => Ok(()),
-            _ => Err("the API server does not answer".to_owned()),
+            Some(at) if now.duration_since(at) <= API_TIMEOUT => Ok(()),
+            _ => Err("API server not responding".to_owned()),
         }
     }
 }
@@ -145,37 +142,37 @@ mod tests {
     }
 
     #[test]
-    fn a_replica_is_ready_once_it_has_seen_the_cluster_and_while_it_reaches_it() {
+    fn readyz_requires_synced_caches_and_the_api_server() {
         let health = Health::new(at(0));
         health.expect("NodeClaims");
         assert_eq!(health.healthz(at(1)), Ok(()));
-        assert_eq!(health.readyz(at(1)).unwrap_err(), "the list of NodeClaims is not complete");
+        assert_eq!(health.readyz(at(1)).unwrap_err(), "waiting for cache sync: NodeClaims");
         health.watched("NodeClaims", true);
-        assert_eq!(health.readyz(at(1)).unwrap_err(), "the API server does not answer");
-        health.lease_beat(at(1), true);
+        assert_eq!(health.readyz(at(1)).unwrap_err(), "API server not responding");
+        health.record_lease(at(1), true);
         assert_eq!(health.readyz(at(2)), Ok(()));
         health.failed("NodeClaims", at(2));
-        health.lease_beat(at(50), true);
-        assert!(health.loop_beat(at(50)));
+        health.record_lease(at(50), true);
+        assert!(health.record_loop(at(50)));
         assert_eq!(health.readyz(at(50)), Ok(()));
-        assert_eq!(health.readyz(at(63)).unwrap_err(), "the watch of NodeClaims fails");
+        assert_eq!(health.readyz(at(63)).unwrap_err(), "watch failing: NodeClaims");
         health.watched("NodeClaims", false);
-        health.lease_beat(at(100), true);
-        assert!(health.loop_beat(at(100)));
-        assert_eq!(health.readyz(at(110)), Ok(()), "the watch works again");
+        health.record_lease(at(100), true);
+        assert!(health.record_loop(at(100)));
+        assert_eq!(health.readyz(at(110)), Ok(()), "watch recovered");
         health.failed("NodeClaims", at(110));
-        health.lease_beat(at(160), true);
+        health.record_lease(at(160), true);
         assert_eq!(health.readyz(at(160)), Ok(()), "its last failure is too recent");
     }
 
     #[test]
-    fn a_part_that_stands_still_is_not_healthy() {
+    fn healthz_fails_for_a_stalled_part() {
         let health = Health::new(at(0));
-        health.lease_beat(at(50), false);
-        assert_eq!(health.healthz(at(61)).unwrap_err(), "the loop stands still since 61 s");
-        assert!(health.loop_beat(at(61)));
+        health.record_lease(at(50), false);
+        assert_eq!(health.healthz(at(61)).unwrap_err(), "event loop made no progress for 61s");
+        assert!(health.record_loop(at(61)));
         assert_eq!(health.healthz(at(62)), Ok(()));
-        health.broken("a watch has ended");
-        assert_eq!(health.healthz(at(62)).unwrap_err(), "a watch has ended");
+        health.broken("a watch task ended");
+        assert_eq!(health.healthz(at(62)).unwrap_err(), "a watch task ended");
     }
 }

@@ -13,31 +13,29 @@ use tokio::time::Instant;
 use super::api::Api;
 use crate::verdict::registration::RequestState;
 
-/// Requests are listed at most this often, however many nodes are asked about at once.
-const LIST_EVERY: Duration = Duration::from_secs(10);
-/// More requests than this are not read: kubelets of nodes that join have one each, for an hour.
+/// Limit of list requests, regardless of the number of nodes.
+const LIST_INTERVAL: Duration = Duration::from_secs(10);
+/// Limit of requests read: kubelets of nodes that join have one each, for an hour.
 const MAX_REQUESTS: usize = 5_000;
 const REQUESTS: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests\
     ?fieldSelector=spec.signerName%3Dkubernetes.io%2Fkube-apiserver-client-kubelet&limit=500";
 
-/// Reads the certificate signing requests of nodes.
 #[derive(Clone)]
 pub struct Inspector {
     api: Api,
     listed: Arc<Mutex<Option<(Instant, Requests)>>>,
 }
 
-/// The newest decision on the requests of each node; none if they cannot be listed.
+/// Newest decision on the requests of each node; none if they cannot be listed.
 type Requests = Option<Arc<HashMap<String, RequestState>>>;
 
 impl Inspector {
-    /// Reads through this API.
     #[must_use]
     pub fn new(api: Api) -> Self {
         Self { api, listed: Arc::default() }
     }
 
-    /// The newest decision on the requests of the node of this name. What cannot be read is unknown.
+    /// Returns the newest decision on the requests of a node; unknown if they cannot be read.
     pub async fn inspect(&self, node: &str) -> RequestState {
         self.requests().await.map_or(RequestState::Unknown, |requests| {
             requests.get(node).copied().unwrap_or(RequestState::Absent)
@@ -47,7 +45,7 @@ impl Inspector {
     async fn requests(&self) -> Requests {
         let mut listed = self.listed.lock().await;
         if let Some((at, requests)) = &*listed
-            && at.elapsed() < LIST_EVERY
+            && at.elapsed() < LIST_INTERVAL
         {
             return requests.clone();
         }
@@ -61,8 +59,8 @@ impl Inspector {
         loop {
             let list = match self.api.get(&format!("{REQUESTS}{page}")).await {
                 Ok(text) => serde_json::from_str::<List>(&text).ok()?,
-                Err(refusal) => {
-                    tracing::debug!(%refusal, "certificate signing requests cannot be listed");
+                Err(error) => {
+                    tracing::debug!(%error, "failed to list certificate signing requests");
                     return None;
                 }
             };
@@ -71,7 +69,7 @@ impl Inspector {
                 Some(next) if is_plain(&next) && found.len() < MAX_REQUESTS => {
                     page = format!("&continue={next}");
                 }
-                // A list that is not complete proves no absence.
+                // An incomplete list cannot show absence.
                 Some(_) => return None,
                 None => break,
             }
@@ -81,7 +79,7 @@ impl Inspector {
     }
 }
 
-/// A token that can be part of a query as it is, as those of the API server can.
+/// Returns true if a token needs no encoding in a query, as those of the API server.
 fn is_plain(token: &str) -> bool {
     token.chars().all(|c| c.is_ascii_alphanumeric() || "-_.=".contains(c))
 }
@@ -137,7 +135,8 @@ struct Condition {
 }
 
 impl Request {
-    /// The node that it is for. The API server sets the user name, so only who has a bootstrap token makes one that counts.
+    /// Returns the node of the request. The API server sets the user name, so only holders of a bootstrap
+    /// token can create a request that counts.
     fn node(&self) -> Option<String> {
         if !self.spec.username.starts_with("system:bootstrap:") {
             return None;
@@ -164,11 +163,11 @@ impl Request {
     }
 }
 
-/// The subject's common name in a certification request: the text behind its object identifier.
+/// Returns the common name of the subject: the text after its object identifier.
 fn common_name(der: &[u8]) -> Option<String> {
     const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
     let at = der.windows(COMMON_NAME.len()).position(|window| window == COMMON_NAME)?;
-    // A tag, a length of one byte, and so many bytes: a node's name has at most 63 characters.
+    // A tag, a length of one byte, and the bytes: a node name has at most 63 characters.
     let rest = der.get(at + COMMON_NAME.len()..)?;
     let length = usize::from(*rest.get(1).filter(|length| **length < 0x80)?);
     String::from_utf8(rest.get(2..2 + length)?.to_vec()).ok()
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_names_its_node_and_what_was_decided() {
+    fn csr_shows_its_node_and_decision() {
         let pending = request("system:bootstrap:abcdef", &json!([]));
         assert_eq!(pending.node().as_deref(), Some("node-001"));
         assert_eq!(pending.state(), RequestState::Pending);

@@ -1,31 +1,31 @@
-//! The loop around [`State`]: what it watches, reads and writes, and nothing that it decides.
+//! The runtime of [`State`]: watches, reads and writes, without decisions.
 //!
 //! ```text
-//! watch ──▶┐                        ┌──▶ read   (Azure, many at a time)
-//! lead  ──▶├─▶ inputs ─▶ State ─▶ actions
-//! read  ──▶│                        └──▶ write  (API server, in order, only while leading)
-//! write ──▶┘
+//! watch  ──▶┐                        ┌──▶ read   (Azure, concurrent)
+//! leader ──▶├─▶ inputs ─▶ State ─▶ actions
+//! read   ──▶│                        └──▶ write  (API server, in order, only by the leader)
+//! write  ──▶┘
 //! ```
 //!
-//! Whatever fails here ends as an input or as a counted, logged failure; nothing ends the loop but being told to.
-//! Time comes from a [`Clock`] and passes as tokio's does, so that a paused runtime turns it.
+//! Every failure becomes an input or a counted and logged error; only `stop` ends the loop. Time comes from a
+//! [`Clock`] and passes with tokio's, so that tests can pause it.
 
 mod api;
 mod controller;
 mod event_loop;
 mod health;
 mod inspect;
-mod lead;
+mod leader;
+mod objects;
 mod read;
-mod seen;
-mod serve;
+mod server;
 mod watch;
 mod write;
 
-pub use api::{Api, Refusal};
+pub use api::{Api, ApiError};
 pub use controller::Controller;
 pub use health::Health;
 pub use inspect::Inspector;
 pub use mooring_kube::Clock;
-pub use read::{observe, swept};
-pub use serve::{Pages, serve};
+pub use read::{observe, read_list};
+pub use server::{Pages, serve};

@@ -1,4 +1,4 @@
-//! Watches: every NodeClaim, Karpenter's events, and the names of what events are written about.
+//! Watches: NodeClaims, Karpenter's events, Nodes, and the objects of Mooring's events.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::controller::{Controller, Message, Projector};
 use super::health::Health;
-use super::seen::{SeenClaim, SeenEvent, SeenNode};
+use super::objects::{ClaimObject, EventObject, NodeObject};
 use crate::hash::fraction;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::{self, Node};
@@ -27,11 +27,11 @@ const CLAIMS: &str = "NodeClaims";
 const EVENTS: &str = "events";
 const NODES: &str = "Nodes";
 
-/// The longest pause of a watch that no verdict can do without.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// The longest pause of others: what they list may not exist in this cluster at all.
-const LONGEST_PAUSE_OF_OTHERS: Duration = Duration::from_mins(5);
-/// A watch that has not failed for so long works, also if it has brought nothing.
+/// For watches that verdicts depend on.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// For watches whose resources may not exist in this cluster.
+const MAX_OPTIONAL_PAUSE: Duration = Duration::from_mins(5);
+/// A watch without a failure for this long works, even if it received nothing.
 const WORKS_AFTER: SignedDuration = SignedDuration::from_mins(10);
 
 /// Starts all watches. They end with the set.
@@ -42,7 +42,7 @@ pub(super) fn start(
     watches: &mut JoinSet<()>,
 ) {
     let Controller { kube, clock, health, settings, .. } = controller;
-    let told = |name: &'static str, longest: Duration| Told {
+    let handler = |name: &'static str, longest: Duration| WatchHandler {
         name,
         clock: Arc::clone(clock),
         health: Arc::clone(health),
@@ -51,15 +51,15 @@ pub(super) fn start(
     };
     health.expect(CLAIMS);
     health.expect(EVENTS);
-    let claims = watcher(Api::<SeenClaim>::all(kube.clone()), Config::default());
-    watches.spawn(told(CLAIMS, LONGEST_PAUSE).claims(claims, Arc::clone(projector)));
-    let events = Api::<SeenEvent>::namespaced(kube.clone(), NAMESPACE);
+    let claims = watcher(Api::<ClaimObject>::all(kube.clone()), Config::default());
+    watches.spawn(handler(CLAIMS, MAX_PAUSE).claims(claims, Arc::clone(projector)));
+    let events = Api::<EventObject>::namespaced(kube.clone(), NAMESPACE);
     let events = watcher(events, Config::default().fields("reason=AsyncProvisioningError"));
-    watches.spawn(told(EVENTS, LONGEST_PAUSE).events(events));
+    watches.spawn(handler(EVENTS, MAX_PAUSE).events(events));
     let nodes =
-        watcher(Api::<SeenNode>::all(kube.clone()), Config::default().labels(node::SELECTOR));
-    watches.spawn(told(NODES, LONGEST_PAUSE_OF_OTHERS).nodes(nodes));
-    // Only uids for events, so neither is waited for: a cluster may lack one of them.
+        watcher(Api::<NodeObject>::all(kube.clone()), Config::default().labels(node::SELECTOR));
+    watches.spawn(handler(NODES, MAX_OPTIONAL_PAUSE).nodes(nodes));
+    // Only uids for events, so readiness does not wait for them: a cluster may lack either.
     let pools = ("karpenter.sh", "v1", "NodePool", "nodepools");
     let classes = ("karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses");
     for (kind, (group, version, name, plural)) in
@@ -69,13 +69,13 @@ pub(super) fn start(
         let resource = ApiResource::from_gvk_with_plural(&resource, plural);
         let api = Api::<PartialObjectMeta<DynamicObject>>::all_with(kube.clone(), &resource);
         watches.spawn(
-            told(plural, LONGEST_PAUSE_OF_OTHERS).names(watcher(api, Config::default()), kind),
+            handler(plural, MAX_OPTIONAL_PAUSE).names(watcher(api, Config::default()), kind),
         );
     }
 }
 
-/// Where a watch tells what it sees, and how it is.
-struct Told {
+/// Destination and health of a watch.
+struct WatchHandler {
     name: &'static str,
     clock: Clock,
     health: Arc<Health>,
@@ -83,10 +83,10 @@ struct Told {
     to_loop: Sender<Message>,
 }
 
-impl Told {
+impl WatchHandler {
     async fn claims(
         self,
-        stream: impl Stream<Item = watcher::Result<Event<SeenClaim>>> + Send,
+        stream: impl Stream<Item = watcher::Result<Event<ClaimObject>>> + Send,
         projector: Arc<Projector>,
     ) {
         let mut listed = HashSet::new();
@@ -95,47 +95,47 @@ impl Told {
                 listed.clear();
                 None
             }
-            Event::InitApply(seen) => {
-                // Claims of other clouds are nobody's business here.
-                let claim = projector.seen(seen).ok()?;
+            Event::InitApply(object) => {
+                // NodeClaims of other clouds are ignored.
+                let claim = projector.object(object).ok()?;
                 listed.insert(Arc::clone(&claim.uid));
                 Some(Input::Claim(Box::new(claim)))
             }
             Event::InitDone => Some(Input::Listed(std::mem::take(&mut listed))),
-            Event::Apply(seen) => Some(Input::Claim(Box::new(projector.seen(seen).ok()?))),
-            Event::Delete(seen) => Some(Input::ClaimGone(Arc::from(seen.uid()))),
+            Event::Apply(object) => Some(Input::Claim(Box::new(projector.object(object).ok()?))),
+            Event::Delete(object) => Some(Input::ClaimDeleted(Arc::from(object.uid()))),
         })
         .await;
     }
 
-    async fn events(self, stream: impl Stream<Item = watcher::Result<Event<SeenEvent>>> + Send) {
+    async fn events(self, stream: impl Stream<Item = watcher::Result<Event<EventObject>>> + Send) {
         self.watch(stream, |event| match event {
-            Event::InitApply(seen) | Event::Apply(seen) => {
-                ProvisioningError::of(seen.event).map(Input::GivenUp)
+            Event::InitApply(object) | Event::Apply(object) => {
+                ProvisioningError::of(object.event).map(Input::GivenUp)
             }
             _ => None,
         })
         .await;
     }
 
-    async fn nodes(self, stream: impl Stream<Item = watcher::Result<Event<SeenNode>>> + Send) {
+    async fn nodes(self, stream: impl Stream<Item = watcher::Result<Event<NodeObject>>> + Send) {
         let mut listed = Vec::new();
         self.watch(stream, |event| match event {
             Event::Init => {
                 listed.clear();
                 None
             }
-            Event::InitApply(seen) => {
-                listed.extend(Node::of(seen.into_object()));
+            Event::InitApply(object) => {
+                listed.extend(Node::of(object.into_object()));
                 None
             }
             Event::InitDone => Some(Input::Nodes(std::mem::take(&mut listed))),
-            Event::Apply(seen) => Some(match Node::of(seen.clone().into_object()) {
+            Event::Apply(object) => Some(match Node::of(object.clone().into_object()) {
                 Some(node) => Input::Node(node),
-                None => seen.gone(),
+                None => object.to_deletion(),
             }),
-            // Karpenter's label of a registered Node takes it out of the selector, too.
-            Event::Delete(seen) => Some(seen.gone()),
+            // Karpenter's label of a registered Node also removes it from the selector.
+            Event::Delete(object) => Some(object.to_deletion()),
         })
         .await;
     }
@@ -156,9 +156,9 @@ impl Told {
         .await;
     }
 
-    /// Passes on what a watch brings, without an end. The watcher lists again by itself after errors and 410, as soon as
-    /// it is asked for more; so the pause is made here. It grows until a list is complete: the watcher announces each
-    /// list that it begins, also one that fails at once.
+    /// Forwards the items of a watch, endlessly. The watcher lists again after errors and 410 as soon as it
+    /// is polled, so the pause is made here. It grows until a list is complete: the watcher announces each
+    /// list that it begins, even one that fails immediately.
     async fn watch<K>(
         self,
         stream: impl Stream<Item = watcher::Result<Event<K>>> + Send,
@@ -177,10 +177,10 @@ impl Told {
                     {
                         return;
                     }
-                    // After the input: who is told that a list is complete finds it delivered.
+                    // After the input: once a list is reported complete, it has been delivered.
                     health.watched(name, complete);
                     if works && backoff.succeed() {
-                        tracing::info!(watch = name, "the watch works again");
+                        tracing::info!(watch = name, "watch recovered");
                     }
                 }
                 Err(error) => {
@@ -192,7 +192,7 @@ impl Told {
                             &mooring_kube::redacted_message(&error),
                             512,
                         );
-                        tracing::warn!(watch = name, why, "the watch fails and is tried again");
+                        tracing::warn!(watch = name, why, "watch failed, retrying");
                     }
                     tokio::time::sleep(pause).await;
                 }
@@ -201,7 +201,6 @@ impl Told {
     }
 }
 
-/// The HTTP status of a failed watch, which is how failures are told apart.
 fn status_of(error: &watcher::Error) -> Option<u16> {
     match error {
         watcher::Error::InitialListFailed(kube::Error::Api(status))
@@ -212,13 +211,11 @@ fn status_of(error: &watcher::Error) -> Option<u16> {
     }
 }
 
-/// Pauses after failures: 0.5 s, doubled up to the longest, each replica and watch at its own pace.
+/// Pauses after failures: 0.5 s, doubled up to the maximum, with jitter per replica and watch.
 struct Backoff {
     seed: String,
     longest: Duration,
-    /// Failures in a row.
     failed: u32,
-    /// The last failure: its status, and when it was.
     last: Option<(Option<u16>, Timestamp)>,
 }
 
@@ -227,7 +224,7 @@ impl Backoff {
         Self { seed: format!("{watch}/{instance}"), longest, failed: 0, last: None }
     }
 
-    /// Notes a failure. Returns the pause, and whether the failure is new and so worth a line.
+    /// Records a failure. Returns the pause, and true if the failure is new and should be logged.
     fn fail(&mut self, status: Option<u16>, now: Timestamp) -> (Duration, bool) {
         if self.last.is_some_and(|(_, at)| now.duration_since(at) > WORKS_AFTER) {
             self.succeed();
@@ -241,7 +238,7 @@ impl Backoff {
         (Duration::from_secs_f64(pause), is_new)
     }
 
-    /// Notes that the watch works. Returns whether it failed before.
+    /// Records success. Returns true if the watch failed before.
     fn succeed(&mut self) -> bool {
         self.failed = 0;
         self.last.take().is_some()
@@ -257,32 +254,32 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_to_the_longest_and_begin_anew_when_the_watch_works() {
-        let mut backoff = Backoff::new("w", "a", LONGEST_PAUSE_OF_OTHERS);
+    fn backoff_grows_to_its_maximum_and_resets_on_success() {
+        let mut backoff = Backoff::new("w", "a", MAX_OPTIONAL_PAUSE);
         let pauses: Vec<Duration> = (0..14).map(|n| backoff.fail(Some(404), at(n)).0).collect();
         assert!(pauses[0] < Duration::from_secs(1), "{pauses:?}");
         assert!(pauses[13] >= Duration::from_secs(225), "{pauses:?}");
         assert!(pauses.iter().all(|pause| *pause <= Duration::from_secs(375)), "{pauses:?}");
         assert!(backoff.succeed() && !backoff.succeed());
         assert!(backoff.fail(Some(404), at(20)).0 < Duration::from_secs(1));
-        // A quiet watch brings nothing that shows that it works.
+        // An idle watch receives nothing that shows that it works.
         for _ in 0..10 {
             backoff.fail(None, at(30));
         }
         assert!(backoff.fail(None, at(30 + 601)).0 < Duration::from_secs(1));
     }
 
-    fn told(to_loop: Sender<Message>) -> Told {
-        Told {
+    fn handler(to_loop: Sender<Message>) -> WatchHandler {
+        WatchHandler {
             name: CLAIMS,
             clock: Arc::new(|| at(0)),
             health: Arc::new(Health::new(at(0))),
-            backoff: Backoff::new("w", "a", LONGEST_PAUSE),
+            backoff: Backoff::new("w", "a", MAX_PAUSE),
             to_loop,
         }
     }
 
-    /// A list that breaks off and is restarted, as the library reports it: only the second is complete.
+    /// A list that is interrupted and restarted, as the library reports it: only the second is complete.
     fn restarted<K>(first: K, second: K) -> impl Stream<Item = watcher::Result<Event<K>>> + Send
     where
         K: Send,
@@ -310,7 +307,7 @@ mod tests {
 
     #[tokio::test]
     async fn restarted_list_of_nodeclaims_replaces_the_first() {
-        let claim = |name: &str| -> SeenClaim {
+        let claim = |name: &str| -> ClaimObject {
             serde_json::from_value(serde_json::json!({
                 "metadata": {"name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z"},
                 "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
@@ -319,7 +316,7 @@ mod tests {
         };
         let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
         let projector = Arc::new(Projector::new("CSEProvisioned"));
-        told(to_loop).claims(restarted(claim("gone"), claim("there")), projector).await;
+        handler(to_loop).claims(restarted(claim("gone"), claim("there")), projector).await;
         let listed = inputs(from_watch).await.into_iter().find_map(|input| match input {
             Input::Listed(uids) => Some(uids),
             _ => None,
@@ -329,7 +326,7 @@ mod tests {
 
     #[tokio::test]
     async fn restarted_list_of_nodes_replaces_the_first() {
-        let node = |name: &str| -> SeenNode {
+        let node = |name: &str| -> NodeObject {
             serde_json::from_value(serde_json::json!({
                 "metadata": {
                     "name": name, "uid": name, "creationTimestamp": "2026-11-15T05:00:00Z",
@@ -339,7 +336,7 @@ mod tests {
             .unwrap()
         };
         let (to_loop, from_watch) = tokio::sync::mpsc::channel(16);
-        told(to_loop).nodes(restarted(node("gone"), node("there"))).await;
+        handler(to_loop).nodes(restarted(node("gone"), node("there"))).await;
         let inputs = inputs(from_watch).await;
         let [Input::Nodes(nodes)] = &inputs[..] else { panic!("one list: {inputs:?}") };
         let names: Vec<&str> = nodes.iter().map(|node| &*node.name).collect();
@@ -347,8 +344,8 @@ mod tests {
     }
 
     #[test]
-    fn only_a_change_of_state_is_worth_a_line() {
-        let mut backoff = Backoff::new("w", "a", LONGEST_PAUSE);
+    fn watch_logs_only_changes_of_state() {
+        let mut backoff = Backoff::new("w", "a", MAX_PAUSE);
         let new: Vec<bool> = [Some(404), Some(404), Some(403), Some(403), None]
             .map(|status| backoff.fail(status, at(0)).1)
             .to_vec();

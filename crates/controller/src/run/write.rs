@@ -1,6 +1,6 @@
-//! Writes: record, then events, then conditions, and each only while this replica leads.
+//! Writes: record, then events, then conditions, and each only by the leader.
 //!
-//! Batches that wait are written together: 200 failures at once change the record a few times, not 200.
+//! Waiting batches are written together: 200 failures at once change the record a few times, not 200.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,19 +16,18 @@ use crate::metrics::{Metrics, Write};
 use crate::record::{self, Document, Entry};
 use crate::state::{Action, Input};
 use crate::verdict::event::{self, Event, Form, Regarding};
-use crate::verdict::patch::{self, Answer};
+use crate::verdict::patch::{self, PatchResult};
 
-/// Writes of one answer of the state, in their order.
+/// Writes of one transition of the state, in order.
 pub(super) struct Batch {
     pub(super) term: u64,
     pub(super) writes: Vec<Action>,
 }
 
-/// Batches written together at most.
-const TOGETHER: usize = 256;
-/// Requests under way at once: more would only wait in the API server's own queues.
-const AT_ONCE: usize = 16;
-/// Pauses before a record or an event is tried again. Then it is given up, counted and logged.
+const MAX_BATCHES: usize = 256;
+/// More would only wait in the queues of the API server.
+const MAX_CONCURRENT: usize = 16;
+/// Pauses before a record or an event is retried. After the last, it is counted and logged as failed.
 const PAUSES: [Duration; 4] = [
     Duration::from_millis(200),
     Duration::from_millis(600),
@@ -45,7 +44,7 @@ pub(super) struct Writer {
     namespace: String,
     instance: String,
     kept: usize,
-    /// The API server refuses events about objects without a namespace unless they name one.
+    /// True if the API server rejects events about objects without a namespace unless they name one.
     old_server: AtomicBool,
 }
 
@@ -70,12 +69,12 @@ impl Writer {
         }
     }
 
-    /// Writes until nobody gives it anything more.
+    /// Writes until the queue is closed.
     pub(super) async fn run(self, mut batches: mpsc::Receiver<Batch>) {
         let writer = &self;
         let mut waiting = Vec::new();
-        while batches.recv_many(&mut waiting, TOGETHER).await > 0 {
-            // What an earlier term asked for is dropped here; the term after it starts from the objects.
+        while batches.recv_many(&mut waiting, MAX_BATCHES).await > 0 {
+            // Writes of an earlier term are dropped; a new term starts from the objects.
             let Some(term) = waiting.last().map(|batch: &Batch| batch.term) else { continue };
             let (mut entries, mut events, mut patches) = (Vec::new(), Vec::new(), Vec::new());
             for action in
@@ -94,10 +93,10 @@ impl Writer {
                 self.record(term, &entries).await;
             }
             stream::iter(&events)
-                .for_each_concurrent(AT_ONCE, |event| self.event(term, event))
+                .for_each_concurrent(MAX_CONCURRENT, |event| self.event(term, event))
                 .await;
             stream::iter(patches)
-                .for_each_concurrent(AT_ONCE, |(uid, name, body, kind)| async move {
+                .for_each_concurrent(MAX_CONCURRENT, |(uid, name, body, kind)| async move {
                     writer.patch(term, uid, &name, &body, kind).await;
                 })
                 .await;
@@ -117,11 +116,11 @@ impl Writer {
                     }
                     return;
                 }
-                Err(Stop::Never(what)) => {
+                Err(WriteError::Permanent(what)) => {
                     why = what;
                     break;
                 }
-                Err(Stop::Later(what)) => why = what,
+                Err(WriteError::Later(what)) => why = what,
             }
             if let Some(pause) = pause {
                 tokio::time::sleep(*pause).await;
@@ -129,32 +128,32 @@ impl Writer {
         }
         self.metrics.write_failed(Write::Record);
         let failures = entries.len();
-        tracing::error!(why, failures, "failures are not in the record");
+        tracing::error!(why, failures, "failed to write the failure record");
     }
 
-    /// One attempt to add to the record; says whether there was anything to add.
-    async fn merge(&self, entries: &[Entry]) -> Result<bool, Stop> {
+    /// Tries once to add to the record. Returns true if there was anything to add.
+    async fn merge(&self, entries: &[Entry]) -> Result<bool, WriteError> {
         let (list, path) = (record::list_path(&self.namespace), record::path(&self.namespace));
         let (mut document, version) = match self.api.get(&path).await {
             Ok(text) => {
                 let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
                 let document = Document::from_config_map(&object)
-                    .map_err(|error| Stop::Never(error.to_string()))?;
+                    .map_err(|error| WriteError::Permanent(error.to_string()))?;
                 let version = object["metadata"]["resourceVersion"].as_str().map(str::to_owned);
                 (document, Some(version.unwrap_or_default()))
             }
-            Err(refusal) if refusal.status == Some(404) => (Document::default(), None),
-            Err(refusal) => return Err(Stop::of(refusal.status, refusal.what)),
+            Err(error) if error.status == Some(404) => (Document::default(), None),
+            Err(error) => return Err(WriteError::of(error.status, error.what)),
         };
         if !document.merge(entries, self.kept) {
             return Ok(false);
         }
         let object = document.config_map(&self.namespace, version.as_deref());
-        let answer = match version {
+        let response = match version {
             Some(_) => self.api.replace(&path, &object).await,
             None => self.api.create(&list, &object).await,
         };
-        answer.map(|_| true).map_err(|refusal| Stop::of(refusal.status, refusal.what))
+        response.map(|_| true).map_err(|error| WriteError::of(error.status, error.what))
     }
 
     async fn event(&self, term: u64, event: &Event) {
@@ -170,56 +169,61 @@ impl Writer {
                     }
                     return;
                 }
-                Err(Stop::Never(what)) => {
+                Err(WriteError::Permanent(what)) => {
                     why = what;
                     break;
                 }
-                Err(Stop::Later(what)) => why = what,
+                Err(WriteError::Later(what)) => why = what,
             }
             if let Some(pause) = pause {
                 tokio::time::sleep(*pause).await;
             }
         }
         self.metrics.write_failed(Write::Event);
-        tracing::error!(why, reason = event.reason, about = event.regarding.name, "no event");
+        tracing::error!(
+            why,
+            reason = event.reason,
+            about = event.regarding.name,
+            "failed to create event"
+        );
     }
 
-    /// Makes one attempt to create an event. Returns whether there was anything to create.
-    async fn create_event(&self, event: &Event) -> Result<bool, Stop> {
+    /// Tries once to create an event. Returns true if there was anything to create.
+    async fn create_event(&self, event: &Event) -> Result<bool, WriteError> {
         let Some(uid) = self.uid(&event.regarding).await? else {
             let Regarding { kind, name, .. } = &event.regarding;
-            tracing::info!(kind = kind.as_str(), name, "no event: its object does not exist");
+            tracing::info!(kind = kind.as_str(), name, "event skipped: its object does not exist");
             return Ok(false);
         };
         let path = format!("/apis/events.k8s.io/v1/namespaces/{}/events", event::NAMESPACE);
         let send =
             async |form| self.api.create(&path, &event.body(&uid, &self.instance, form)).await;
         let old = self.old_server.load(Ordering::Relaxed);
-        let mut answer = send(if old { Form::Namespaced } else { Form::Plain }).await;
-        if let Err(refusal) = &answer
+        let mut response = send(if old { Form::Namespaced } else { Form::Plain }).await;
+        if let Err(error) = &response
             && !old
-            && event::refuses_no_namespace(refusal.status, &refusal.what)
+            && event::requires_namespace(error.status, &error.what)
         {
             if !self.old_server.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
-                    "the API server is older than Kubernetes 1.23: `kubectl describe` does not show mooring's \
+                    "the API server is older than Kubernetes 1.23: `kubectl describe` does not show Mooring's \
                      events; `kubectl get events -n default` does"
                 );
             }
-            answer = send(Form::Namespaced).await;
+            response = send(Form::Namespaced).await;
         }
-        match answer {
+        match response {
             Ok(_) => Ok(true),
-            Err(refusal) => match event::Answer::of(refusal.status) {
-                event::Answer::There => Ok(false),
-                event::Answer::Never => Err(Stop::Never(refusal.what)),
-                event::Answer::Retry => Err(Stop::Later(refusal.what)),
+            Err(error) => match event::EventResult::of(error.status) {
+                event::EventResult::Created => Ok(false),
+                event::EventResult::Rejected => Err(WriteError::Permanent(error.what)),
+                event::EventResult::Retry => Err(WriteError::Later(error.what)),
             },
         }
     }
 
-    /// Returns the uid of an event's object, read if it is not known. None if there is no such object.
-    async fn uid(&self, regarding: &Regarding) -> Result<Option<String>, Stop> {
+    /// Returns the uid of an event's object, read if unknown. None if the object does not exist.
+    async fn uid(&self, regarding: &Regarding) -> Result<Option<String>, WriteError> {
         if let Some(uid) = &regarding.uid {
             return Ok(Some(uid.clone()));
         }
@@ -229,8 +233,8 @@ impl Writer {
                 let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
                 Ok(object["metadata"]["uid"].as_str().map(str::to_owned))
             }
-            Err(refusal) if refusal.status == Some(404) => Ok(None),
-            Err(refusal) => Err(Stop::of(refusal.status, refusal.what)),
+            Err(error) if error.status == Some(404) => Ok(None),
+            Err(error) => Err(WriteError::of(error.status, error.what)),
         }
     }
 
@@ -245,38 +249,41 @@ impl Writer {
         if !self.gate.lets(term).await {
             return;
         }
-        let answer = self.api.json_patch(&format!("{}/status", claim_path(name)), body).await;
-        let status = answer.as_ref().map_or_else(|refusal| refusal.status, |_| Some(200));
+        let response = self.api.json_patch(&format!("{}/status", claim_path(name)), body).await;
+        let status = response.as_ref().map_or_else(|error| error.status, |_| Some(200));
         let mut inputs = Vec::new();
-        match answer {
+        match response {
             Ok(text) => {
                 self.metrics.wrote(Write::Patch(kind));
                 inputs.extend(self.projector.text(&text).ok().map(|c| Input::Claim(Box::new(c))));
             }
-            Err(refusal) if matches!(refusal.status, Some(401 | 403)) => {
+            Err(error) if matches!(error.status, Some(401 | 403)) => {
                 self.metrics.write_failed(Write::Patch(kind));
-                tracing::error!(NodeClaim = name, why = refusal.what, "the condition is refused");
+                tracing::error!(
+                    NodeClaim = name,
+                    why = error.what,
+                    "failed to patch NodeClaim status"
+                );
             }
             Err(_) => {}
         }
-        // After the object: a condition that is not on its newest form was dropped since.
-        inputs.push(Input::Patched { uid, answer: Answer::of(status) });
+        // After the object: a condition missing from its newest version was dropped since.
+        inputs.push(Input::Patched { uid, result: PatchResult::of(status) });
         for input in inputs {
             let _ = self.to_loop.send(Message::Input(input)).await;
         }
     }
 }
 
-enum Stop {
-    /// Trying again is of no use.
-    Never(String),
+enum WriteError {
+    Permanent(String),
     Later(String),
 }
 
-impl Stop {
+impl WriteError {
     fn of(status: Option<u16>, what: String) -> Self {
         match status {
-            Some(400 | 401 | 403 | 413 | 422) => Self::Never(what),
+            Some(400 | 401 | 403 | 413 | 422) => Self::Permanent(what),
             _ => Self::Later(what),
         }
     }
@@ -305,7 +312,7 @@ mod tests {
         })
     }
 
-    /// A term that follows starts from the objects, and would repeat what an earlier one left to write.
+    /// A new term starts from the objects, and would repeat the writes of an earlier one.
     #[tokio::test]
     async fn writes_of_an_earlier_term_are_dropped() {
         let bodies: Arc<Mutex<Vec<String>>> = Arc::default();

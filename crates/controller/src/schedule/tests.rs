@@ -19,82 +19,93 @@ fn claim() -> Claim {
         .unwrap()
 }
 
-const PATIENCE: SignedDuration = SignedDuration::from_secs(300);
+const TIMEOUT: SignedDuration = SignedDuration::from_secs(300);
 
-fn pause(looks: Looks, now: i64) -> (i64, Priority) {
-    match next(&claim(), looks, None, PATIENCE, at(now)) {
-        Next::At(then, priority) => (then.as_second() - at(now).as_second(), priority),
-        Next::Never(why) => panic!("{why:?}"),
+fn pause(history: ReadHistory, now: i64) -> (i64, Priority) {
+    match next(&claim(), history, None, TIMEOUT, at(now)) {
+        NextRead::At(then, priority) => (then.as_second() - at(now).as_second(), priority),
+        NextRead::Never(why) => panic!("{why:?}"),
     }
 }
 
-fn looked(count: u32) -> Looks {
-    Looks { count, ..Looks::default() }
+fn history_of(count: u32) -> ReadHistory {
+    ReadHistory { count, ..ReadHistory::default() }
 }
 
 #[test]
-fn looks_begin_after_a_minute_and_become_rare() {
+fn reads_begin_after_a_minute_and_become_rare() {
     for (count, now, range) in
         [(0, 0, 60..=75), (1, 70, 20..=25), (2, 100, 30..=38), (3, 140, 60..=75), (9, 900, 60..=75)]
     {
-        let (pause, priority) = pause(looked(count), now);
+        let (pause, priority) = pause(history_of(count), now);
         assert!(range.contains(&pause) && priority == Priority::Pending, "{count}: {pause}");
     }
 }
 
 #[test]
-fn a_claim_that_was_launched_before_we_started_is_looked_at_within_seconds() {
-    let (pause, _) = pause(looked(0), 400);
+fn claim_launched_before_the_start_is_read_within_seconds() {
+    let (pause, _) = pause(history_of(0), 400);
     assert!((0..=1).contains(&pause), "{pause}");
 }
 
 #[test]
-fn a_trigger_is_looked_at_at_once_and_then_a_few_times_quickly() {
-    let quick = |tried| Looks { since_trigger: Some(tried), count: 5, ..Looks::default() };
+fn deleted_claim_is_read_at_once_and_a_few_times_quickly() {
+    let quick =
+        |tried| ReadHistory { since_trigger: Some(tried), count: 5, ..ReadHistory::default() };
     assert_eq!(pause(quick(0), 100), (0, Priority::Trigger));
     assert!((1..=2).contains(&pause(quick(1), 100).0));
     assert!((2..=3).contains(&pause(quick(2), 100).0));
     assert!((4..=5).contains(&pause(quick(3), 100).0));
-    assert_eq!(next(&claim(), quick(4), None, PATIENCE, at(100)), Next::Never(Why::Exhausted));
+    assert_eq!(
+        next(&claim(), quick(4), None, TIMEOUT, at(100)),
+        NextRead::Never(NoReadReason::Exhausted)
+    );
 }
 
 #[test]
-fn a_vm_that_is_gone_is_not_looked_for_any_longer() {
-    let gone = Looks { since_trigger: Some(2), missing: 2, count: 2, ..Looks::default() };
-    assert_eq!(next(&claim(), gone, None, PATIENCE, at(100)), Next::Never(Why::Exhausted));
+fn missing_vm_is_not_read_again() {
+    let gone =
+        ReadHistory { since_trigger: Some(2), missing: 2, count: 2, ..ReadHistory::default() };
+    assert_eq!(
+        next(&claim(), gone, None, TIMEOUT, at(100)),
+        NextRead::Never(NoReadReason::Exhausted)
+    );
     assert!(matches!(
-        next(&claim(), Looks { missing: 1, ..gone }, None, PATIENCE, at(100)),
-        Next::At(..)
+        next(&claim(), ReadHistory { missing: 1, ..gone }, None, TIMEOUT, at(100)),
+        NextRead::At(..)
     ));
 }
 
 #[test]
-fn azure_is_not_asked_again_before_it_wants_to() {
-    let throttled = Looks { retry_after_seconds: 90, ..looked(1) };
+fn retry_after_of_azure_is_respected() {
+    let throttled = ReadHistory { retry_after_seconds: 90, ..history_of(1) };
     assert!(pause(throttled, 100).0 >= 90);
-    assert!(pause(Looks { refused: true, ..looked(1) }, 100).0 >= 300);
+    assert!(pause(ReadHistory { denied: true, ..history_of(1) }, 100).0 >= 300);
 }
 
 #[test]
-fn an_ended_bootstrap_is_not_looked_at_and_an_old_one_neither() {
-    let never = |claim: &Claim, held, now| next(claim, looked(1), held, PATIENCE, at(now));
+fn finished_or_old_bootstrap_is_not_read() {
+    let never = |claim: &Claim, held, now| next(claim, history_of(1), held, TIMEOUT, at(now));
     for held in [Reason::CseFailed, Reason::CseTimedOut] {
-        assert_eq!(never(&claim(), Some(held), 100), Next::Never(Why::Ended));
+        assert_eq!(never(&claim(), Some(held), 100), NextRead::Never(NoReadReason::Ended));
     }
     let old = Claim { registered: Some(at(90)), ..claim() };
-    assert_eq!(never(&old, None, 31 * 60), Next::Never(Why::TooOld));
+    assert_eq!(never(&old, None, 31 * 60), NextRead::Never(NoReadReason::TooOld));
     assert_eq!(
         never(&Claim { launched: None, ..claim() }, None, 100),
-        Next::Never(Why::NotLaunched)
+        NextRead::Never(NoReadReason::NotLaunched)
     );
     let registered = Claim { registered: Some(at(90)), ..claim() };
-    assert_eq!(never(&registered, Some(Reason::NoCseExtension), 100), Next::Never(Why::Ended));
-    // Registered alone ends nothing: a late failure still deletes the node.
-    assert!(matches!(never(&registered, Some(Reason::CseRunning), 100), Next::At(..)));
+    assert_eq!(
+        never(&registered, Some(Reason::NoCseExtension), 100),
+        NextRead::Never(NoReadReason::Ended)
+    );
+    // Registration alone is not final: a late failure still deletes the node.
+    assert!(matches!(never(&registered, Some(Reason::CseRunning), 100), NextRead::At(..)));
 }
 
 #[test]
-fn a_success_without_a_node_is_looked_at_once_more() {
+fn success_without_a_node_is_read_again() {
     let condition = Condition {
         index: 0,
         status: crate::verdict::condition::Status::True,
@@ -105,21 +116,28 @@ fn a_success_without_a_node_is_looked_at_once_more() {
     let succeeded = Claim { condition: Some(condition), ..claim() };
     let held = Some(Reason::CseSucceeded);
     assert_eq!(
-        next(&succeeded, looked(2), held, PATIENCE, at(130)),
-        Next::At(at(420), Priority::Pending)
+        next(&succeeded, history_of(2), held, TIMEOUT, at(130)),
+        NextRead::At(at(420), Priority::Pending)
     );
     let registered = Claim { registered: Some(at(150)), ..succeeded };
-    assert_eq!(next(&registered, looked(2), held, PATIENCE, at(130)), Next::Never(Why::Ended));
+    assert_eq!(
+        next(&registered, history_of(2), held, TIMEOUT, at(130)),
+        NextRead::Never(NoReadReason::Ended)
+    );
 }
 
 #[test]
-fn a_pause_that_azure_asks_for_is_kept_after_a_deletion_too() {
+fn retry_after_of_azure_is_respected_after_deletion() {
     let deleted = Claim { deleted: Some(at(100)), ..claim() };
     let pause = |retry_after_seconds| {
-        let looks =
-            Looks { since_trigger: Some(1), count: 1, retry_after_seconds, ..Looks::default() };
-        match next(&deleted, looks, None, PATIENCE, at(100)) {
-            Next::At(then, Priority::Trigger) => then.duration_since(at(100)).as_secs(),
+        let history = ReadHistory {
+            since_trigger: Some(1),
+            count: 1,
+            retry_after_seconds,
+            ..ReadHistory::default()
+        };
+        match next(&deleted, history, None, TIMEOUT, at(100)) {
+            NextRead::At(then, Priority::Trigger) => then.duration_since(at(100)).as_secs(),
             other => panic!("{other:?}"),
         }
     };
@@ -133,11 +151,11 @@ fn scriptless() -> Claim {
 }
 
 #[test]
-fn a_node_without_an_extension_is_looked_at_before_it_is_given_up_and_when_it_is_not() {
-    let look = |last: Option<i64>, now: i64| {
-        let looks = Looks { last: last.map(at), ..Looks::default() };
-        match next(&scriptless(), looks, Some(Reason::NoCseExtension), PATIENCE, at(now)) {
-            Next::At(then, Priority::Pending) => Some(then.as_second() - at(0).as_second()),
+fn node_without_extension_is_read_before_and_after_timeout() {
+    let read_at = |last: Option<i64>, now: i64| {
+        let history = ReadHistory { last: last.map(at), ..ReadHistory::default() };
+        match next(&scriptless(), history, Some(Reason::NoCseExtension), TIMEOUT, at(now)) {
+            NextRead::At(then, Priority::Pending) => Some(then.as_second() - at(0).as_second()),
             _ => None,
         }
     };
@@ -146,30 +164,30 @@ fn a_node_without_an_extension_is_looked_at_before_it_is_given_up_and_when_it_is
         (Some(310), 310, 720..=756),
         (Some(730), 730, 960..=1008),
         (Some(970), 970, 1200..=1260),
-        // It was old before it was seen: one look, within a minute.
+        // Overdue before it was observed: one read, within a minute.
         (None, 7200, 7200..=7260),
     ] {
-        let found = look(last, now);
+        let found = read_at(last, now);
         assert!(found.is_some_and(|found| range.contains(&found)), "{last:?} {now}: {found:?}");
     }
-    assert_eq!(look(Some(1210), 1210), None, "there is nothing more to see");
+    assert_eq!(read_at(Some(1210), 1210), None, "there is nothing more to see");
     let registered = Claim { registered: Some(at(120)), ..scriptless() };
     for held in [None, Some(Reason::NoCseExtension)] {
-        let next = next(&registered, looked(0), held, PATIENCE, at(130));
-        assert_eq!(next, Next::Never(Why::Ended), "a node that came up costs nothing");
+        let next = next(&registered, history_of(0), held, TIMEOUT, at(130));
+        assert_eq!(next, NextRead::Never(NoReadReason::Ended), "a node that came up costs nothing");
     }
 }
 
 #[test]
-fn a_node_that_did_not_register_is_never_too_old() {
+fn unregistered_node_is_never_too_old() {
     for claim in [claim(), scriptless()] {
-        let next = next(&claim, looked(0), None, PATIENCE, at(7 * 24 * 3600));
-        assert!(matches!(next, Next::At(..)), "{next:?}");
+        let next = next(&claim, history_of(0), None, TIMEOUT, at(7 * 24 * 3600));
+        assert!(matches!(next, NextRead::At(..)), "{next:?}");
     }
 }
 
 #[test]
-fn the_queue_gives_triggers_first_then_the_oldest() {
+fn queue_returns_triggers_first_then_the_oldest() {
     let mut queue = Queue::default();
     let uid = |name: &str| -> Arc<str> { Arc::from(name) };
     queue.set(&uid("young"), at(10), Priority::Pending, at(5));

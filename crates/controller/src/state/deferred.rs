@@ -6,27 +6,24 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::messages::Action;
 
-/// Writes kept at most. With a record entry, two events and a condition for each failure, this is 4,096 failures.
+/// With a record entry, two events and a condition for each failure, this is 4,096 failures.
 const MAX_WRITES: usize = 16_384;
-/// Writes of one attempt.
 const BATCH: usize = 256;
-/// Pause between two attempts.
 const PAUSE: SignedDuration = SignedDuration::from_secs(1);
 
-/// Writes that wait for room in the write queue.
+/// Writes that wait for space in the write queue.
 ///
-/// While any waits, new writes line up after it: the record is written before its events, and both before the condition.
+/// While any waits, new writes queue after it: the record is written before its events, and both before the condition.
 #[derive(Debug, Default)]
-pub(super) struct Deferred {
+pub(super) struct DeferredWrites {
     writes: VecDeque<Action>,
     retry_at: Option<Timestamp>,
-    /// Writes above the limit.
     lost: u64,
 }
 
-impl Deferred {
-    /// Takes back writes that were not accepted. They are older than all that wait.
-    pub(super) fn take_back(&mut self, writes: Vec<Action>, now: Timestamp) {
+impl DeferredWrites {
+    /// Requeues writes that were not accepted, before all that wait.
+    pub(super) fn requeue(&mut self, writes: Vec<Action>, now: Timestamp) {
         for write in writes.into_iter().rev() {
             self.writes.push_front(write);
         }
@@ -35,7 +32,7 @@ impl Deferred {
     }
 
     /// Replaces the writes among actions by those that come first.
-    pub(super) fn line_up(&mut self, actions: &mut Vec<Action>, now: Timestamp) {
+    pub(super) fn merge_into(&mut self, actions: &mut Vec<Action>, now: Timestamp) {
         if self.writes.is_empty() {
             return;
         }
@@ -48,7 +45,6 @@ impl Deferred {
         self.retry_at = (!self.writes.is_empty()).then(|| now.checked_add(PAUSE).ok()).flatten();
     }
 
-    /// Returns the time of the next attempt.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         self.retry_at
     }
@@ -57,7 +53,6 @@ impl Deferred {
         self.lost
     }
 
-    /// Drops the newest writes above the limit.
     fn limit(&mut self) {
         while self.writes.len() > MAX_WRITES {
             self.writes.pop_back();
@@ -95,53 +90,53 @@ mod tests {
     }
 
     #[test]
-    fn writes_keep_their_order_across_refusals() {
-        let mut deferred = Deferred::default();
-        deferred.take_back(writes(0..3), at(0));
+    fn writes_keep_their_order_when_requeued() {
+        let mut deferred = DeferredWrites::default();
+        deferred.requeue(writes(0..3), at(0));
         assert_eq!(deferred.next_at(), Some(at(1)));
         let mut actions = writes(3..5);
-        deferred.line_up(&mut actions, at(0));
+        deferred.merge_into(&mut actions, at(0));
         assert!(actions.is_empty(), "{actions:?}");
         let mut actions = writes(5..6);
-        deferred.line_up(&mut actions, at(1));
+        deferred.merge_into(&mut actions, at(1));
         assert_eq!(numbers(&actions), [0, 1, 2, 3, 4, 5]);
         assert_eq!(deferred.next_at(), None);
-        deferred.take_back(actions, at(1));
+        deferred.requeue(actions, at(1));
         let mut actions = writes(6..7);
-        deferred.line_up(&mut actions, at(2));
+        deferred.merge_into(&mut actions, at(2));
         assert_eq!(numbers(&actions), [0, 1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
-    fn reads_pass_waiting_writes() {
-        let mut deferred = Deferred::default();
-        deferred.take_back(writes(0..1), at(0));
+    fn reads_are_not_delayed_by_waiting_writes() {
+        let mut deferred = DeferredWrites::default();
+        deferred.requeue(writes(0..1), at(0));
         let mut actions =
             vec![write(1), Action::ImageFails { image: "i".into(), cause: "c".into() }];
-        deferred.line_up(&mut actions, at(0));
+        deferred.merge_into(&mut actions, at(0));
         assert!(matches!(actions.as_slice(), [Action::ImageFails { .. }]), "{actions:?}");
     }
 
     #[test]
     fn each_attempt_has_one_batch_and_the_rest_follows() {
-        let mut deferred = Deferred::default();
-        deferred.take_back(writes(0..BATCH + 1), at(0));
+        let mut deferred = DeferredWrites::default();
+        deferred.requeue(writes(0..BATCH + 1), at(0));
         let mut first = Vec::new();
-        deferred.line_up(&mut first, at(1));
+        deferred.merge_into(&mut first, at(1));
         assert_eq!(numbers(&first), (0..BATCH).collect::<Vec<_>>());
         assert_eq!(deferred.next_at(), Some(at(2)));
         let mut rest = Vec::new();
-        deferred.line_up(&mut rest, at(2));
+        deferred.merge_into(&mut rest, at(2));
         assert_eq!(numbers(&rest), [BATCH]);
         assert_eq!(deferred.next_at(), None);
     }
 
     #[test]
     fn writes_above_the_limit_are_counted() {
-        let mut deferred = Deferred::default();
-        deferred.take_back(writes(0..MAX_WRITES), at(0));
+        let mut deferred = DeferredWrites::default();
+        deferred.requeue(writes(0..MAX_WRITES), at(0));
         assert_eq!(deferred.lost(), 0);
-        deferred.line_up(&mut writes(0..2), at(0));
+        deferred.merge_into(&mut writes(0..2), at(0));
         assert_eq!((deferred.lost(), deferred.writes.len()), (2, MAX_WRITES));
     }
 }

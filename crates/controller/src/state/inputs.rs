@@ -1,4 +1,4 @@
-//! Inputs about claims, and who leads.
+//! Inputs about NodeClaims and leadership.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,23 +9,27 @@ use super::event_reads::EVENT_TTL;
 use super::machine::State;
 use super::messages::Action;
 use super::reconcile::rank;
-use super::tracked::{Held, Recorded, Tracked};
+use super::tracked::{HeldVerdict, RecordedFailure, TrackedClaim};
 use crate::claim::Claim;
 use crate::claim::mode::Mode;
 use crate::record::{Document, Entry};
 use crate::verdict::condition::{Reason, Status};
-use crate::verdict::patch::{Wanted, is_there};
-use crate::verdict::wording;
+use crate::verdict::messages;
+use crate::verdict::patch::{DesiredCondition, has_condition};
 
-/// Deleted `NodeClaim`s that are not explained. Each costs some reads within seconds, so more than this
-/// means that nothing can be read.
+/// Each deleted NodeClaim costs some reads within seconds, so more than this means that nothing can be read.
 const MAX_DELETED: usize = 1000;
-/// A record this young may lack its events.
-const UNFINISHED_FOR: SignedDuration = SignedDuration::from_mins(15);
+/// Age up to which a record may lack its events.
+const UNFINISHED_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
 impl State {
-    /// A claim as it is now, or was: lists may be stale, and events come twice or late.
-    pub(super) fn see(&mut self, mut claim: Claim, now: Timestamp, actions: &mut Vec<Action>) {
+    /// Updates a NodeClaim: lists may be stale, and events are repeated or late.
+    pub(super) fn update_claim(
+        &mut self,
+        mut claim: Claim,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
         self.settings.scope.confine(&mut claim);
         let uid = Arc::clone(&claim.uid);
         let recorded = self.recorded.get(&*uid).filter(|recorded| recorded.counts_for(&claim));
@@ -33,44 +37,46 @@ impl State {
         let tracked = match self.claims.get_mut(&uid) {
             Some(tracked) if tracked.claim.is_newer_than(&claim) => return,
             Some(tracked) => {
-                if let Some(at) = tracked.gone.take() {
+                if let Some(at) = tracked.deleted_at.take() {
                     self.deleted.remove(&(at, Arc::clone(&uid)));
                 }
                 tracked.claim = claim;
                 tracked
             }
-            None => self.claims.entry(Arc::clone(&uid)).or_insert_with(|| Tracked::new(claim)),
+            None => self.claims.entry(Arc::clone(&uid)).or_insert_with(|| TrackedClaim::new(claim)),
         };
-        // Another leader's verdict counts as ours: a replica that does not lead follows the object, and
-        // one that does never takes back what says more.
-        let stands = adopted(&tracked.claim);
-        let more = stands.as_ref().map(|held| rank(held.reason)) > tracked.reason().map(rank);
-        // What was appended to a recorded message since stays.
-        let recalled = recorded.and_then(Recorded::held);
+        // The verdict of another leader counts: other replicas follow the object, and a leader never replaces
+        // a verdict by one of lower rank.
+        let current = adopted(&tracked.claim);
+        let more = current.as_ref().map(|held| rank(held.reason)) > tracked.reason().map(rank);
+        // Text appended to a recorded message since stays.
+        let recalled = recorded.and_then(RecordedFailure::verdict);
         let recalled = recalled.filter(|recalled| {
-            stands.as_ref().is_none_or(|held| !held.message.starts_with(&*recalled.message))
+            current.as_ref().is_none_or(|held| !held.message.starts_with(&*recalled.message))
         });
         if !self.leads || more {
-            tracked.held = recalled.or(stands);
+            tracked.held = recalled.or(current);
         } else if tracked.held.is_none() {
-            tracked.held = recorded.and_then(Recorded::held);
+            tracked.held = recorded.and_then(RecordedFailure::verdict);
         }
         if let Some(held) = &mut tracked.held {
-            held.stood |=
-                is_there(&tracked.claim, Wanted { reason: held.reason, message: &held.message });
+            held.was_written |= has_condition(
+                &tracked.claim,
+                DesiredCondition { reason: held.reason, message: &held.message },
+            );
         }
         clear_unconfirmed(tracked);
-        self.notice(&uid, now);
+        self.process_claim(&uid, now);
         if is_new && !self.early_events.is_empty() {
             self.take_early(&uid, now);
         }
         self.reconcile(&uid, now, actions);
     }
 
-    /// What follows from a claim by itself: a node that came up is counted, a deletion is a trigger. A registered
-    /// node came up, whether its bootstrap has been read by then or not.
-    pub(super) fn notice(&mut self, uid: &Arc<str>, now: Timestamp) {
-        let patience = self.settings.registration_patience;
+    /// Counts a joined node, and handles a deletion as a trigger. A registered node joined, even if its
+    /// bootstrap was not read.
+    pub(super) fn process_claim(&mut self, uid: &Arc<str>, now: Timestamp) {
+        let timeout = self.settings.registration_timeout;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let not_failed = matches!(
             tracked.reason(),
@@ -90,28 +96,33 @@ impl State {
             }
         }
         let given_up = tracked.claim.deleted.is_some() && tracked.claim.registered.is_none();
-        if given_up && !tracked.is_explained(patience, now) && tracked.claim.vm.is_some() {
-            tracked.work().looks.since_trigger.get_or_insert(0);
+        if given_up && !tracked.is_explained(timeout, now) && tracked.claim.vm.is_some() {
+            tracked.work().history.since_trigger.get_or_insert(0);
         }
     }
 
-    /// A claim was removed. One whose end is not explained is kept until it is.
-    pub(super) fn lose(&mut self, uid: &Arc<str>, now: Timestamp, actions: &mut Vec<Action>) {
-        let patience = self.settings.registration_patience;
+    /// Removes a deleted NodeClaim. One that is not explained is kept until it is.
+    pub(super) fn remove_claim(
+        &mut self,
+        uid: &Arc<str>,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let timeout = self.settings.registration_timeout;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        let unexplained = !tracked.is_explained(patience, now)
+        let unexplained = !tracked.is_explained(timeout, now)
             && tracked.claim.registered.is_none()
             && (tracked.claim.vm.is_some()
                 || tracked.work.as_ref().is_some_and(|work| work.event.is_some()));
-        if tracked.gone.is_some() {
+        if tracked.deleted_at.is_some() {
             return;
         }
         if !unexplained {
             self.forget(uid);
             return;
         }
-        tracked.gone = Some(now);
-        tracked.work().looks.since_trigger.get_or_insert(0);
+        tracked.deleted_at = Some(now);
+        tracked.work().history.since_trigger.get_or_insert(0);
         self.deleted.insert((now, Arc::clone(uid)));
         if self.deleted.len() > MAX_DELETED
             && let Some((_, oldest)) = self.deleted.first().cloned()
@@ -122,7 +133,7 @@ impl State {
         self.reconcile(uid, now, actions);
     }
 
-    /// Drops deleted `NodeClaim`s that no event can be about any more.
+    /// Drops deleted `NodeClaim`s that are too old for an event.
     pub(super) fn forget_deleted(&mut self, now: Timestamp) {
         while let Some((at, uid)) = self.deleted.first().cloned() {
             if now.duration_since(at) <= EVENT_TTL {
@@ -132,7 +143,7 @@ impl State {
         }
     }
 
-    /// A complete list: what is not in it was removed while nobody watched.
+    /// Handles a complete list: a NodeClaim that is not in it was deleted.
     pub(super) fn listed(
         &mut self,
         uids: &HashSet<Arc<str>>,
@@ -143,29 +154,28 @@ impl State {
             self.claims.keys().filter(|uid| !uids.contains(*uid)).cloned().collect();
         missing.sort_unstable();
         for uid in missing {
-            self.lose(&uid, now, actions);
+            self.remove_claim(&uid, now, actions);
         }
     }
 
     pub(super) fn forget(&mut self, uid: &Arc<str>) {
         self.queue.remove(uid);
         self.event_queue.remove(uid);
-        if let Some(at) = self.claims.remove(uid).and_then(|tracked| tracked.gone) {
+        if let Some(at) = self.claims.remove(uid).and_then(|tracked| tracked.deleted_at) {
             self.deleted.remove(&(at, Arc::clone(uid)));
         }
     }
 
-    /// The record, as an earlier leader left it.
-    pub(super) fn recall(&mut self, document: &Document) {
+    pub(super) fn load_record(&mut self, document: &Document) {
         for entry in document.entries() {
-            self.remember(entry);
+            self.count_recorded(entry);
         }
         self.unfinished = document.entries().cloned().collect();
     }
 
     /// Counts a failure by image, once, and remembers that it is in the record.
-    pub(super) fn remember(&mut self, entry: &Entry) {
-        let recorded = Recorded::of(entry);
+    pub(super) fn count_recorded(&mut self, entry: &Entry) {
+        let recorded = RecordedFailure::of(entry);
         if self
             .recorded
             .get(&entry.uid)
@@ -173,7 +183,7 @@ impl State {
         {
             return;
         }
-        // The record itself is bounded by what a ConfigMap holds; this only by time.
+        // The record is bounded by the size of a ConfigMap; this only by time.
         if self.recorded.len() >= 8192
             && let Some(newest) = self.recorded.values().map(|recorded| recorded.at).max()
         {
@@ -183,31 +193,34 @@ impl State {
         }
         if let Some(image) = entry.image.as_ref().filter(|_| entry.blames_image()) {
             self.fleet.count(image, Some(&entry.cause));
-            self.fleet_places.insert(image.clone(), (entry.node_class.clone(), entry.pool.clone()));
+            self.affected.insert(image.clone(), (entry.node_class.clone(), entry.pool.clone()));
             self.fleet_changed = true;
         }
         self.recorded.insert(entry.uid.clone(), recorded);
     }
 
-    /// What was asked for may not have been written, so this replica goes back to what the API server
-    /// shows, as after a restart.
+    /// Requested writes may not have happened, so this replica returns to the state of the API server, as
+    /// after a restart.
     fn step_down(&mut self, now: Timestamp) {
         let fresh = Self::new(self.settings.clone(), now);
         let before = std::mem::replace(self, fresh);
         self.dropped = before.dropped();
         self.objects = before.objects;
-        (self.share, self.event_share) = (before.share, before.event_share);
+        (self.rate_limit, self.event_rate_limit) = (before.rate_limit, before.event_rate_limit);
         (self.early_events, self.deleted) = (before.early_events, before.deleted);
         self.nodes = before.nodes;
         self.nodes.forget_reports();
         for tracked in before.claims.into_values() {
             let uid = Arc::clone(&tracked.claim.uid);
             let event = tracked.work.and_then(|work| work.event);
-            if tracked.gone.is_none() {
-                self.see(tracked.claim, now, &mut Vec::new());
+            if tracked.deleted_at.is_none() {
+                self.update_claim(tracked.claim, now, &mut Vec::new());
             } else {
-                let mut fresh = Tracked { gone: tracked.gone, ..Tracked::new(tracked.claim) };
-                fresh.work().looks.since_trigger = Some(0);
+                let mut fresh = TrackedClaim {
+                    deleted_at: tracked.deleted_at,
+                    ..TrackedClaim::new(tracked.claim)
+                };
+                fresh.work().history.since_trigger = Some(0);
                 self.claims.insert(Arc::clone(&uid), fresh);
             }
             if let Some(event) = event {
@@ -216,43 +229,42 @@ impl State {
         }
     }
 
-    /// This replica leads, or no longer does.
-    pub(super) fn lead(&mut self, leads: bool, now: Timestamp, actions: &mut Vec<Action>) {
+    pub(super) fn set_leader(&mut self, leads: bool, now: Timestamp, actions: &mut Vec<Action>) {
         match (self.leads, leads) {
             (true, false) => return self.step_down(now),
             (false, true) => self.leads = true,
             _ => return,
         }
         for entry in std::mem::take(&mut self.unfinished) {
-            let stands = self.claims.get(entry.uid.as_str()).is_some_and(|tracked| {
+            let current = self.claims.get(entry.uid.as_str()).is_some_and(|tracked| {
                 tracked
                     .claim
                     .condition
                     .as_ref()
                     .is_some_and(|condition| *condition.message == *entry.message)
             });
-            if !stands && now.duration_since(entry.at) < UNFINISHED_FOR {
-                self.announce(&entry, actions);
+            if !current && now.duration_since(entry.at) < UNFINISHED_WINDOW {
+                self.create_events(&entry, actions);
             }
         }
         let mut uids: Vec<Arc<str>> = self.claims.keys().cloned().collect();
-        // The same state gives the same actions in the same order, whatever a table's order is.
+        // Sorted, so that the same state gives the same actions in the same order.
         uids.sort_unstable();
         for uid in uids {
             if let Some(tracked) = self.claims.get_mut(&uid) {
-                // Answers to what an earlier term asked for may never come.
+                // Responses to requests of an earlier term may never arrive.
                 if let Some(work) = &mut tracked.work {
                     (work.reading, work.patching) = (None, None);
                 }
                 let recorded = self.recorded.get(&*uid);
                 let recorded = recorded.filter(|recorded| recorded.counts_for(&tracked.claim));
                 if tracked.held.as_ref().is_none_or(|held| !held.reason.is_terminal())
-                    && let Some(held) = recorded.and_then(Recorded::held)
+                    && let Some(held) = recorded.and_then(RecordedFailure::verdict)
                 {
                     tracked.held = Some(held);
                 }
                 if tracked.work.as_ref().is_some_and(|work| work.event.is_some()) {
-                    self.ask_by_event(&uid, now);
+                    self.request_event_read(&uid, now);
                 }
             }
             self.reconcile(&uid, now, actions);
@@ -260,19 +272,19 @@ impl State {
     }
 }
 
-/// A verdict of an earlier leader's, as it stands on the object.
-fn adopted(claim: &Claim) -> Option<Held> {
+/// Returns the verdict of an earlier leader, from the condition.
+fn adopted(claim: &Claim) -> Option<HeldVerdict> {
     let condition = claim.condition.as_ref()?;
     let reason =
         Reason::parse(&condition.reason).filter(|reason| reason.status() == condition.status)?;
     let unconfirmed =
-        reason.status() == Status::False && wording::is_unconfirmed(&condition.message);
+        reason.status() == Status::False && messages::is_unconfirmed(&condition.message);
     let reason = if unconfirmed { Reason::CseFailureUnconfirmed } else { reason };
-    Some(Held { reason, message: Arc::clone(&condition.message), stood: true })
+    Some(HeldVerdict { reason, message: Arc::clone(&condition.message), was_written: true })
 }
 
-/// A node that registered did not fail, whatever an event said and however late it was: Azure is read again.
-fn clear_unconfirmed(tracked: &mut Tracked) {
+/// A node that registered did not fail, regardless of events and of the delay: Azure is read again.
+fn clear_unconfirmed(tracked: &mut TrackedClaim) {
     if tracked.claim.registered.is_none() {
         return;
     }
@@ -289,14 +301,14 @@ fn clear_unconfirmed(tracked: &mut Tracked) {
         _ => return,
     };
     let message = match reason {
-        Reason::NoCseExtension => wording::NO_EXTENSION,
-        _ => wording::REGISTERED,
+        Reason::NoCseExtension => messages::NO_EXTENSION,
+        _ => messages::REGISTERED,
     };
-    tracked.held = Some(Held { reason, message: Arc::from(message), stood: false });
+    tracked.held = Some(HeldVerdict { reason, message: Arc::from(message), was_written: false });
 }
 
-impl Recorded {
-    /// Whether it is a verdict about a NodeClaim as it is now.
+impl RecordedFailure {
+    /// Returns true if the verdict is about the current NodeClaim.
     fn counts_for(&self, claim: &Claim) -> bool {
         let refuted =
             matches!(self.reason, Some(Reason::CseFailureUnconfirmed | Reason::NodeNotRegistered))
@@ -304,7 +316,11 @@ impl Recorded {
         self.reason.is_some() && !refuted
     }
 
-    fn held(&self) -> Option<Held> {
-        Some(Held { reason: self.reason?, message: Arc::from(self.message.as_str()), stood: false })
+    fn verdict(&self) -> Option<HeldVerdict> {
+        Some(HeldVerdict {
+            reason: self.reason?,
+            message: Arc::from(self.message.as_str()),
+            was_written: false,
+        })
     }
 }

@@ -1,9 +1,8 @@
-//! Times of the state that several of its parts use.
+//! Timeouts that several parts of the state use.
 
 use jiff::SignedDuration;
 
-/// An answer that did not come by then will not.
-pub(super) const ANSWERED_WITHIN: SignedDuration = SignedDuration::from_secs(60);
+pub(super) const RESPONSE_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 
-/// A condition that was not dropped for so long stays.
-pub(super) const REASSERTED_FOR: SignedDuration = SignedDuration::from_mins(15);
+/// Time after which a condition that was not dropped is stable.
+pub(super) const REASSERT_WINDOW: SignedDuration = SignedDuration::from_mins(15);

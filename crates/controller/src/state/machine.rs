@@ -1,58 +1,56 @@
-//! The state, and what it does with an input.
+//! The state and its transition.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::deferred::Deferred;
-use super::messages::{Action, Dropped, Input, Lengths};
+use super::deferred::DeferredWrites;
+use super::messages::{Action, DropCounts, Input, QueueLengths};
 use super::nodes::Nodes;
-use super::tracked::{Recorded, Tracked};
+use super::tracked::{RecordedFailure, TrackedClaim};
 use crate::fleet::FleetWatch;
 use crate::observation::karpenter::ProvisioningError;
 use crate::record::Entry;
 use crate::schedule::Queue;
-use crate::schedule::share::Share;
+use crate::schedule::rate_limit::RateLimit;
 use crate::settings::Settings;
 use crate::verdict::event::Kind;
 
-/// Everything that the controller knows.
 #[derive(Debug)]
 pub struct State {
     pub(super) settings: Settings,
     pub(super) leads: bool,
-    pub(super) claims: HashMap<Arc<str>, Tracked>,
-    /// Deleted `NodeClaim`s that are not explained yet, the first deleted first.
+    pub(super) claims: HashMap<Arc<str>, TrackedClaim>,
+    /// Deleted `NodeClaim`s that are not explained yet, by time of deletion.
     pub(super) deleted: BTreeSet<(Timestamp, Arc<str>)>,
     pub(super) queue: Queue,
-    /// Reads that events ask for. Never in place of one in `queue`.
+    /// Reads requested by events; in addition to those in `queue`.
     pub(super) event_queue: Queue,
-    pub(super) event_share: Share,
-    /// Claims whose patch is to be tried again.
+    pub(super) event_rate_limit: RateLimit,
+    /// NodeClaims whose patch is to be retried.
     pub(super) rewrites: BTreeSet<(Timestamp, Arc<str>)>,
-    pub(super) share: Share,
+    pub(super) rate_limit: RateLimit,
     pub(super) swept_at: Option<Timestamp>,
-    /// Uids of pools and node classes, which events name.
+    /// Uids of pools and node classes for events.
     pub(super) objects: HashMap<(Kind, String), String>,
-    /// Failures in the record, by the claim's uid.
-    pub(super) recorded: HashMap<String, Recorded>,
-    /// Entries that were read and whose other writes may be missing.
+    /// Recorded failures by uid of the NodeClaim.
+    pub(super) recorded: HashMap<String, RecordedFailure>,
+    /// Recorded failures whose other writes may be missing.
     pub(super) unfinished: Vec<Entry>,
-    /// Events about `NodeClaim`s that were not seen yet: the two watches are not in step.
+    /// Events about `NodeClaim`s that were not observed yet: the two watches are not synchronized.
     pub(super) early_events: VecDeque<ProvisioningError>,
     pub(super) fleet: FleetWatch,
-    /// Where an image fails: the claim's node class and pool.
-    pub(super) fleet_places: HashMap<String, (String, String)>,
+    /// Node class and pool of a failing image.
+    pub(super) affected: HashMap<String, (String, String)>,
     pub(super) fleet_changed: bool,
-    pub(super) dropped: Dropped,
-    pub(super) deferred: Deferred,
-    /// Nodes that Karpenter cannot register.
+    pub(super) dropped: DropCounts,
+    pub(super) deferred: DeferredWrites,
     pub(super) nodes: Nodes,
 }
 
 impl State {
-    /// Knows nothing yet and does not lead.
+    /// Returns an empty state that does not lead.
     #[must_use]
     pub fn new(settings: Settings, now: Timestamp) -> Self {
         Self {
@@ -62,63 +60,62 @@ impl State {
             deleted: BTreeSet::new(),
             queue: Queue::default(),
             event_queue: Queue::default(),
-            event_share: Share::for_events(now),
+            event_rate_limit: RateLimit::for_events(now),
             rewrites: BTreeSet::new(),
-            share: Share::new(now),
+            rate_limit: RateLimit::new(now),
             swept_at: None,
             objects: HashMap::new(),
             recorded: HashMap::new(),
             unfinished: Vec::new(),
             early_events: VecDeque::new(),
             fleet: FleetWatch::default(),
-            fleet_places: HashMap::new(),
+            affected: HashMap::new(),
             fleet_changed: false,
-            dropped: Dropped::default(),
-            deferred: Deferred::default(),
+            dropped: DropCounts::default(),
+            deferred: DeferredWrites::default(),
             nodes: Nodes::default(),
         }
     }
 
-    /// Takes an input and says what is to be done.
     pub fn handle(&mut self, input: Input, now: Timestamp) -> Vec<Action> {
         let mut actions = Vec::new();
         match input {
-            // Asked for in a term that is over.
+            // Requested in an earlier term.
             Input::Observed { .. }
-            | Input::Swept(_)
+            | Input::SweepResult(_)
             | Input::Inspected { .. }
             | Input::Patched { .. }
             | Input::Deferred(_)
                 if !self.leads => {}
-            Input::Claim(claim) => self.see(*claim, now, &mut actions),
-            Input::ClaimGone(uid) => self.lose(&uid, now, &mut actions),
+            Input::Claim(claim) => self.update_claim(*claim, now, &mut actions),
+            Input::ClaimDeleted(uid) => self.remove_claim(&uid, now, &mut actions),
             Input::Listed(uids) => self.listed(&uids, now, &mut actions),
             Input::Object { kind, name, uid } => {
                 self.objects.insert((kind, name), uid);
             }
             Input::Node(node) => self.nodes.add(node),
-            Input::NodeGone { name, uid } => self.nodes.remove(&name, &uid),
+            Input::NodeDeleted { name, uid } => self.nodes.remove(&name, &uid),
             Input::Nodes(nodes) => self.nodes.replace(nodes),
-            Input::GivenUp(event) => self.given_up(event, now, &mut actions),
-            Input::Record(document) => self.recall(&document),
+            Input::GivenUp(event) => self.handle_provisioning_error(event, now, &mut actions),
+            Input::Record(document) => self.load_record(&document),
             Input::Observed { uid, observation } => {
                 self.observe(&uid, &observation, now, &mut actions);
             }
-            Input::Swept(swept) => self.sweep(&swept, now, &mut actions),
+            Input::SweepResult(result) => self.sweep(&result, now, &mut actions),
             Input::Inspected { uid, request } => self.inspected(&uid, request, now, &mut actions),
-            Input::Patched { uid, answer } => self.patched(&uid, answer, now, &mut actions),
-            Input::Deferred(writes) => self.deferred.take_back(writes, now),
-            Input::Leads(leads) => self.lead(leads, now, &mut actions),
+            Input::Patched { uid, result } => self.patched(&uid, result, now, &mut actions),
+            Input::Deferred(writes) => self.deferred.requeue(writes, now),
+            Input::Leads(leads) => self.set_leader(leads, now, &mut actions),
             Input::Tick => {}
         }
         self.forget_deleted(now);
         self.report_nodes(now, &mut actions);
         self.plan(now, &mut actions);
-        self.deferred.line_up(&mut actions, now);
+        self.deferred.merge_into(&mut actions, now);
         actions
     }
 
-    /// When to call with [`Input::Tick`], if nothing else happens before.
+    /// Returns when to call with [`Input::Tick`] without another input.
     pub fn wake_at(&self, now: Timestamp) -> Option<Timestamp> {
         if !self.leads {
             return None;
@@ -136,8 +133,8 @@ impl State {
             .min()
     }
 
-    pub fn lengths(&self) -> Lengths {
-        Lengths {
+    pub fn lengths(&self) -> QueueLengths {
+        QueueLengths {
             claims: self.claims.len(),
             pending: self.queue.len(),
             waiting: self.queue.waiting(),
@@ -145,15 +142,15 @@ impl State {
         }
     }
 
-    pub fn dropped(&self) -> Dropped {
-        Dropped { writes: self.dropped.writes + self.deferred.lost(), ..self.dropped }
+    pub fn dropped(&self) -> DropCounts {
+        DropCounts { writes: self.dropped.writes + self.deferred.lost(), ..self.dropped }
     }
 
-    /// Bytes kept for each claim, table included, shared texts excluded.
+    /// Returns the bytes kept for each NodeClaim, table included, shared texts excluded.
     pub fn bytes_per_claim(&self) -> usize {
-        // A table keeps a byte of its own for each place, and fills at most 7 of 8 places.
-        let place = size_of::<(Arc<str>, Tracked)>() + 1;
-        let own: usize = self.claims.values().map(Tracked::heap).sum();
+        // A table keeps one extra byte for each place, and fills at most 7 of 8 places.
+        let place = size_of::<(Arc<str>, TrackedClaim)>() + 1;
+        let own: usize = self.claims.values().map(TrackedClaim::heap).sum();
         (self.claims.capacity() * 8 / 7 * place + own) / self.claims.len().max(1)
     }
 }

@@ -9,7 +9,7 @@ use crate::claim::Claim;
 use crate::claim::vm_id::{MachineId, VmId};
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::Node;
-use crate::observation::{MachineSeen, Observation, Progress};
+use crate::observation::{MachineStatus, Observation, Progress};
 use crate::record::{Document, Entry};
 use crate::schedule::Priority;
 use crate::verdict::Verdict;
@@ -19,94 +19,99 @@ use crate::verdict::registration::RequestState;
 
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A claim was seen: in a list, a watch, or the answer to a read or a write.
+    /// A NodeClaim from a list, a watch, or the response to a read or a write.
     Claim(Box<Claim>),
-    /// A claim was removed.
-    ClaimGone(Arc<str>),
-    /// A list is complete; claims that are not in it are gone.
+    ClaimDeleted(Arc<str>),
+    /// A list is complete; NodeClaims that are not in it were deleted.
     Listed(HashSet<Arc<str>>),
-    /// A `NodePool` or `AKSNodeClass` is there.
+    /// A `NodePool` or `AKSNodeClass` exists.
     Object {
         kind: Kind,
         name: String,
         uid: String,
     },
-    /// A Node that is not registered was seen.
     Node(Node),
     /// A Node was deleted or registered.
-    NodeGone {
+    NodeDeleted {
         name: String,
         uid: String,
     },
-    /// All Nodes that are not registered.
     Nodes(Vec<Node>),
-    /// An event says that Karpenter gives a node up.
+    /// An event: Karpenter gives up on a node.
     GivenUp(ProvisioningError),
-    /// The record, as it was read. To be given before [`Input::Leads`].
+    /// The record. Must precede [`Input::Leads`].
     Record(Document),
-    /// A read was answered, or was not.
+    /// Result of a read.
     Observed {
         uid: Arc<str>,
         observation: Observation,
     },
-    /// A sweep was answered.
-    Swept(Swept),
-    /// The certificate signing requests of a node were read, or were not.
+    SweepResult(SweepResult),
+    /// Result of reading the certificate signing requests of a node.
     Inspected {
         uid: Arc<str>,
-        /// Newest decision on them.
         request: RequestState,
     },
-    /// The patch of a claim was answered.
+    /// Result of the patch of a NodeClaim.
     Patched {
         uid: Arc<str>,
-        answer: patch::Answer,
+        result: patch::PatchResult,
     },
     /// The write queue is full: these actions were not performed.
     Deferred(Vec<Action>),
-    /// This replica leads, or no longer does.
     Leads(bool),
     Tick,
 }
 
-/// Something is to be done. Actions of one answer are to be done in their order.
+/// Actions of one transition are performed in order.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Read from Azure, then give [`Input::Observed`].
+    /// Read from Azure, then send [`Input::Observed`].
     Read(Read),
-    /// Read a list from Azure, then give [`Input::Swept`].
+    /// Read a list from Azure, then send [`Input::SweepResult`].
     Sweep(Sweep),
-    /// Read the certificate signing requests of a node, then give [`Input::Inspected`].
-    Inspect { uid: Arc<str>, node: String },
-    /// Add to the record. Idempotent; whoever does it may try again.
+    /// Read the certificate signing requests of a node, then send [`Input::Inspected`].
+    Inspect {
+        uid: Arc<str>,
+        node: String,
+    },
+    /// Add to the record. Idempotent.
     Record(Box<Entry>),
-    /// Create an event. Idempotent; whoever does it may try again.
+    /// Create an event. Idempotent.
     Event(Event),
-    /// Patch a claim's status, then give the claim that was answered, and [`Input::Patched`] after it.
-    Patch { uid: Arc<str>, name: String, body: Value, kind: patch::Kind },
-    /// Read a claim again, then give [`Input::Claim`] or [`Input::ClaimGone`].
-    Reread { uid: Arc<str>, name: String },
-    /// Count and log a verdict.
-    Tell(Box<Told>),
+    /// Patch the status of a NodeClaim, then send the NodeClaim of the response, and [`Input::Patched`] after it.
+    Patch {
+        uid: Arc<str>,
+        name: String,
+        body: Value,
+        kind: patch::Kind,
+    },
+    /// Read a NodeClaim again, then send [`Input::Claim`] or [`Input::ClaimDeleted`].
+    Reread {
+        uid: Arc<str>,
+        name: String,
+    },
+    LogDiagnosis(Box<DiagnosedClaim>),
     /// Log that a Node has had no providerID for too long.
     NodeFinding(Node),
     /// Count that an image fails while others do not.
-    ImageFails { image: String, cause: String },
+    ImageFails {
+        image: String,
+        cause: String,
+    },
 }
 
 impl Action {
-    /// Returns true for writes to the API server.
     pub(crate) fn is_write(&self) -> bool {
         matches!(self, Self::Record(_) | Self::Event(_) | Self::Patch { .. })
     }
 }
 
-/// A verdict to count and log.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct DiagnosedClaim {
     pub claim: Claim,
     pub verdict: Verdict,
-    /// Seconds since the launch, where that is known.
+    /// Seconds since the launch, if known.
     pub after_seconds: Option<i64>,
 }
 
@@ -124,52 +129,48 @@ pub enum Target {
     Machine(MachineId),
 }
 
-/// A read of many things.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sweep {
     /// The state of all bootstrap extensions in a resource group, by Resource Graph.
     Extensions { subscription: Arc<str>, group: Arc<str> },
-    /// All machines of an AKS pool.
     Machines {
-        /// The pool's resource id.
+        /// Resource id of the pool.
         pool: Arc<str>,
     },
 }
 
-/// What a sweep showed. One that failed shows nothing, and the next comes anyway.
+/// Result of a sweep. A failed one shows nothing, and the next follows anyway.
 #[derive(Clone, Debug)]
-pub enum Swept {
-    /// Extensions by the VM's name.
+pub enum SweepResult {
     Extensions {
         group: Arc<str>,
-        /// The VM's name in lower case, and where its bootstrap is.
+        /// VM name in lower case, and the state of its bootstrap.
         rows: HashMap<String, Progress>,
     },
     Machines {
-        /// The pool's resource id.
+        /// Resource id of the pool.
         pool: Arc<str>,
-        machines: Vec<MachineSeen>,
+        machines: Vec<MachineStatus>,
     },
 }
 
-/// What was left out, so that a bound shows when it is reached.
+/// Counts of dropped work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DropCounts {
     /// Deleted `NodeClaim`s that were dropped unexplained, above the limit.
     pub deleted: u64,
-    /// Events about `NodeClaim`s that were not seen, above the limit.
+    /// Events about `NodeClaim`s that were not observed, above the limit.
     pub events: u64,
     /// Writes that found the write queue full, above the limit.
     pub writes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lengths {
+pub struct QueueLengths {
     pub claims: usize,
-    /// Claims with a look ahead of them.
+    /// NodeClaims with a scheduled read.
     pub pending: usize,
-    /// Looks that are due and wait for the budget.
+    /// Reads that are due and wait for the rate limit.
     pub waiting: usize,
-    /// Nodes that were reported for lack of a providerID.
     pub nodes_without_provider_id: usize,
 }

@@ -1,25 +1,27 @@
-//! The controller as data: inputs in, actions out, nothing else.
+//! The controller as a pure state machine: inputs in, actions out.
 //!
-//! Level-triggered: whatever order inputs come in, and however often, the actions lead to the same
-//! objects. What must survive a crash is on the API server: the verdict in the claim's condition and
-//! in the record, the events under names that follow from the verdict. For a failure the order of
-//! actions is record, events, condition; so a condition that stands means that all is written, and a
-//! record without one means that the rest is to be made up for.
+//! Level-triggered: regardless of the order and repetition of inputs, the actions lead to the same objects.
+//! State that must survive a crash is on the API server: the verdict in the condition of the NodeClaim and in
+//! the record, the events under names derived from the verdict. For a failure the order of actions is record,
+//! events, condition; so a condition on the object means that everything is written, and a record without a
+//! condition means that the rest must be written again.
 
 mod deferred;
 mod event_reads;
+mod events;
 mod inputs;
 mod limits;
 mod machine;
 mod messages;
 mod nodes;
-mod reading;
+mod reads;
 mod reconcile;
-mod registering;
-mod sweeping;
-mod telling;
+mod registration;
+mod sweep;
 mod tracked;
 
 pub use machine::State;
-pub use messages::{Action, Dropped, Input, Lengths, Read, Sweep, Swept, Target, Told};
-pub use sweeping::{query as sweep_query, rows as sweep_rows};
+pub use messages::{
+    Action, DiagnosedClaim, DropCounts, Input, QueueLengths, Read, Sweep, SweepResult, Target,
+};
+pub use sweep::{query as sweep_query, rows as sweep_rows};

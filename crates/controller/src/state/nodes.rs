@@ -1,4 +1,4 @@
-//! Nodes that Karpenter has not registered: what NodeClaims without a registered node are compared with. Each that
+//! Nodes that Karpenter has not registered, compared with NodeClaims without a registered node. Each that
 //! lacks a providerID for too long is reported.
 
 use std::collections::BTreeMap;
@@ -8,17 +8,15 @@ use jiff::Timestamp;
 use crate::observation::node::Node;
 use crate::verdict::registration::NodeState;
 
-/// The Nodes that are not registered now.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    /// By name, with whether its missing providerID was reported.
+    /// By name; true if the missing providerID was reported.
     known: BTreeMap<String, (Node, bool)>,
     /// True after a complete list. Before that, an unknown Node may still exist.
     is_complete: bool,
 }
 
 impl Nodes {
-    /// Takes a complete list.
     pub(super) fn replace(&mut self, nodes: Vec<Node>) {
         let mut before = std::mem::take(&mut self.known);
         self.is_complete = true;
@@ -38,14 +36,13 @@ impl Nodes {
         self.known.insert(node.name.clone(), (node, reported));
     }
 
-    /// Removes a Node, unless another of the same name has taken its place.
+    /// Removes a Node, unless another with the same name replaced it.
     pub(super) fn remove(&mut self, name: &str, uid: &str) {
         if self.known.get(name).is_some_and(|(node, _)| node.uid == uid) {
             self.known.remove(name);
         }
     }
 
-    /// Returns what is known of the Node of this name.
     pub(super) fn state_of(&self, name: &str) -> NodeState {
         match self.known.get(name) {
             Some((node, _)) => node.state,
@@ -54,17 +51,16 @@ impl Nodes {
         }
     }
 
-    /// Forgets what was reported: another replica may not have been able to.
+    /// Forgets reports, which another leader may not have written.
     pub(super) fn forget_reports(&mut self) {
         self.known.values_mut().for_each(|(_, reported)| *reported = false);
     }
 
-    /// Returns how many were reported and still lack a providerID.
+    /// Returns the number of reported Nodes that still lack a providerID.
     pub(super) fn reported(&self) -> usize {
         self.known.values().filter(|(_, reported)| *reported).count()
     }
 
-    /// Returns when the next is a finding.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         let lacking = self.known.values().filter(|(node, done)| !done && node.lacks_provider_id());
         lacking.map(|(node, _)| node.due()).min()

@@ -1,24 +1,24 @@
-//! What an operator can do about an image that fails, as commands.
+//! Commands for an image that fails.
 //!
-//! Karpenter chooses the image of a node: an AKSNodeClass names an image family and, in newer versions only, exact
-//! versions. So the levers are few, and which of them exist is read from the cluster.
+//! Karpenter chooses the image of a node: an AKSNodeClass names an image family and, in newer versions only,
+//! exact versions. So the options are few, and are read from the cluster.
 
 use mooring_redact::shell_word;
 use serde_json::{Value, json};
 
-/// The budget that keeps drifted nodes on their image.
+/// The disruption budget that keeps drifted nodes on their image.
 fn drift_budget() -> Value {
     json!({"nodes": "0", "reasons": ["Drifted"]})
 }
 
-/// The command that prepends the budget. The others stay: the most restrictive one counts.
+/// Returns the command that prepends the disruption budget. The others stay: the most restrictive one counts.
 pub fn hold_drift(pool: &str) -> String {
     let patch =
         json!([{"op": "add", "path": "/spec/disruption/budgets/0", "value": drift_budget()}]);
     patch_command("nodepool", pool, "json", &patch)
 }
 
-/// The command that takes it back, and refuses if another budget has taken its place.
+/// Returns the command that removes it, and fails if another disruption budget has taken its affected.
 pub fn release_drift(pool: &str) -> String {
     let first = "/spec/disruption/budgets/0";
     let patch = json!([
@@ -31,21 +31,21 @@ fn patch_command(kind: &str, name: &str, form: &str, patch: &Value) -> String {
     format!("kubectl patch {kind} {} --type={form} -p '{patch}'", shell_word(name))
 }
 
-/// Where an image fails, and what the cluster lets an operator do about it.
+/// Resources that use a failing image, and options of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct AffectedResources {
     pub pools: Vec<String>,
     pub classes: Vec<String>,
-    /// Whether an AKSNodeClass has `spec.versions` here. None if the definition could not be read.
+    /// True if an AKSNodeClass has `spec.versions`. None if the CRD could not be read.
     pub has_versions: Option<bool>,
 }
 
-/// Lists what can be done about an image that fails, the least first.
-pub fn steps(place: &Place) -> Vec<String> {
+/// Lists remediations for an image that fails, least invasive first.
+pub fn steps(affected: &AffectedResources) -> Vec<String> {
     let mut steps = Vec::new();
-    for pool in &place.pools {
+    for pool in &affected.pools {
         steps.push(format!(
-            "keep running nodes on their image (replacements under way finish): {}; undo: {}",
+            "keep running nodes on their image (replacements in progress finish): {}; to revert: {}",
             hold_drift(pool),
             release_drift(pool)
         ));
@@ -55,11 +55,11 @@ pub fn steps(place: &Place) -> Vec<String> {
             patch_command("nodepool", pool, "merge", &limits)
         ));
     }
-    for class in &place.classes {
+    for class in &affected.classes {
         let versions = json!({"spec": {"versions":
             {"kubernetesVersion": "KUBERNETES_VERSION", "nodeImageVersion": "IMAGE_VERSION"}}});
         let pin = patch_command("aksnodeclass", class, "merge", &versions);
-        steps.push(match place.has_versions {
+        steps.push(match affected.has_versions {
             Some(true) => format!(
                 "pin the last version that worked (both versions from the status of the AKSNodeClass): {pin}"
             ),
@@ -83,7 +83,7 @@ pub fn steps(place: &Place) -> Vec<String> {
     steps
 }
 
-/// Whether the definition of AKSNodeClass has `spec.versions` in a version that is served.
+/// Returns true if the CRD of AKSNodeClass has `spec.versions` in a served version.
 pub fn has_versions(definition: &Value) -> bool {
     let served = |version: &&Value| version["served"] == true;
     let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
@@ -97,12 +97,16 @@ pub fn has_versions(definition: &Value) -> bool {
 mod tests {
     use super::*;
 
-    fn place(has_versions: Option<bool>) -> Place {
-        Place { pools: vec!["default".into()], classes: vec!["linux".into()], has_versions }
+    fn affected(has_versions: Option<bool>) -> AffectedResources {
+        AffectedResources {
+            pools: vec!["default".into()],
+            classes: vec!["linux".into()],
+            has_versions,
+        }
     }
 
     #[test]
-    fn drift_is_held_by_a_budget_in_front_of_the_others() {
+    fn drift_budget_is_prepended() {
         assert_eq!(
             hold_drift("default"),
             r#"kubectl patch nodepool default --type=json -p '[{"op":"add","path":"/spec/disruption/budgets/0","value":{"nodes":"0","reasons":["Drifted"]}}]'"#
@@ -110,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_pinned_only_where_the_definition_can() {
-        let all = |has_versions| steps(&place(has_versions)).join("\n");
+    fn image_is_pinned_only_if_the_crd_supports_it() {
+        let all = |has_versions| steps(&affected(has_versions)).join("\n");
         assert!(all(Some(true)).contains(
             r#"kubectl patch aksnodeclass linux --type=merge -p '{"spec":{"versions":{"kubernetesVersion":"KUBERNETES_VERSION","nodeImageVersion":"IMAGE_VERSION"}}}'"#
         ));
@@ -125,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_decides_whether_versions_can_be_pinned() {
+    fn crd_decides_if_versions_can_be_pinned() {
         let text = include_str!("../../../simulator/fixtures/crds/aksnodeclasses.yaml");
         let mut definition: Value = serde_saphyr::from_str(text).unwrap();
         assert!(!has_versions(&definition));

@@ -1,42 +1,33 @@
-//! The words of a condition.
+//! Status and reasons of a condition.
 
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// `True`
     True,
-    /// `False`
     False,
-    /// `Unknown`
     Unknown,
 }
 
-/// The condition's reasons: few, since they become labels of metrics that Karpenter exports.
+/// Reasons of the condition: few, since they become labels of metrics that Karpenter exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// The bootstrap ended well.
     CseSucceeded,
-    /// It ended with a code.
     CseFailed,
-    /// It ran out of time.
     CseTimedOut,
-    /// It is not over.
     CseRunning,
-    /// The VM has no extension that would tell.
+    /// The VM has no extension that reports a result.
     NoCseExtension,
-    /// Karpenter was to create the extension, and has not.
+    /// Karpenter should have created the extension.
     CseNotCreated,
     /// The node did not register, and nothing shows that its bootstrap failed.
     NodeNotRegistered,
-    /// Azure does not tell.
     CseStatusUnavailable,
     /// Only an event reports a failure, and Azure could not be read.
     CseFailureUnconfirmed,
 }
 
 impl Status {
-    /// As Kubernetes writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::True => "True",
@@ -45,10 +36,9 @@ impl Status {
         }
     }
 
-    /// As Kubernetes writes it; anything else is unknown.
     #[must_use]
-    pub fn parse(word: &str) -> Self {
-        match word {
+    pub fn parse(text: &str) -> Self {
+        match text {
             "True" => Self::True,
             "False" => Self::False,
             _ => Self::Unknown,
@@ -83,11 +73,10 @@ impl Reason {
         }
     }
 
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == text)
     }
 
-    /// The status that goes with it.
     pub const fn status(self) -> Status {
         match self {
             Self::CseSucceeded => Status::True,
@@ -100,7 +89,7 @@ impl Reason {
         }
     }
 
-    /// Whether the bootstrap has ended, so that there is nothing more to read.
+    /// Returns true if the bootstrap has finished, so that no further read is needed.
     pub const fn is_terminal(self) -> bool {
         !matches!(self.status(), Status::Unknown)
     }

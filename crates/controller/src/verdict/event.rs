@@ -1,45 +1,38 @@
-//! Events that survive the claim: bodies of `events.k8s.io/v1`, each with a name that is made from
-//! what it says.
+//! Events that outlive the NodeClaim: bodies of `events.k8s.io/v1`, each with a name derived from its content.
 //!
 //! `kubectl describe` lists the events of an object without a namespace by its kind, name and uid and by an **empty**
-//! `involvedObject.namespace`. So every event carries the uid of its object, and no namespace of it, except on servers
-//! before Kubernetes 1.23, which refuse that in `default` ([`refuses_no_namespace`]).
+//! `involvedObject.namespace`. So every event has the uid of its object, and no namespace, except on servers before
+//! Kubernetes 1.23, which reject that in `default` ([`requires_namespace`]).
 //!
-//! A name that follows from uid and verdict makes creating an event idempotent: a controller that was
-//! killed after the write gets "already exists" the next time, and that is done. So no series, and no
-//! memory of what was sent.
+//! A name derived from uid and verdict makes creation idempotent: a controller that was killed after the write gets
+//! "already exists" the next time. So events need no series and no memory of those sent.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::hash::hash;
+use crate::verdict::messages::MAX_NOTE_BYTES;
 use crate::verdict::text::{bounded, safe};
-use crate::verdict::wording::LONGEST_NOTE;
 
-/// Events about objects without a namespace live here.
+/// Namespace of events about objects without a namespace.
 pub const NAMESPACE: &str = "default";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regarding {
-    /// The kind; it fixes the API group.
     pub kind: Kind,
     pub name: String,
-    /// The object's uid. Where none is known, it is read before the event is sent.
+    /// If unknown, read before the event is sent.
     pub uid: Option<String>,
 }
 
-/// The kinds that events are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     NodeClaim,
-    /// A `NodePool`.
     NodePool,
-    /// An `AKSNodeClass`.
     AksNodeClass,
 }
 
 impl Kind {
-    /// The kind as the API writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NodeClaim => "NodeClaim",
@@ -55,8 +48,8 @@ impl Kind {
         }
     }
 
-    /// The path of an object of this kind. None for a name that no object can have: names of node classes come from
-    /// NodeClaims, where nothing checks them.
+    /// Returns the path of an object of this kind. None for an invalid name: names of node classes come from
+    /// NodeClaims, where they are not validated.
     pub fn path(self, name: &str) -> Option<String> {
         let plural = match self {
             Self::NodeClaim => "nodeclaims",
@@ -77,39 +70,39 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     pub regarding: Regarding,
-    /// The reason: `CSEFailed`, `CSETimedOut`, `NodeNotRegistered`, `ImageFailsBootstrap`.
+    /// `CSEFailed`, `CSETimedOut`, `NodeNotRegistered` or `ImageFailsBootstrap`.
     pub reason: &'static str,
     pub note: String,
-    /// What makes it this event and no other; goes into the name.
+    /// Identity of the event; part of its name.
     pub key: String,
     pub at: Timestamp,
 }
 
-/// Whether an event names a namespace of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// It does not: NodeClaims, NodePools and node classes have none.
+    /// Without a namespace, like NodeClaims, NodePools and node classes.
     Plain,
-    /// It names the event's own namespace, for servers before 1.23. `kubectl describe` does not show it.
+    /// With the namespace of the event, for servers before 1.23. `kubectl describe` does not show it.
     Namespaced,
 }
 
-/// Whether the API server refused an event because its object has no namespace: it is older than Kubernetes 1.23.
-pub fn refuses_no_namespace(status: Option<u16>, message: &str) -> bool {
+/// Returns true if the API server rejected an event because its object has no namespace: it is older than
+/// Kubernetes 1.23.
+pub fn requires_namespace(status: Option<u16>, message: &str) -> bool {
     status == Some(422) && message.contains("involvedObject.namespace")
 }
 
 impl Event {
-    /// The event's name, the same for the same object, reason and key.
+    /// Returns the same name for the same object, reason and key.
     pub fn name(&self, uid: &str) -> String {
         let Regarding { kind, name, .. } = &self.regarding;
         let hash = hash(&[kind.as_str(), uid, self.reason, &self.key]);
-        // An object's name has at most 253 characters, and so has an event's.
+        // Names of objects and of events have at most 253 characters.
         let name = &name[..name.floor_char_boundary(200)];
         format!("{}.{hash:016x}", name.trim_end_matches(['.', '-']))
     }
 
-    /// The body to post to `/apis/events.k8s.io/v1/namespaces/default/events`, about the object with this uid.
+    /// Returns the body to post to `/apis/events.k8s.io/v1/namespaces/default/events`, about the object with this uid.
     pub fn body(&self, uid: &str, instance: &str, form: Form) -> Value {
         let Regarding { kind, name, .. } = &self.regarding;
         let mut regarding = json!({"apiVersion": kind.api_version(), "kind": kind.as_str(), "name": name, "uid": uid});
@@ -126,29 +119,27 @@ impl Event {
             "action": "Bootstrap",
             "type": "Warning",
             "reason": self.reason,
-            "note": safe(&self.note, LONGEST_NOTE),
+            "note": safe(&self.note, MAX_NOTE_BYTES),
             "regarding": regarding,
         })
     }
 }
 
-/// What the API server made of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It is there, now or since an earlier try.
-    There,
-    /// It will never be: the server refuses it.
-    Never,
+pub enum EventResult {
+    /// Created now or by an earlier attempt.
+    Created,
+    Rejected,
     Retry,
 }
 
-impl Answer {
-    /// From the response's status; none if there was no response.
+impl EventResult {
+    /// Converts the status of a response; none without a response.
     #[must_use]
     pub fn of(status: Option<u16>) -> Self {
         match status {
-            Some(200..=299 | 409) => Self::There,
-            Some(400 | 401 | 403 | 404 | 413 | 422) => Self::Never,
+            Some(200..=299 | 409) => Self::Created,
+            Some(400 | 401 | 403 | 404 | 413 | 422) => Self::Rejected,
             _ => Self::Retry,
         }
     }
@@ -175,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_what_the_api_takes() {
+    fn event_body_matches_the_api() {
         assert_eq!(
             event().body("u1", "pod-1", Form::Plain),
             json!({
@@ -193,15 +184,15 @@ mod tests {
     }
 
     #[test]
-    fn only_a_refused_namespace_is_an_old_server() {
-        let said = "Event \"e\" is invalid: involvedObject.namespace: Invalid value: \"\": does not match event.namespace";
-        assert!(refuses_no_namespace(Some(422), said));
-        assert!(!refuses_no_namespace(Some(403), said));
-        assert!(!refuses_no_namespace(Some(422), "Event \"e\" is invalid: note: Invalid value"));
+    fn rejected_namespace_identifies_an_old_server() {
+        let message = "Event \"e\" is invalid: involvedObject.namespace: Invalid value: \"\": does not match event.namespace";
+        assert!(requires_namespace(Some(422), message));
+        assert!(!requires_namespace(Some(403), message));
+        assert!(!requires_namespace(Some(422), "Event \"e\" is invalid: note: Invalid value"));
     }
 
     #[test]
-    fn a_path_holds_only_names_that_objects_can_have() {
+    fn path_rejects_invalid_names() {
         assert_eq!(
             Kind::AksNodeClass.path("default").as_deref(),
             Some("/apis/karpenter.azure.com/v1beta1/aksnodeclasses/default")
@@ -212,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_verdict_has_the_same_name_and_another_has_another() {
+    fn event_name_is_derived_from_the_verdict() {
         let name = event().name("u1");
         assert_eq!(Event { note: "other words".into(), ..event() }.name("u1"), name);
         let others = [
@@ -226,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_and_a_note_never_outgrow_the_api() {
+    fn event_name_and_note_fit_the_api_limits() {
         let long = Event {
             regarding: Regarding { name: "a".repeat(253), ..event().regarding },
             note: "é\u{1b}[2J ".repeat(2000),
@@ -240,11 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_exists_is_done() {
-        assert_eq!(Answer::of(Some(409)), Answer::There);
-        assert_eq!(Answer::of(Some(201)), Answer::There);
-        assert_eq!(Answer::of(Some(403)), Answer::Never);
-        assert_eq!(Answer::of(None), Answer::Retry);
-        assert_eq!(Answer::of(Some(503)), Answer::Retry);
+    fn existing_event_counts_as_created() {
+        assert_eq!(EventResult::of(Some(409)), EventResult::Created);
+        assert_eq!(EventResult::of(Some(201)), EventResult::Created);
+        assert_eq!(EventResult::of(Some(403)), EventResult::Rejected);
+        assert_eq!(EventResult::of(None), EventResult::Retry);
+        assert_eq!(EventResult::of(Some(503)), EventResult::Retry);
     }
 }

@@ -1,27 +1,26 @@
-//! What is known of a failed bootstrap.
+//! A failed bootstrap.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The code as reported.
     pub code: Option<i32>,
     pub name: Option<String>,
-    /// The code that fits the cause, where that is another.
+    /// Code that matches the cause, if different.
     pub effective: Option<(i32, String)>,
-    /// The cause as a word: the diagnosis's reason.
+    /// Reason of the diagnosis.
     pub cause: String,
-    /// The cause as a clause without its full stop.
+    /// The cause without its full stop.
     pub sentence: String,
-    /// What to do first, without its full stop.
+    /// The first action without its full stop.
     pub action: String,
     pub owner: &'static str,
     pub confidence: &'static str,
-    /// A quoted line that shows it, if there is one.
+    /// Quoted line that shows the cause.
     pub evidence: Option<String>,
     pub source: Source,
 }
 
 impl Failure {
-    /// Whether Azure or the API server shows the failure. An event alone does not: others can write events.
+    /// Returns true if Azure or the API server shows the failure. An event alone does not: others can write events.
     pub fn is_confirmed(&self) -> bool {
         self.source != Source::KarpenterEvent
     }
@@ -29,14 +28,12 @@ impl Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The VM's instance view.
     InstanceView,
     Machine,
-    /// Karpenter's event, since the VM was gone.
+    /// Karpenter's event, because the VM was deleted.
     KarpenterEvent,
-    /// Nobody said so: time had run out.
+    /// Karpenter's timeout, without any report.
     Clock,
-    /// The node did not register in time.
     Registration,
 }
 

@@ -1,14 +1,14 @@
-//! What is to be said of a claim, from what a read showed.
+//! Verdicts on a NodeClaim, from the result of a read.
 
 pub mod advice;
 pub mod condition;
 pub mod event;
 pub mod failure;
+pub mod messages;
 pub mod patch;
 pub mod registration;
 pub mod text;
 mod time;
-pub mod wording;
 
 use jiff::Timestamp;
 use mooring_codes::{Os, image_date};
@@ -17,44 +17,38 @@ use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
 pub use self::time::seconds;
 use crate::claim::Claim;
 use crate::claim::mode::Mode;
-use crate::observation::karpenter::{About, ProvisioningError};
-use crate::observation::{Cse, MachineSeen, Observation, Progress, VmSeen};
+use crate::observation::karpenter::{FailureSubject, ProvisioningError};
+use crate::observation::{Cse, MachineStatus, Observation, Progress, VmStatus};
 use crate::verdict::condition::{Reason, Status};
 use crate::verdict::failure::{Failure, Source};
 use crate::verdict::registration::{AzureState, Cause, ClusterState, Overdue, overdue};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The reason; it fixes the status.
     pub reason: Reason,
-    /// The condition's message: one line, at most 1 KiB, no secrets.
+    /// One line, at most 1 KiB, without secrets.
     pub message: String,
-    /// What failed, where something did.
     pub failure: Option<Failure>,
 }
 
-/// What became of a look at a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Nothing to say yet.
     Nothing,
-    /// Something to say, and more may come.
+    /// May be replaced by a later verdict.
     Passing(Verdict),
-    /// The last word on the bootstrap.
     Final(Verdict),
 }
 
-/// With no extension this long after the launch, none will come: Karpenter makes it when the VM
-/// stands, which takes about a minute.
+/// Time after the launch from which a missing extension is final: Karpenter creates it after the VM, which
+/// takes about a minute.
 pub const NO_EXTENSION_AFTER_SECONDS: i64 = 3 * 60;
 
-/// The finding of a read.
-pub fn judge(claim: &Claim, observation: &Observation, now: Timestamp) -> Finding {
+pub fn evaluate(claim: &Claim, observation: &Observation, now: Timestamp) -> Finding {
     match observation {
-        Observation::Vm(vm) => judge_vm(claim, vm, now),
-        Observation::Machine(machine) => judge_machine(claim, machine),
-        Observation::Refused { status } => {
-            Finding::Passing(Verdict::unavailable(wording::refused(*status)))
+        Observation::Vm(vm) => evaluate_vm(claim, vm, now),
+        Observation::Machine(machine) => evaluate_machine(claim, machine),
+        Observation::Denied { status } => {
+            Finding::Passing(Verdict::unavailable(messages::access_denied(*status)))
         }
         Observation::Missing | Observation::Throttled { .. } | Observation::Unreadable { .. } => {
             Finding::Nothing
@@ -62,90 +56,91 @@ pub fn judge(claim: &Claim, observation: &Observation, now: Timestamp) -> Findin
     }
 }
 
-fn judge_vm(claim: &Claim, vm: &VmSeen, now: Timestamp) -> Finding {
+fn evaluate_vm(claim: &Claim, vm: &VmStatus, now: Timestamp) -> Finding {
     match vm.cse() {
         Cse::NotYet => Finding::Nothing,
         Cse::Running if claim.registered.is_some() && vm.is_updating() => {
-            Finding::Final(Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED))
+            Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED))
         }
         Cse::Running => match given_up_after(claim) {
             Some(minutes) => Finding::Final(Verdict::out_of_time(minutes)),
-            None => Finding::Passing(Verdict::plain(Reason::CseRunning, wording::RUNNING)),
+            None => Finding::Passing(Verdict::plain(Reason::CseRunning, messages::RUNNING)),
         },
         Cse::Absent => {
-            let verdict = Verdict::plain(Reason::NoCseExtension, wording::NO_EXTENSION);
+            let verdict = Verdict::plain(Reason::NoCseExtension, messages::NO_EXTENSION);
             let launched = claim.launched.unwrap_or(claim.created);
             let waited = seconds(launched, now) >= NO_EXTENSION_AFTER_SECONDS;
             match (claim.registered.is_some(), waited, claim.mode()) {
                 (true, ..) => Finding::Final(verdict),
-                // An instance of a pool is nobody's claim.
+                // An instance of a pool has no NodeClaim.
                 (false, true, Some(Mode::Vm)) if !claim.uid.is_empty() => {
-                    Finding::Passing(Verdict::plain(Reason::CseNotCreated, wording::NOT_CREATED))
+                    Finding::Passing(Verdict::plain(Reason::CseNotCreated, messages::NOT_CREATED))
                 }
                 (false, true, _) => Finding::Passing(verdict),
                 (false, false, _) => Finding::Nothing,
             }
         }
         Cse::Succeeded { text, os } => {
-            let told = diagnoses(claim, &text, Some(os)).into_iter().next();
-            // Images of 2025 reported success whatever the scripts' code was.
-            match told.filter(|told| told.outcome == Outcome::Failed) {
-                Some(told) => Finding::Final(Verdict::failed(&told, Source::InstanceView)),
-                None => Finding::Final(Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED)),
+            let diagnosis = diagnoses(claim, &text, Some(os)).into_iter().next();
+            // Images of 2025 reported success regardless of the scripts' exit code.
+            match diagnosis.filter(|diagnosis| diagnosis.outcome == Outcome::Failed) {
+                Some(diagnosis) => {
+                    Finding::Final(Verdict::failed(&diagnosis, Source::InstanceView))
+                }
+                None => Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED)),
             }
         }
         Cse::Failed { text, os } => {
-            let told = diagnoses(claim, &text, Some(os));
-            let told = told.into_iter().find(|told| told.outcome != Outcome::Succeeded);
-            Finding::Final(match told {
-                Some(told) => Verdict::failed(&told, Source::InstanceView),
+            let diagnosis = diagnoses(claim, &text, Some(os));
+            let diagnosis =
+                diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != Outcome::Succeeded);
+            Finding::Final(match diagnosis {
+                Some(diagnosis) => Verdict::failed(&diagnosis, Source::InstanceView),
                 None => Verdict::failed_silently(Source::InstanceView),
             })
         }
     }
 }
 
-/// An AKS machine tells less than its VM: its success is that of the whole machine, and its error
-/// may be about anything.
-fn judge_machine(claim: &Claim, machine: &MachineSeen) -> Finding {
-    let told = diagnose(machine.error.as_bytes(), hints(claim, None)).into_iter().next();
-    match (machine.progress, told) {
-        (_, Some(told)) if told.outcome != Outcome::Succeeded => {
-            Finding::Final(Verdict::failed(&told, Source::Machine))
+/// An AKS machine reports less than its VM: its success is that of the whole machine, and its error may have
+/// other causes.
+fn evaluate_machine(claim: &Claim, machine: &MachineStatus) -> Finding {
+    let diagnosis = diagnose(machine.error.as_bytes(), hints(claim, None)).into_iter().next();
+    match (machine.progress, diagnosis) {
+        (_, Some(diagnosis)) if diagnosis.outcome != Outcome::Succeeded => {
+            Finding::Final(Verdict::failed(&diagnosis, Source::Machine))
         }
         (Progress::Succeeded, _) if machine.error.is_empty() => {
-            Finding::Final(Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED))
+            Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED))
         }
         _ => Finding::Nothing,
     }
 }
 
-/// An unconfirmed failure: all that an event allows to report once nothing else can be read.
-pub fn judge_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict> {
-    if event.about() != About::Cse {
+/// Returns an unconfirmed failure: all that an event allows once nothing else can be read.
+pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict> {
+    if event.about() != FailureSubject::Cse {
         return None;
     }
-    let told = diagnose(event.text.as_bytes(), hints);
-    let told = told.into_iter().find(|told| told.outcome != Outcome::Succeeded);
-    Some(match told {
-        Some(told) => Verdict::failed(&told, Source::KarpenterEvent),
+    let diagnosis = diagnose(event.text.as_bytes(), hints);
+    let diagnosis = diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != Outcome::Succeeded);
+    Some(match diagnosis {
+        Some(diagnosis) => Verdict::failed(&diagnosis, Source::KarpenterEvent),
         None => Verdict::failed_silently(Source::KarpenterEvent),
     })
 }
 
-/// What a claim tells the diagnosis beforehand.
 pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
     let image_date = claim.image.as_deref().and_then(|image| image_date(image).ok());
     Hints { os, image_date }
 }
 
-/// The diagnoses of a text that is known to be the bootstrap's own. Where the text alone does not
-/// show that, it is told so in Azure's words.
+/// Diagnoses a text of the bootstrap extension. A text that does not show its origin is wrapped in Azure's message.
 fn diagnoses(claim: &Claim, text: &str, os: Option<Os>) -> Vec<Diagnosis> {
     let hints = hints(claim, os);
-    let told = diagnose(text.as_bytes(), hints);
-    if !told.is_empty() || text.is_empty() {
-        return told;
+    let diagnosis = diagnose(text.as_bytes(), hints);
+    if !diagnosis.is_empty() || text.is_empty() {
+        return diagnosis;
     }
     let (publisher, kind) = match os {
         Some(Os::Windows) => ("Microsoft.Compute", "CustomScriptExtension"),
@@ -157,68 +152,64 @@ fn diagnoses(claim: &Claim, text: &str, os: Option<Os>) -> Vec<Diagnosis> {
     diagnose(dressed.as_bytes(), hints)
 }
 
-/// After how many minutes Karpenter gave the claim up, if it did.
+/// Returns the minutes after which Karpenter gave up on the NodeClaim, if it did.
 fn given_up_after(claim: &Claim) -> Option<i64> {
     overdue(claim, None, claim.deleted?).map(|overdue| overdue.minutes)
 }
 
 impl Verdict {
-    /// The status that goes with the reason.
     pub fn status(&self) -> Status {
         self.reason.status()
     }
 
-    /// A verdict without a failure.
     #[must_use]
     pub fn plain(reason: Reason, message: &str) -> Self {
         Self { reason, message: message.to_owned(), failure: None }
     }
 
-    /// Azure does not tell, and why.
     #[must_use]
     pub fn unavailable(message: String) -> Self {
         Self { reason: Reason::CseStatusUnavailable, message, failure: None }
     }
 
-    /// A bootstrap that failed.
     #[must_use]
-    pub fn failed(told: &Diagnosis, source: Source) -> Self {
-        let failure = wording::failure(told, source);
+    pub fn failed(diagnosis: &Diagnosis, source: Source) -> Self {
+        let failure = messages::failure(diagnosis, source);
         let timed_out = match failure.code {
             Some(code) => matches!(code, 124 | 137),
-            // `VMExtensionProvisioningTimeout`: Azure did not hear of the end in time.
-            None => told.situation == Some(Situation::TimedOut),
+            // `VMExtensionProvisioningTimeout`: Azure received no result in time.
+            None => diagnosis.situation == Some(Situation::TimedOut),
         };
         let reason = match (failure.is_confirmed(), timed_out) {
             (false, _) => Reason::CseFailureUnconfirmed,
             (true, true) => Reason::CseTimedOut,
             (true, false) => Reason::CseFailed,
         };
-        Self { reason, message: wording::condition(&failure), failure: Some(failure) }
+        Self { reason, message: messages::condition(&failure), failure: Some(failure) }
     }
 
-    /// It failed, and nothing tells why.
+    /// Returns a failure without any text about its cause.
     #[must_use]
     pub fn failed_silently(source: Source) -> Self {
-        let failure = wording::silent_failure(source);
+        let failure = messages::silent_failure(source);
         let confirmed = failure.is_confirmed();
         Self {
             reason: if confirmed { Reason::CseFailed } else { Reason::CseFailureUnconfirmed },
-            message: wording::condition(&failure),
+            message: messages::condition(&failure),
             failure: Some(failure),
         }
     }
 
     fn out_of_time(minutes: i64) -> Self {
-        let failure = wording::out_of_time(minutes);
+        let failure = messages::out_of_time(minutes);
         Self {
             reason: Reason::CseTimedOut,
-            message: wording::condition(&failure),
+            message: messages::condition(&failure),
             failure: Some(failure),
         }
     }
 
-    /// A node that did not register, with the finest cause that is proven.
+    /// Returns the verdict on a node that did not register, with the most specific proven cause.
     #[must_use]
     pub fn not_registered(
         claim: &Claim,
@@ -228,14 +219,14 @@ impl Verdict {
     ) -> Self {
         let cause = Cause::of(claim.mode(), azure, cluster);
         let failure = registration::failure(claim, cause, overdue);
-        let mut message = wording::condition(&failure);
+        let mut message = messages::condition(&failure);
         if overdue.is_idle {
-            message.push_str(wording::IDLE);
+            message.push_str(messages::IDLE);
         }
         Self { reason: Reason::NodeNotRegistered, message, failure: Some(failure) }
     }
 
-    /// What makes this verdict another than the last one, for events: not its wording.
+    /// Returns the identity of this verdict for events, independent of its wording.
     pub fn key(&self) -> String {
         let failure = self.failure.as_ref();
         let code = failure
@@ -250,22 +241,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_with_an_error_has_not_succeeded() {
-        let claim = Claim::vanished(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
-        let judged = |progress, error: &str| {
-            let machine = MachineSeen { name: "m".into(), progress, error: error.to_owned() };
-            judge(&claim, &Observation::Machine(machine), Timestamp::UNIX_EPOCH)
+    fn machine_with_an_error_has_not_succeeded() {
+        let claim = Claim::placeholder(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
+        let evaluated = |progress, error: &str| {
+            let machine = MachineStatus { name: "m".into(), progress, error: error.to_owned() };
+            evaluate(&claim, &Observation::Machine(machine), Timestamp::UNIX_EPOCH)
         };
         let reason = |finding| match finding {
             Finding::Final(verdict) => Some(verdict.reason),
             Finding::Nothing => None,
             Finding::Passing(verdict) => panic!("{verdict:?}"),
         };
-        assert_eq!(reason(judged(Progress::Succeeded, "")), Some(Reason::CseSucceeded));
-        assert_eq!(reason(judged(Progress::Succeeded, "some words")), None);
+        assert_eq!(reason(evaluated(Progress::Succeeded, "")), Some(Reason::CseSucceeded));
+        assert_eq!(reason(evaluated(Progress::Succeeded, "some words")), None);
         let failed = "VMExtensionProvisioningError\nVM has reported a failure when processing extension 'vmssCSE'. \
                       Error message: \"Enable failed: failed to execute command: command terminated with exit status=50\"";
-        assert_eq!(reason(judged(Progress::Succeeded, failed)), Some(Reason::CseFailed));
-        assert_eq!(reason(judged(Progress::Running, "")), None);
+        assert_eq!(reason(evaluated(Progress::Succeeded, failed)), Some(Reason::CseFailed));
+        assert_eq!(reason(evaluated(Progress::Running, "")), None);
     }
 }

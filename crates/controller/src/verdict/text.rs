@@ -1,13 +1,13 @@
-//! Text for conditions, events and records: printable, without secrets, short.
+//! Text for conditions, events and records: printable, redacted, short.
 
 use mooring_redact::{Limit, mask_line, one_line, truncated};
 
-/// Returns `text` on one line, with likely secrets masked, of at most `max` bytes.
+/// Returns `text` on one line, with likely secrets redacted, of at most `max` bytes.
 pub fn safe(text: &str, max: usize) -> String {
     bounded(&mask_line(&one_line(text)), max)
 }
 
-/// Returns the last lines of a text on one line, with likely secrets masked, of at most `max` bytes.
+/// Returns the last lines of a text on one line, with likely secrets redacted, of at most `max` bytes.
 pub fn safe_tail(text: &str, lines: usize, max: usize) -> String {
     let shown: Vec<String> = text
         .lines()

@@ -1,10 +1,10 @@
-//! A condition that another writer drops while it is being written: an answer of 200 is not the end.
+//! A condition that another writer drops while it is being written: status 200 is not final.
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
-use mooring_controller::verdict::patch::Answer;
+use mooring_controller::verdict::patch::PatchResult;
 use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn at(seconds: i64) -> Timestamp {
     "2026-11-15T05:00:00Z".parse::<Timestamp>().unwrap() + SignedDuration::from_secs(seconds)
 }
 
-/// The NodeClaim in one version, with our condition or without.
+/// The NodeClaim in one version, with Mooring's condition or without.
 fn claim(version: u32, own: Option<&Value>) -> Input {
     let launched = at(0).to_string();
     let mut conditions = vec![
@@ -34,7 +34,7 @@ fn claim(version: u32, own: Option<&Value>) -> Input {
     Input::Claim(Box::new(claim.unwrap()))
 }
 
-/// What Azure shows of a VM whose bootstrap failed.
+/// A VM whose bootstrap failed.
 fn failed() -> Input {
     let message = "Enable failed: failed to execute command: command terminated with exit status=50\n[stdout]\n{ \"ExitCode\": \"50\" }";
     let view = json!({"name": "aks-default-x1", "properties": {
@@ -55,34 +55,34 @@ fn patches(actions: Vec<Action>) -> Vec<Value> {
     actions.into_iter().filter_map(body).collect()
 }
 
-/// A state that was given a failure, and what it asked for.
+/// A state with a failure, and its actions.
 fn failing() -> (State, Vec<Action>) {
     let scope =
         Scope { subscription: "s".to_owned(), node_resource_group: "mc".to_owned(), cluster: None };
     let mut state = State::new(Settings { scope, ..Settings::default() }, at(0));
     state.handle(Input::Leads(true), at(0));
     state.handle(claim(10, None), at(70));
-    let asked = state.handle(failed(), at(71));
-    (state, asked)
+    let requested = state.handle(failed(), at(71));
+    (state, requested)
 }
 
-/// A state that has asked for its condition to be written, and the condition.
+/// A state that is writing its condition, and the condition.
 fn patching() -> (State, Value) {
-    let (state, asked) = failing();
-    let asked = patches(asked);
-    assert_eq!(asked.len(), 1, "{asked:?}");
-    let own = asked[0].as_array().unwrap().last().unwrap()["value"].clone();
+    let (state, requested) = failing();
+    let requested = patches(requested);
+    assert_eq!(requested.len(), 1, "{requested:?}");
+    let own = requested[0].as_array().unwrap().last().unwrap()["value"].clone();
     (state, own)
 }
 
 fn written() -> Input {
-    Input::Patched { uid: Arc::from("u1"), answer: Answer::Written }
+    Input::Patched { uid: Arc::from("u1"), result: PatchResult::Written }
 }
 
 #[test]
-fn a_condition_dropped_before_its_write_was_answered_is_written_again() {
+fn condition_dropped_before_the_response_is_rewritten() {
     let (mut state, own) = patching();
-    // Karpenter's write is the newer one, and its event comes before the answer to ours.
+    // Karpenter's write is newer, and its event arrives before the response to ours.
     assert!(patches(state.handle(claim(12, None), at(72))).is_empty(), "one write at a time");
     assert!(patches(state.handle(claim(11, Some(&own)), at(72))).is_empty());
     let again = patches(state.handle(written(), at(72)));
@@ -91,21 +91,21 @@ fn a_condition_dropped_before_its_write_was_answered_is_written_again() {
 }
 
 #[test]
-fn a_condition_that_is_there_is_not_written_again() {
+fn condition_on_the_object_is_not_rewritten() {
     let (mut state, own) = patching();
     assert!(patches(state.handle(claim(11, Some(&own)), at(72))).is_empty());
     assert!(patches(state.handle(written(), at(72))).is_empty());
     assert!(patches(state.handle(claim(12, Some(&own)), at(73))).is_empty());
 }
 
-/// Writes that found the write queue full come again a second later, in their order, and are not found out again.
+/// Deferred writes are repeated a second later, in order, without a new diagnosis.
 #[test]
-fn writes_that_the_queue_refused_are_repeated_in_order() {
-    let (mut state, asked) = failing();
+fn deferred_writes_are_repeated_in_order() {
+    let (mut state, requested) = failing();
     let is_write = |action: &Action| {
         matches!(action, Action::Record(_) | Action::Event(_) | Action::Patch { .. })
     };
-    let writes: Vec<Action> = asked.into_iter().filter(is_write).collect();
+    let writes: Vec<Action> = requested.into_iter().filter(is_write).collect();
     let kinds = |actions: &[Action]| -> Vec<&str> {
         let kind = |action: &Action| match action {
             Action::Record(_) => "record",
@@ -120,8 +120,8 @@ fn writes_that_the_queue_refused_are_repeated_in_order() {
     assert!(!at_once.iter().any(is_write), "{at_once:?}");
     assert_eq!(state.wake_at(at(71)), Some(at(72)));
     let again: Vec<Action> = state.handle(Input::Tick, at(72)).into_iter().collect();
-    let told = again.iter().any(|action| matches!(action, Action::Tell(_)));
-    assert!(!told, "counted twice: {again:?}");
+    let reported = again.iter().any(|action| matches!(action, Action::LogDiagnosis(_)));
+    assert!(!reported, "counted twice: {again:?}");
     let again: Vec<Action> = again.into_iter().filter(is_write).collect();
     assert_eq!(kinds(&again), kinds(&writes));
     assert!(!state.handle(Input::Tick, at(73)).iter().any(is_write));

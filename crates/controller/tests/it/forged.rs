@@ -1,4 +1,4 @@
-//! Events that others write: none of them changes what is known of a node, and none delays a read that is due.
+//! Forged events: none changes the state of a node, and none delays a read that is due.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,21 @@ use crate::world::{Change, World, own_condition, run};
 
 const FOREVER: i64 = i64::MAX;
 
-/// `NodeClaim`s and VMs, and what happens to them.
 #[derive(Clone, Default)]
-struct Story {
+struct Timeline {
     vms: BTreeMap<String, Vm>,
     changes: Vec<(i64, Change)>,
 }
 
-impl Story {
-    /// A NodeClaim is launched; its bootstrap ends then with this text, and its VM is gone then.
+impl Timeline {
+    /// Launches a NodeClaim; its bootstrap ends with a text, and its VM is deleted, at given times.
     fn launch(&mut self, name: &str, at: i64, ends: (i64, &str), gone: i64) {
-        let vm = Vm { stands: at + 40, ends: Some((ends.0, ends.1.to_owned())), gone, status: 200 };
+        let vm = Vm {
+            ready_at: at + 40,
+            ends: Some((ends.0, ends.1.to_owned())),
+            deleted_at: gone,
+            status: 200,
+        };
         self.vms.insert(format!("aks-{name}"), vm);
         let image = "202601.27.0".to_owned();
         self.add(at, Change::Launch { name: name.to_owned(), image, machine: false });
@@ -29,7 +33,7 @@ impl Story {
         self.changes.push((at, change));
     }
 
-    /// An event in Karpenter's words, which may name any VM.
+    /// Adds an event with Karpenter's text, which may name any VM.
     fn event(&mut self, at: i64, claim: &str, vm: &str) {
         let text = format!(
             "Failed to register: creating VM CSE for VM \"{vm}\": ERROR CODE: VMExtensionProvisioningError exit status=50"
@@ -37,7 +41,7 @@ impl Story {
         self.add(at, Change::GiveUp(claim.to_owned(), text));
     }
 
-    fn play(&self, until: i64) -> World {
+    fn run(&self, until: i64) -> World {
         let mut changes = self.changes.clone();
         changes.sort_by_key(|(at, _)| *at);
         let mut world = World::new(Azure { vms: self.vms.clone(), ..Azure::default() });
@@ -47,31 +51,31 @@ impl Story {
 }
 
 fn condition(world: &World, name: &str) -> (String, String) {
-    let object = world.claims.get(name).or_else(|| world.last_words.get(name)).unwrap();
+    let object = world.claims.get(name).or_else(|| world.last_versions.get(name)).unwrap();
     let own = own_condition(object).cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     (text(&own["reason"]), text(&own["message"]))
 }
 
-/// Nodes that are up, nodes on their way, and one that fails at 190 s and is announced at 195 s.
-fn fleet() -> Story {
-    let mut story = Story::default();
+/// Joined nodes, starting nodes, and one that fails at 190 s and is announced at 195 s.
+fn fleet() -> Timeline {
+    let mut timeline = Timeline::default();
     for number in 0..20 {
         let name = format!("default-up{number}");
-        story.launch(&name, 0, (70, SUCCEEDED), FOREVER);
-        story.add(100, Change::Register(name));
-        story.launch(&format!("default-new{number}"), 90, (FOREVER, SUCCEEDED), FOREVER);
+        timeline.launch(&name, 0, (70, SUCCEEDED), FOREVER);
+        timeline.add(100, Change::Register(name));
+        timeline.launch(&format!("default-new{number}"), 90, (FOREVER, SUCCEEDED), FOREVER);
     }
-    story.launch("default-real", 100, (190, &failed(211, "oras: command not found")), 205);
-    story.event(195, "default-real", "aks-default-real");
-    story.add(208, Change::Delete("default-real".to_owned()));
-    story.add(212, Change::Remove("default-real".to_owned()));
-    story
+    timeline.launch("default-real", 100, (190, &failed(211, "oras: command not found")), 205);
+    timeline.event(195, "default-real", "aks-default-real");
+    timeline.add(208, Change::Delete("default-real".to_owned()));
+    timeline.add(212, Change::Remove("default-real".to_owned()));
+    timeline
 }
 
 #[test]
-fn ten_thousand_forged_events_change_nothing_and_hide_no_failure() {
-    let clean = fleet().play(260);
+fn ten_thousand_forged_events_hide_no_failure() {
+    let clean = fleet().run(260);
     assert_eq!(clean.record.entries().count(), 1);
     let mut flooded = fleet();
     for number in 0..10_000_i64 {
@@ -83,7 +87,7 @@ fn ten_thousand_forged_events_change_nothing_and_hide_no_failure() {
         };
         flooded.event(at, &claim, "aks-default-real");
     }
-    let world = flooded.play(260);
+    let world = flooded.run(260);
     assert_eq!(world.picture(), clean.picture());
     let entries = |world: &World| -> Vec<(String, Option<i32>, bool)> {
         let entries = world.record.entries();
@@ -91,29 +95,29 @@ fn ten_thousand_forged_events_change_nothing_and_hide_no_failure() {
     };
     assert_eq!(entries(&world), entries(&clean));
     assert_eq!(entries(&world)[0].1, Some(211));
-    let (told, expected) = (world.patched_at["default-real"], clean.patched_at["default-real"]);
-    assert!(told <= 195 + 30, "told at {told}, without the flood at {expected}");
+    let (reported, expected) = (world.patched_at["default-real"], clean.patched_at["default-real"]);
+    assert!(reported <= 195 + 30, "reported at {reported}, without the flood at {expected}");
     let more = world.writes.reads - clean.writes.reads.min(world.writes.reads);
     println!("{} reads, {more} more than without 10,000 events in a minute", world.writes.reads);
     assert!(more <= 60, "{more}");
 }
 
 #[test]
-fn event_against_a_running_bootstrap_changes_nothing() {
-    let mut story = Story::default();
-    story.launch("default-a", 0, (300, SUCCEEDED), FOREVER);
-    story.launch("default-b", 0, (FOREVER, SUCCEEDED), 160);
-    let clean = story.clone();
+fn event_about_a_running_bootstrap_changes_nothing() {
+    let mut timeline = Timeline::default();
+    timeline.launch("default-a", 0, (300, SUCCEEDED), FOREVER);
+    timeline.launch("default-b", 0, (FOREVER, SUCCEEDED), 160);
+    let clean = timeline.clone();
     for claim in ["default-a", "default-b"] {
-        story.event(100, claim, "aks-default-a");
+        timeline.event(100, claim, "aks-default-a");
     }
-    for story in [&mut story, &mut clean.clone()] {
-        story.add(330, Change::Register("default-a".to_owned()));
+    for timeline in [&mut timeline, &mut clean.clone()] {
+        timeline.add(330, Change::Register("default-a".to_owned()));
         // Deleted long after reads showed that its bootstrap runs.
-        story.add(161, Change::Delete("default-b".to_owned()));
-        story.add(170, Change::Remove("default-b".to_owned()));
+        timeline.add(161, Change::Delete("default-b".to_owned()));
+        timeline.add(170, Change::Remove("default-b".to_owned()));
     }
-    let world = story.play(600);
+    let world = timeline.run(600);
     assert_eq!(condition(&world, "default-a").0, "CSESucceeded");
     assert_eq!(condition(&world, "default-b").0, "CSERunning");
     assert_eq!((world.record.entries().count(), world.events.len()), (0, 0));
@@ -122,20 +126,20 @@ fn event_against_a_running_bootstrap_changes_nothing() {
 
 #[test]
 fn scheduled_reads_never_wait_for_forged_events() {
-    let mut story = Story::default();
+    let mut timeline = Timeline::default();
     for number in 0..100 {
         let name = format!("default-{number}");
-        story.launch(&name, 0, (65 + number % 7, &failed(50, "")), FOREVER);
+        timeline.launch(&name, 0, (65 + number % 7, &failed(50, "")), FOREVER);
     }
     for number in 0..20 {
-        story.launch(&format!("other-{number}"), 0, (FOREVER, SUCCEEDED), FOREVER);
+        timeline.launch(&format!("other-{number}"), 0, (FOREVER, SUCCEEDED), FOREVER);
     }
-    let clean = story.play(300);
+    let clean = timeline.run(300);
     for number in 0..600 {
-        story.event(58 + number / 100, &format!("other-{}", number % 20), "aks-default-1");
-        story.event(58 + number / 100, &format!("unknown-{number}"), "aks-default-1");
+        timeline.event(58 + number / 100, &format!("other-{}", number % 20), "aks-default-1");
+        timeline.event(58 + number / 100, &format!("unknown-{number}"), "aks-default-1");
     }
-    let world = story.play(300);
+    let world = timeline.run(300);
     for number in 0..100 {
         let name = format!("default-{number}");
         assert!(world.patched_at[&name] <= clean.patched_at[&name], "{name}");
@@ -145,15 +149,15 @@ fn scheduled_reads_never_wait_for_forged_events() {
 }
 
 #[test]
-fn failure_that_only_an_event_reports_is_unconfirmed() {
-    let mut story = Story::default();
-    story.launch("default-a", 0, (90, &failed(211, "")), 94);
-    story.event(95, "default-a", "aks-default-a");
-    let live = story.play(400);
-    // The API server has not agreed: nothing is said.
+fn failure_reported_only_by_an_event_is_unconfirmed() {
+    let mut timeline = Timeline::default();
+    timeline.launch("default-a", 0, (90, &failed(211, "")), 94);
+    timeline.event(95, "default-a", "aks-default-a");
+    let live = timeline.run(400);
+    // The API server has not confirmed it: nothing is reported.
     assert_eq!((live.record.entries().count(), live.events.len()), (0, 0));
-    story.add(97, Change::Delete("default-a".to_owned()));
-    let world = story.play(110);
+    timeline.add(97, Change::Delete("default-a".to_owned()));
+    let world = timeline.run(110);
     let (reason, message) = condition(&world, "default-a");
     assert_eq!(reason, "CSEFailureUnconfirmed");
     assert!(message.starts_with("Unconfirmed: ") && message.contains("Only an event"), "{message}");
@@ -163,18 +167,18 @@ fn failure_that_only_an_event_reports_is_unconfirmed() {
         world.events.values().map(|event| &event["regarding"]["kind"]).collect();
     assert_eq!(about, ["NodeClaim"]);
     // A node that registers did not fail.
-    story.add(120, Change::Register("default-a".to_owned()));
-    let world = story.play(400);
+    timeline.add(120, Change::Register("default-a".to_owned()));
+    let world = timeline.run(400);
     let (reason, message) = condition(&world, "default-a");
     assert_eq!(reason, "CSEStatusUnavailable", "{message}");
     assert!(message.starts_with("The node registered."), "{message}");
 }
 
 #[test]
-fn nodeclaim_that_names_a_foreign_vm_is_reported_and_not_read() {
-    let mut story = Story::default();
-    story.launch("default-a", 0, (90, &failed(211, "")), FOREVER);
-    let mut world = World::new(Azure { vms: story.vms.clone(), ..Azure::default() });
+fn nodeclaim_with_a_foreign_vm_is_reported_and_not_read() {
+    let mut timeline = Timeline::default();
+    timeline.launch("default-a", 0, (90, &failed(211, "")), FOREVER);
+    let mut world = World::new(Azure { vms: timeline.vms.clone(), ..Azure::default() });
     let mut object = crate::world::scenario::claim("default-a", "202601.27.0", true, 0);
     object["status"]["providerID"] = serde_json::json!(
         "azure:///subscriptions/0/resourceGroups/prod/providers/Microsoft.Compute/virtualMachines/aks-default-a"

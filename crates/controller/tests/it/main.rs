@@ -1,4 +1,4 @@
-//! Tests of the controller: as data, and the whole of it against simulated and real API servers.
+//! Tests of the controller: as data, and as a whole against simulated and real API servers.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,

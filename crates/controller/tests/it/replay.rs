@@ -1,4 +1,5 @@
-//! The controller in a world of plain values: killed, disturbed and raced, it always comes to the same end.
+//! The controller in a simulated world of plain values: killed, disturbed and raced, it always reaches the
+//! same end state.
 
 use mooring_controller::Input;
 
@@ -15,7 +16,7 @@ fn clean() -> World {
 }
 
 fn reason(world: &World, name: &str) -> String {
-    let object = world.claims.get(name).or_else(|| world.last_words.get(name)).unwrap();
+    let object = world.claims.get(name).or_else(|| world.last_versions.get(name)).unwrap();
     let own = own_condition(object).map(|own| {
         format!("{}/{}", own["status"].as_str().unwrap(), own["reason"].as_str().unwrap())
     });
@@ -23,7 +24,7 @@ fn reason(world: &World, name: &str) -> String {
 }
 
 #[test]
-fn every_mode_and_outcome_is_told() {
+fn outcomes_of_every_mode_are_reported() {
     let world = clean();
     for (name, expected) in [
         ("default-healthy", "True/CSESucceeded"),
@@ -36,7 +37,7 @@ fn every_mode_and_outcome_is_told() {
         ("default-early", "Unknown/CSEFailureUnconfirmed"),
         ("default-hung", "False/CSETimedOut"),
         ("default-given-up", "False/NodeNotRegistered"),
-        ("default-promise", "False/NodeNotRegistered"),
+        ("default-no-extension", "False/NodeNotRegistered"),
     ] {
         assert_eq!(reason(&world, name), expected, "{name}\n{:#}", world.picture());
     }
@@ -45,18 +46,18 @@ fn every_mode_and_outcome_is_told() {
     for words in [
         "code 211 on node aks-default-announced: ERR_ORAS_PULL_NETWORK_TIMEOUT. oras is missing",
         "Unconfirmed: CSE failed without an exit code on node aks-default-early: VMExtensionProvisioningError. Only an event",
-        "CSE did not end on node aks-default-hung",
+        "CSE did not finish on node aks-default-hung",
         "Node aks-default-unregistered did not register: CSE succeeded; the VM is running and its agent is ready",
         "all done",
-        "Node aks-default-given-up did not register: the VM is running and its agent is ready, but there is no Node",
-        "Node aks-default-promise did not register: Karpenter created the VM but not the CSE extension",
+        "Node aks-default-given-up did not register: the VM is running and its agent is ready, but no Node and no CertificateSigningRequest",
+        "Node aks-default-no-extension did not register: Karpenter created the VM but not the CSE extension",
     ] {
         assert!(notes.iter().any(|note| note.contains(words)), "{words}\n{notes:#?}");
     }
     assert!(!notes.iter().any(|note| note.contains("hunter2")));
 }
 
-/// What holds whatever happened.
+/// Asserts what holds in every run.
 fn assert_sound(world: &World, what: &str) {
     for (name, object) in &world.claims {
         let conditions = object["status"]["conditions"].as_array().unwrap();
@@ -72,7 +73,7 @@ fn assert_sound(world: &World, what: &str) {
 }
 
 #[test]
-fn a_controller_killed_or_demoted_around_any_write_comes_to_the_same_end() {
+fn crash_or_demotion_around_any_write_has_the_same_result() {
     let clean = clean();
     assert_sound(&clean, "clean");
     let writes = clean.writes.total();
@@ -94,7 +95,7 @@ fn a_controller_killed_or_demoted_around_any_write_comes_to_the_same_end() {
 }
 
 #[test]
-fn a_controller_that_is_right_writes_no_more() {
+fn converged_controller_writes_nothing() {
     let (azure, changes) = everything();
     let mut world = World::new(azure);
     run(&mut world, &changes, END, |_, out| out);
@@ -102,7 +103,7 @@ fn a_controller_that_is_right_writes_no_more() {
     world.now = END + 1;
     run(&mut world, &[], END + 3_600, |_, out| out);
     assert_eq!((world.writes.total(), world.writes.reads), (before.total(), before.reads));
-    // Three lost conditions, written again once each.
+    // Three lost conditions, each written again once.
     assert_eq!(before.reasserts, 3);
 }
 
@@ -119,7 +120,7 @@ fn duplicated_events_change_nothing() {
 }
 
 #[test]
-fn an_old_copy_after_a_new_one_changes_nothing() {
+fn stale_object_after_a_newer_one_changes_nothing() {
     let (azure, changes) = everything();
     let mut world = World::new(azure);
     let mut older: Vec<Input> = Vec::new();
@@ -133,14 +134,14 @@ fn an_old_copy_after_a_new_one_changes_nothing() {
 }
 
 #[test]
-fn a_write_that_came_in_between_is_never_overwritten() {
+fn concurrent_write_is_never_overwritten() {
     let (azure, changes) = everything();
     let mut world = World::new(azure);
     let mut late: Vec<Input> = Vec::new();
     let mut turn = 0;
     run(&mut world, &changes, END, |world, out| {
         turn += 1;
-        // Karpenter writes something else whenever the controller is about to look, and every event comes late.
+        // Karpenter writes another change whenever the controller is about to read, and every event is late.
         if turn % 5 == 0 && world.now < 900 {
             let names: Vec<String> = world.claims.keys().cloned().collect();
             for name in names {
@@ -152,7 +153,7 @@ fn a_write_that_came_in_between_is_never_overwritten() {
         std::mem::replace(&mut late, out)
     });
     assert_sound(&world, "raced");
-    assert!(world.writes.refused_patches > 0);
+    assert!(world.writes.rejected_patches > 0);
     for name in [
         "default-healthy",
         "default-lost",
@@ -165,7 +166,7 @@ fn a_write_that_came_in_between_is_never_overwritten() {
 }
 
 #[test]
-fn a_relist_makes_up_for_events_that_were_dropped() {
+fn relist_recovers_dropped_watch_events() {
     let (azure, changes) = everything();
     let mut world = World::new(azure);
     let mut turn = 0;
@@ -188,7 +189,7 @@ fn a_relist_makes_up_for_events_that_were_dropped() {
 }
 
 #[test]
-fn a_second_replica_takes_over_what_the_first_left() {
+fn second_replica_completes_the_writes_of_the_first() {
     let clean = clean();
     for takeover in (0..400).step_by(7) {
         let (azure, changes) = everything();
@@ -196,7 +197,7 @@ fn a_second_replica_takes_over_what_the_first_left() {
         let (before, after): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|(when, _)| *when < takeover);
         run(&mut world, &before, takeover, |_, out| out);
-        // 15 s without a leader: the lease has to run out first.
+        // 15 s without a leader: the Lease must expire first.
         world.now = takeover + 15;
         let mut standby = world.start(false);
         assert_eq!(standby.wake_at(world.clock()), None);
@@ -212,16 +213,17 @@ fn a_second_replica_takes_over_what_the_first_left() {
         ] {
             assert_eq!(reason(&world, name), reason(&clean, name), "takeover at {takeover}");
         }
-        // What Karpenter announced is reported: on claim and pool from the VM, on the claim alone from the event.
+        // Announced failures are reported: on NodeClaim and pool from the VM, on the NodeClaim alone from the event.
         let notes = world.events.values().map(|event| event["note"].as_str().unwrap());
-        let told: Vec<&str> = notes.filter(|note| note.contains("aks-default-announced")).collect();
-        let unconfirmed = told.iter().any(|note| note.starts_with("Unconfirmed: "));
-        assert_eq!(told.len(), if unconfirmed { 1 } else { 2 }, "takeover at {takeover}");
+        let reported: Vec<&str> =
+            notes.filter(|note| note.contains("aks-default-announced")).collect();
+        let unconfirmed = reported.iter().any(|note| note.starts_with("Unconfirmed: "));
+        assert_eq!(reported.len(), if unconfirmed { 1 } else { 2 }, "takeover at {takeover}");
     }
 }
 
 #[test]
-fn a_standby_never_takes_back_what_the_leader_wrote() {
+fn standby_never_reverts_writes_of_the_leader() {
     let (azure, changes) = everything();
     let mut world = World::new(azure);
     let mut standby = world.start(false);

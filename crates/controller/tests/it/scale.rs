@@ -1,4 +1,4 @@
-//! What many claims cost, under virtual time.
+//! Costs of many NodeClaims, under virtual time.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::world::azure::{Azure, SUCCEEDED, Vm, failed};
 use crate::world::scenario::claim;
 use crate::world::{Change, World, at, run, settings};
 
-/// A claim that came up, with our condition on it or without.
+/// A joined NodeClaim, with Mooring's condition or without.
 fn up(name: &str, condition: bool) -> serde_json::Value {
     let mut object = claim(name, "202601.13.0", false, -7_200);
     let conditions = object["status"]["conditions"].as_array_mut().unwrap();
@@ -24,7 +24,7 @@ fn up(name: &str, condition: bool) -> serde_json::Value {
 }
 
 #[test]
-fn a_steady_cluster_costs_nothing_from_the_first_start_on() {
+fn stable_cluster_costs_nothing_from_the_first_start() {
     for known in [true, false] {
         let mut world = World::new(Azure::default());
         for number in 0..5_000 {
@@ -36,7 +36,7 @@ fn a_steady_cluster_costs_nothing_from_the_first_start_on() {
 }
 
 #[test]
-fn a_claim_costs_less_than_a_kibibyte_at_any_number() {
+fn claim_costs_less_than_1_kib_at_any_count() {
     for count in [5_000, 50_000] {
         let mut interner = mooring_controller::claim::intern::Interner::default();
         let mut state = State::new(settings(), at(0));
@@ -55,7 +55,7 @@ fn a_claim_costs_less_than_a_kibibyte_at_any_number() {
     }
 }
 
-/// `count` claims that fail at 90 s, with Karpenter's word at 100 s or without any.
+/// `count` NodeClaims that fail at 90 s, announced by Karpenter at 100 s or not.
 fn failing(count: u32, announced: bool) -> (Azure, Vec<(i64, Change)>) {
     let mut vms = BTreeMap::new();
     let mut changes = Vec::new();
@@ -65,7 +65,7 @@ fn failing(count: u32, announced: bool) -> (Azure, Vec<(i64, Change)>) {
             "Failed to register: creating VM CSE for VM: VMExtensionProvisioningError".to_owned();
         vms.insert(
             format!("aks-{name}"),
-            Vm { stands: 40, ends: Some((98, failed(50, ""))), gone: 1_000, status: 200 },
+            Vm { ready_at: 40, ends: Some((98, failed(50, ""))), deleted_at: 1_000, status: 200 },
         );
         changes.push((
             0,
@@ -80,7 +80,7 @@ fn failing(count: u32, announced: bool) -> (Azure, Vec<(i64, Change)>) {
 }
 
 #[test]
-fn two_hundred_announced_failures_are_on_their_claims_in_10_s() {
+fn two_hundred_announced_failures_are_written_in_10s() {
     let (azure, changes) = failing(200, true);
     let mut world = World::new(azure);
     run(&mut world, &changes, 300, |_, out| out);
@@ -90,18 +90,23 @@ fn two_hundred_announced_failures_are_on_their_claims_in_10_s() {
         world.writes.reads
     );
     assert_eq!(world.patched_at.len(), 200);
-    // Events ask for at most 60 reads a minute; a list shows which of the others failed, and those are read.
+    // Events request at most 60 reads a minute; a list shows which of the others failed, and those are read.
     assert!(*latest <= 110, "{latest}");
 }
 
 #[test]
-fn many_claims_at_once_are_swept_and_only_what_failed_is_read() {
+fn many_claims_are_swept_and_only_failures_are_read() {
     let (mut azure, mut changes) = failing(20, false);
     for number in 20..1_000 {
         let name = format!("default-{number}");
         azure.vms.insert(
             format!("aks-{name}"),
-            Vm { stands: 40, ends: Some((100, SUCCEEDED.into())), gone: 99_999, status: 200 },
+            Vm {
+                ready_at: 40,
+                ends: Some((100, SUCCEEDED.into())),
+                deleted_at: 99_999,
+                status: 200,
+            },
         );
         changes.push((
             0,
@@ -119,7 +124,7 @@ fn many_claims_at_once_are_swept_and_only_what_failed_is_read() {
         world.writes.reads,
         world.writes.sweeps
     );
-    let told = |reason: &str| {
+    let reported = |reason: &str| {
         world.picture()["conditions"]
             .as_object()
             .unwrap()
@@ -127,23 +132,23 @@ fn many_claims_at_once_are_swept_and_only_what_failed_is_read() {
             .filter(|c| c[1] == reason)
             .count()
     };
-    assert_eq!((told("CSESucceeded"), told("CSEFailed")), (980, 20));
+    assert_eq!((reported("CSESucceeded"), reported("CSEFailed")), (980, 20));
 }
 
 #[test]
-fn an_image_that_fails_alone_is_announced_once_on_node_class_and_pool() {
+fn failing_image_is_announced_once_on_class_and_pool() {
     let (azure, changes) = failing(12, true);
     let mut world = World::new(azure);
     for number in 0..20 {
         world.put(up(&format!("old-{number}"), true));
     }
     run(&mut world, &changes, 300, |_, out| out);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         world.events.values().filter(|event| event["reason"] == "ImageFailsBootstrap").collect();
-    assert_eq!(told.len(), 2);
-    assert!(told.iter().any(|event| event["regarding"]["kind"] == "AKSNodeClass"
+    assert_eq!(reported.len(), 2);
+    assert!(reported.iter().any(|event| event["regarding"]["kind"] == "AKSNodeClass"
         && event["regarding"]["uid"] == "class-uid"));
-    let note = told[0]["note"].as_str().unwrap();
+    let note = reported[0]["note"].as_str().unwrap();
     assert!(
         note.starts_with("Image g/i/202601.27.0: ")
             && note.contains(" failed with OutboundConnFail. Other images: 0 of 20. "),
@@ -152,7 +157,7 @@ fn an_image_that_fails_alone_is_announced_once_on_node_class_and_pool() {
 }
 
 #[test]
-fn a_refused_read_is_told_once_and_asked_rarely() {
+fn denied_read_is_reported_once_and_retried_rarely() {
     let (mut azure, changes) = failing(1, false);
     azure.vms.values_mut().for_each(|vm| (vm.status, vm.gone) = (403, 99_999));
     let mut world = World::new(azure);
@@ -161,16 +166,16 @@ fn a_refused_read_is_told_once_and_asked_rarely() {
     assert_eq!(world.writes.total(), 1);
     let shown = world.picture()["conditions"]["default-0"].clone();
     assert_eq!((&shown[0], &shown[1]), (&json!("Unknown"), &json!("CSEStatusUnavailable")));
-    // That it did not register needs no read.
+    // The missing registration needs no read.
     run(&mut world, &[], 1_500, |_, out| out);
     assert!(world.writes.reads <= 8, "{}", world.writes.reads);
     let shown = world.picture()["conditions"]["default-0"].clone();
     assert_eq!((&shown[0], &shown[1]), (&json!("False"), &json!("NodeNotRegistered")));
-    assert!(shown[2].as_str().unwrap().contains("the role Reader"), "{shown}");
+    assert!(shown[2].as_str().unwrap().contains("the Reader role"), "{shown}");
 }
 
 #[test]
-fn an_answer_that_never_comes_does_not_stop_the_looks() {
+fn missing_response_does_not_stop_reads() {
     let mut interner = mooring_controller::claim::intern::Interner::default();
     let mut state = State::new(settings(), at(0));
     state.handle(Input::Leads(true), at(0));

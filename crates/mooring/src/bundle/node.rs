@@ -23,13 +23,13 @@ pub(crate) fn collect(name: &str, cluster: &ClusterArguments) -> Result<Contents
     contents.entries.push(entry("why.json".to_owned(), "output of `mooring why`", &answer));
     for one in told {
         let path = format!("{}/extension.txt", file_name(&one.node));
-        if one.said.is_empty() {
+        if one.report_text.is_empty() {
             contents.skipped.push((path, "Azure has no message of the extension".to_owned()));
         } else {
             contents.entries.push(entry(
                 path,
                 "message of the extension, with the bootstrap report",
-                &one.said,
+                &one.report_text,
             ));
         }
     }

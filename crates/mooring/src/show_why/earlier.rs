@@ -1,15 +1,15 @@
 //! The previous attempt of a node.
 
-use mooring_controller::once::NodeTold;
+use mooring_controller::query::NodeReport;
 use serde_json::{Value, json};
 
-pub(super) fn sentence(one: &NodeTold) -> Option<String> {
+pub(super) fn sentence(one: &NodeReport) -> Option<String> {
     let failure = one.earlier.as_ref()?;
     let code = failure.code.map(|code| format!("exit code {code}, ")).unwrap_or_default();
     Some(format!("previous attempt failed ({code}{}): {}", failure.cause, failure.sentence))
 }
 
-pub(super) fn json(one: &NodeTold) -> Option<Value> {
+pub(super) fn json(one: &NodeReport) -> Option<Value> {
     let failure = one.earlier.as_ref()?;
     Some(json!({
         "code": failure.code,
@@ -21,7 +21,7 @@ pub(super) fn json(one: &NodeTold) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::once::{From, Table};
+    use mooring_controller::query::{ReportSource, Table};
     use mooring_controller::verdict::Verdict;
     use mooring_controller::verdict::condition::Reason;
     use mooring_diagnosis::{Hints, diagnose};
@@ -35,7 +35,7 @@ mod tests {
             br#"{"ExitCode": "50", "Output": "curl: (6) Could not resolve host", "Error": ""}"#;
         let found = diagnose(report, Hints::default()).remove(0);
         let source = mooring_controller::verdict::failure::Source::InstanceView;
-        let mut node = NodeTold {
+        let mut node = NodeReport {
             node: "aks-default-1".to_owned(),
             claim: None,
             pool: None,
@@ -43,12 +43,12 @@ mod tests {
             joined: Some(true),
             cse_succeeded: false,
             verdict: Verdict::plain(Reason::CseSucceeded, "The bootstrap succeeded."),
-            from: From::Node,
-            said: String::new(),
+            source: ReportSource::Node,
+            report_text: String::new(),
             earlier: Verdict::failed(&found, source).failure,
         };
         let fleet = Table::default();
-        let all = |node: &NodeTold| {
+        let all = |node: &NodeReport| {
             let nodes = std::slice::from_ref(node);
             let json = super::super::json("x", nodes, &fleet).to_string();
             [table("x", nodes, &fleet), markdown("x", nodes, &fleet), json]

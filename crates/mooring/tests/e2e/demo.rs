@@ -134,7 +134,7 @@ fn node_scenarios_pass() {
         ("healthy-boot", "The node has joined"),
         ("old-agent", "211 ERR_ORAS_PULL_NETWORK_TIMEOUT"),
         ("blocked-outbound", "50 ERR_OUTBOUND_CONN_FAIL"),
-        ("never-registers", "But no Node has joined"),
+        ("never-registers", "No Node registered"),
     ] {
         let workspace = Workspace::new();
         let shown = assert_passed(&workspace.run(&["--scenario", name]));

@@ -195,6 +195,6 @@ fn controller_runs_with_env_sh_and_stops_on_sigterm() {
     let status = wait_for("end", || controller.0.try_wait().unwrap());
     assert_eq!(status.code(), Some(0));
     let rest = reader.join().unwrap();
-    assert!(rest.contains("gave the lease back"), "{rest}");
+    assert!(rest.contains("released lease"), "{rest}");
     assert!(rest.contains("\"NodeClaim\":\"default-bad1\""), "{rest}");
 }

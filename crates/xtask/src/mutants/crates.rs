@@ -49,7 +49,7 @@ pub(super) const TABLE: [Tested; 16] = [
         name: "controller",
         files: &["crates/controller/src/**"],
         tests: &["--tests"],
-        skipped: &["scale::", "run::crashes::", "run::real::", "run::troubles::", "run::forged::"],
+        skipped: &["scale::", "run::crashes::", "run::real::", "run::failures::", "run::forged::"],
     },
     Tested { name: "demo", files: &["crates/demo/src/**"], tests: &["--lib"], skipped: &[] },
     Tested {

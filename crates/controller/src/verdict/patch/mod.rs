@@ -1,10 +1,10 @@
-//! From a verdict to the smallest safe change of a NodeClaim's status, or to none.
+//! The smallest safe patch of a NodeClaim's status for a verdict, if one is needed.
 //!
-//! Karpenter replaces the whole list of conditions by merge patches, and the older schema lets a
-//! forced apply wipe it, so ours is changed by a JSON Patch that can touch nothing else: every patch
-//! tests the uid; one that replaces tests the type at its index; one that adds tests the object's
-//! version, since on the older schema a second append would give two conditions of one type, and
-//! making a missing parent would replace one that has just appeared.
+//! Karpenter replaces the whole list of conditions by merge patches, and the older schema lets a forced apply
+//! wipe it, so the condition is changed by a JSON Patch that can change nothing else: every patch tests the
+//! uid; one that replaces tests the type at its index; one that adds tests the object's version, since on the
+//! older schema a second append would give two conditions of one type, and creating a missing parent would
+//! replace one that has just appeared.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -12,10 +12,9 @@ use serde_json::{Value, json};
 use crate::claim::{Claim, Shape};
 use crate::verdict::condition::Reason;
 
-/// A change to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Patch {
-    /// The body, of type `application/json-patch+json`, for `nodeclaims/{name}/status`.
+    /// Body of type `application/json-patch+json`, for `nodeclaims/{name}/status`.
     pub body: Value,
     pub kind: Kind,
 }
@@ -24,75 +23,72 @@ pub struct Patch {
 pub enum Kind {
     /// The verdict has not been on the object.
     Verdict,
-    /// It was, and somebody's write dropped or changed it.
+    /// Another writer dropped or changed the condition.
     Reassert,
 }
 
-/// What is to stand on the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted<'a> {
-    /// The reason; it fixes the status.
+pub struct DesiredCondition<'a> {
     pub reason: Reason,
     pub message: &'a str,
 }
 
-/// What the API server made of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum PatchResult {
     Written,
-    /// The object has moved on (409, or 422 for a test that failed): read it again, then decide again.
+    /// The object has changed (409, or 422 for a failed test): read it again, then decide again.
     Reread,
-    /// The object is gone (404): there is nothing left to do.
+    /// The object was deleted (404).
     Gone,
-    /// Not allowed (401, 403): say so, and try again much later.
-    Refused,
-    /// Anything else, and no answer at all: try again later. The write may have happened; the next
-    /// decision is made from the object, so it cannot be doubled.
+    /// Access denied (401, 403): log it, and retry much later.
+    Denied,
+    /// Other statuses, and no response: retry later. The write may have happened; the next decision is made
+    /// from the object, so it cannot be duplicated.
     Retry,
 }
 
-impl Answer {
-    /// From the response's status; none if there was no response.
+impl PatchResult {
+    /// Converts the status of a response; none without a response.
     #[must_use]
     pub fn of(status: Option<u16>) -> Self {
         match status {
             Some(200..=299) => Self::Written,
             Some(409 | 422) => Self::Reread,
             Some(404) => Self::Gone,
-            Some(401 | 403) => Self::Refused,
+            Some(401 | 403) => Self::Denied,
             _ => Self::Retry,
         }
     }
 }
 
-/// Whether the object already says it. Only status, reason and message count: Karpenter itself
-/// changes `observedGeneration` of every condition while it deletes a claim.
-pub fn is_there(claim: &Claim, wanted: Wanted<'_>) -> bool {
+/// Returns true if the object has the condition. Only status, reason and message count: Karpenter changes
+/// `observedGeneration` of every condition while it deletes a NodeClaim.
+pub fn has_condition(claim: &Claim, desired: DesiredCondition<'_>) -> bool {
     claim.condition.as_ref().is_some_and(|is| {
-        is.status == wanted.reason.status()
-            && &*is.reason == wanted.reason.as_str()
-            && &*is.message == wanted.message
+        is.status == desired.reason.status()
+            && &*is.reason == desired.reason.as_str()
+            && &*is.message == desired.message
     })
 }
 
-/// The patch that makes the object say it; none if it does.
+/// Returns the patch that sets the condition; none if it is set.
 pub fn patch(
     claim: &Claim,
     condition_type: &str,
-    wanted: Wanted<'_>,
+    desired: DesiredCondition<'_>,
     now: Timestamp,
 ) -> Option<Value> {
-    if is_there(claim, wanted) {
+    if has_condition(claim, desired) {
         return None;
     }
     let mut steps = vec![json!({"op": "test", "path": "/metadata/uid", "value": &*claim.uid})];
-    let status = wanted.reason.status();
+    let status = desired.reason.status();
     let condition = |since: Timestamp| {
         json!({
             "type": condition_type,
             "status": status.as_str(),
-            "reason": wanted.reason.as_str(),
-            "message": wanted.message,
+            "reason": desired.reason.as_str(),
+            "message": desired.message,
             "lastTransitionTime": rfc3339(since),
             "observedGeneration": claim.generation,
         })
@@ -114,7 +110,7 @@ pub fn patch(
     Some(Value::Array(steps))
 }
 
-/// Whole seconds, as Kubernetes writes times.
+/// Formats whole seconds, as Kubernetes does.
 pub fn rfc3339(at: Timestamp) -> String {
     format!("{at:.0}")
 }

@@ -28,21 +28,21 @@ fn now() -> Timestamp {
     "2026-11-15T08:05:00.75Z".parse().unwrap()
 }
 
-const FAILED: Wanted<'_> = Wanted { reason: Reason::CseFailed, message: "m" };
+const FAILED: DesiredCondition<'_> = DesiredCondition { reason: Reason::CseFailed, message: "m" };
 
 fn condition(since: &str) -> Value {
     json!({"type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "m",
            "lastTransitionTime": since, "observedGeneration": 2})
 }
 
-fn made(claim: &Claim) -> Value {
+fn patched(claim: &Claim) -> Value {
     patch(claim, "CSEProvisioned", FAILED, now()).unwrap()
 }
 
 #[test]
-fn a_missing_condition_is_appended_to_this_very_version() {
+fn missing_condition_is_appended_to_the_same_version() {
     assert_eq!(
-        made(&claim()),
+        patched(&claim()),
         json!([
             {"op": "test", "path": "/metadata/uid", "value": "u"},
             {"op": "test", "path": "/metadata/resourceVersion", "value": "7"},
@@ -52,21 +52,21 @@ fn a_missing_condition_is_appended_to_this_very_version() {
 }
 
 #[test]
-fn missing_parents_are_made_without_replacing_any() {
+fn missing_parents_are_created_without_replacing_any() {
     for (shape, path, value) in [
         (Shape::NoConditions, "/status/conditions", json!([condition("2026-11-15T08:05:00Z")])),
         (Shape::NoStatus, "/status", json!({"conditions": [condition("2026-11-15T08:05:00Z")]})),
     ] {
-        let made = made(&Claim { shape, ..claim() });
-        assert_eq!(made[1]["path"], "/metadata/resourceVersion");
-        assert_eq!(made[2], json!({"op": "add", "path": path, "value": value}));
+        let patched = patched(&Claim { shape, ..claim() });
+        assert_eq!(patched[1]["path"], "/metadata/resourceVersion");
+        assert_eq!(patched[2], json!({"op": "add", "path": path, "value": value}));
     }
 }
 
 #[test]
-fn a_condition_is_replaced_where_its_type_stands() {
+fn condition_is_replaced_at_its_index() {
     assert_eq!(
-        made(&with("CSERunning", Status::Unknown, "")),
+        patched(&with("CSERunning", Status::Unknown, "")),
         json!([
             {"op": "test", "path": "/metadata/uid", "value": "u"},
             {"op": "test", "path": "/status/conditions/1/type", "value": "CSEProvisioned"},
@@ -76,13 +76,13 @@ fn a_condition_is_replaced_where_its_type_stands() {
 }
 
 #[test]
-fn the_time_of_transition_moves_only_with_the_status() {
-    let made = made(&with("CSEFailed", Status::False, "older words"));
-    assert_eq!(made[2]["value"]["lastTransitionTime"], "2026-11-15T08:01:00Z");
+fn transition_time_changes_only_with_the_status() {
+    let patched = patched(&with("CSEFailed", Status::False, "older words"));
+    assert_eq!(patched[2]["value"]["lastTransitionTime"], "2026-11-15T08:01:00Z");
 }
 
 #[test]
-fn what_stands_there_is_not_written_again() {
+fn existing_condition_is_not_written_again() {
     assert_eq!(
         patch(&with("CSEFailed", Status::False, "m"), "CSEProvisioned", FAILED, now()),
         None
@@ -97,17 +97,17 @@ fn what_stands_there_is_not_written_again() {
 }
 
 #[test]
-fn every_answer_of_the_api_server_has_a_consequence() {
-    for (status, answer) in [
-        (Some(200), Answer::Written),
-        (Some(409), Answer::Reread),
-        (Some(422), Answer::Reread),
-        (Some(404), Answer::Gone),
-        (Some(403), Answer::Refused),
-        (Some(429), Answer::Retry),
-        (Some(500), Answer::Retry),
-        (None, Answer::Retry),
+fn patch_status_codes_are_mapped_to_results() {
+    for (status, result) in [
+        (Some(200), PatchResult::Written),
+        (Some(409), PatchResult::Reread),
+        (Some(422), PatchResult::Reread),
+        (Some(404), PatchResult::Gone),
+        (Some(403), PatchResult::Denied),
+        (Some(429), PatchResult::Retry),
+        (Some(500), PatchResult::Retry),
+        (None, PatchResult::Retry),
     ] {
-        assert_eq!(Answer::of(status), answer, "{status:?}");
+        assert_eq!(PatchResult::of(status), result, "{status:?}");
     }
 }

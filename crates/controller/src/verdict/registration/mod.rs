@@ -1,46 +1,44 @@
-//! Why a node did not register: the finest cause that Azure and the cluster prove.
+//! Causes of a node that did not register: the most specific one that Azure and the cluster prove.
 //!
-//! Karpenter gives a NodeClaim up 15 minutes after its condition `Registered` changed last, which at first is its creation.
-//! Whether it did, or should have, is a matter of the clock alone; what the cause is, of what was seen of the VM, of the
-//! Node and of the certificate signing request. What was not seen is unknown, and never a cause.
+//! Karpenter gives up on a NodeClaim 15 minutes after its condition `Registered` changed last, which at first
+//! is its creation. That it did, or should have, is decided by the clock alone; the cause by the observed VM,
+//! Node and certificate signing request. State that was not observed is unknown, and never a cause.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
 use crate::claim::mode::Mode;
-use crate::observation::{Agent, Cse, Power, VmSeen};
+use crate::observation::{Agent, Cse, Power, VmStatus};
 use crate::verdict::condition::Reason;
 use crate::verdict::failure::{Failure, Source};
 use crate::verdict::time::seconds;
 
-/// A NodeClaim deleted after this long without a node was given up.
+/// Age of an unregistered NodeClaim from which its deletion means that Karpenter gave up.
 const GIVEN_UP_AFTER: i64 = 14 * 60 + 30;
-/// One that is still there after this long should have been given up: Karpenter acts within seconds.
+/// Age from which a NodeClaim should have been deleted: Karpenter acts within seconds.
 pub const OVERDUE_AFTER: i64 = 16 * 60;
-/// Karpenter does not act on a NodeClaim that is still there after this long.
+/// Age of a NodeClaim from which Karpenter is considered idle.
 pub const IDLE_AFTER: i64 = 20 * 60;
 
-/// Time that a node may take to register after its CSE succeeded.
-pub const REGISTRATION_LIMIT: SignedDuration = SignedDuration::from_mins(5);
+pub const REGISTRATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
-/// How a NodeClaim that has not registered has come to its end.
+/// An unregistered NodeClaim past its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overdue {
-    /// Minutes that it was waited for, from its creation or from the success of its CSE.
+    /// Minutes since its creation or since the success of its CSE.
     pub minutes: i64,
-    /// It is still there, although Karpenter should have deleted it.
+    /// It still exists, although Karpenter should have deleted it.
     pub is_alive: bool,
-    /// So long that Karpenter does not act.
     pub is_idle: bool,
     pub cse_succeeded: bool,
 }
 
-/// Whether a NodeClaim ended unregistered, or should have. `gone` is when its object was removed.
-pub fn overdue(claim: &Claim, gone: Option<Timestamp>, now: Timestamp) -> Option<Overdue> {
+/// Returns how a NodeClaim ended unregistered, or should have. `deleted_at` is the time of its object's removal.
+pub fn overdue(claim: &Claim, deleted_at: Option<Timestamp>, now: Timestamp) -> Option<Overdue> {
     if claim.registered.is_some() {
         return None;
     }
-    let ended = claim.deleted.or(gone);
+    let ended = claim.deleted.or(deleted_at);
     let waited = seconds(claim.unregistered_since, ended.unwrap_or(now));
     let limit = if ended.is_some() { GIVEN_UP_AFTER } else { OVERDUE_AFTER };
     (waited >= limit).then_some(Overdue {
@@ -51,51 +49,48 @@ pub fn overdue(claim: &Claim, gone: Option<Timestamp>, now: Timestamp) -> Option
     })
 }
 
-/// The same for a NodeClaim whose CSE succeeded: `patience` after that, its node should have registered.
+/// Returns the same for a NodeClaim whose CSE succeeded `timeout` ago.
 pub fn overdue_after_success(
     claim: &Claim,
-    gone: Option<Timestamp>,
-    patience: SignedDuration,
+    deleted_at: Option<Timestamp>,
+    timeout: SignedDuration,
     now: Timestamp,
 ) -> Option<Overdue> {
-    let ended = claim.registered.or(claim.deleted).or(gone).is_some();
-    let due = due_after_success(claim, patience).filter(|due| !ended && *due <= now);
+    let ended = claim.registered.or(claim.deleted).or(deleted_at).is_some();
+    let due = due_after_success(claim, timeout).filter(|due| !ended && *due <= now);
     let early = due.map(|_| Overdue {
-        minutes: patience.as_mins(),
+        minutes: timeout.as_mins(),
         is_alive: true,
         is_idle: false,
         cse_succeeded: true,
     });
-    let late = overdue(claim, gone, now).map(|late| Overdue { cse_succeeded: true, ..late });
+    let late = overdue(claim, deleted_at, now).map(|late| Overdue { cse_succeeded: true, ..late });
     late.or(early)
 }
 
-/// Returns the time at which the node of a NodeClaim should have registered, by the condition on it.
-pub fn due_after_success(claim: &Claim, patience: SignedDuration) -> Option<Timestamp> {
+/// Returns the time at which the node of a NodeClaim should have registered, by its condition.
+pub fn due_after_success(claim: &Claim, timeout: SignedDuration) -> Option<Timestamp> {
     let condition = claim.condition.as_ref()?;
     match Reason::parse(&condition.reason)? {
         Reason::CseSucceeded => {
-            Some(condition.since.saturating_add(patience).unwrap_or(Timestamp::MAX))
+            Some(condition.since.saturating_add(timeout).unwrap_or(Timestamp::MAX))
         }
         Reason::NodeNotRegistered => Some(condition.since),
         _ => None,
     }
 }
 
-/// What was seen of a VM last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VmState {
     pub power: Power,
     pub agent: Agent,
-    /// Whether it has no bootstrap extension although it is ready for one.
     pub lacks_extension: bool,
-    /// Whether its bootstrap extension has not ended.
     pub runs_extension: bool,
 }
 
 impl VmState {
     #[must_use]
-    pub fn of(vm: &VmSeen) -> Self {
+    pub fn of(vm: &VmStatus) -> Self {
         let cse = vm.cse();
         Self {
             power: vm.power,
@@ -108,42 +103,37 @@ impl VmState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AzureState {
-    /// Nothing: the VM was gone, or Azure did not answer.
+    /// The VM was deleted, or Azure did not respond.
     Unknown,
-    /// Azure does not let us read it.
-    Refused,
+    Denied,
     Vm(VmState),
 }
 
 impl AzureState {
-    /// What was seen of the VM last, and whether the last read was refused.
     #[must_use]
-    pub fn of(vm: Option<VmState>, refused: bool) -> Self {
+    pub fn of(vm: Option<VmState>, denied: bool) -> Self {
         match vm {
             Some(vm) => Self::Vm(vm),
-            None if refused => Self::Refused,
+            None if denied => Self::Denied,
             None => Self::Unknown,
         }
     }
 }
 
-/// What the cluster shows of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClusterState {
-    /// The Node of the VM's name.
     pub node: NodeState,
-    /// The kubelet's certificate signing request.
     pub request: RequestState,
 }
 
-/// The Node of the VM's name.
+/// The Node with the name of the VM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeState {
     /// Nodes could not be listed.
     #[default]
     Unknown,
     Absent,
-    /// It has no provider id, by which Karpenter would find it.
+    /// Karpenter finds a Node by its providerID.
     NoProviderId,
     NotReady,
     Ready,
@@ -155,7 +145,7 @@ pub enum RequestState {
     /// Requests could not be listed.
     #[default]
     Unknown,
-    /// There is none. With secure TLS bootstrapping, there never is.
+    /// Always the case with secure TLS bootstrapping.
     Absent,
     Pending,
     Denied,
@@ -164,37 +154,28 @@ pub enum RequestState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The VM does not run.
     VmNotRunning,
-    /// The VM runs, and its agent does not report.
     AgentSilent,
-    /// Karpenter was to create the bootstrap extension, and did not.
     ExtensionNotCreated,
-    /// The bootstrap extension has not ended.
     ExtensionRunning,
     /// The VM runs, its agent reports, and the kubelet has not requested a certificate.
     NoRequest,
-    /// The same, where requests or Nodes cannot be listed.
+    /// The same, if requests or Nodes cannot be listed.
     NoNode,
-    /// The kubelet's request is not decided on.
     RequestPending,
-    /// The kubelet's request is denied.
     RequestDenied,
-    /// The kubelet has a certificate, and there is no Node.
+    /// The kubelet has a certificate, but no Node exists.
     NoNodeAfterRequest,
     NodeWithoutProviderId,
-    /// The Node never became ready.
     NodeNeverReady,
-    /// The Node is ready, and Karpenter did not match it.
+    /// The Node is Ready, and Karpenter did not match it.
     NodeNotMatched,
-    /// Azure does not let us read the VM.
     ReadRefused,
-    /// Nothing was seen of the VM.
     NothingSeen,
 }
 
 impl Cause {
-    /// The finest cause that is proven.
+    /// Returns the most specific proven cause.
     #[must_use]
     pub fn of(mode: Option<Mode>, azure: AzureState, cluster: ClusterState) -> Self {
         match (cluster.node, cluster.request) {
@@ -208,7 +189,7 @@ impl Cause {
         }
         let vm = match azure {
             AzureState::Vm(vm) => vm,
-            AzureState::Refused => return Self::ReadRefused,
+            AzureState::Denied => return Self::ReadRefused,
             AzureState::Unknown => return Self::NothingSeen,
         };
         match (vm.power, vm.agent) {
@@ -226,7 +207,6 @@ impl Cause {
         }
     }
 
-    /// The word, for records and metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::VmNotRunning => "VMNotRunning",
@@ -246,8 +226,8 @@ impl Cause {
         }
     }
 
-    /// Whether the image can be to blame. A restart of Karpenter, and a Node that Karpenter did not match, are not the
-    /// image's.
+    /// Returns true if the image can be the cause. A restart of Karpenter, and a Node that Karpenter did not
+    /// match, are not caused by the image.
     pub fn can_be_image(cause: &str) -> bool {
         cause != Self::ExtensionNotCreated.as_str() && cause != Self::NodeNotMatched.as_str()
     }
@@ -255,8 +235,8 @@ impl Cause {
     fn clause(self, cse_succeeded: bool) -> &'static str {
         match self {
             Self::NoRequest if cse_succeeded => {
-                "the VM is running and its agent is ready, but there is no Node and no CertificateSigningRequest of its kubelet \
-                 (with secure TLS bootstrapping there never is one): kubelet did not start or cannot reach the API server"
+                "the VM is running and its agent is ready, but no Node and no CertificateSigningRequest of its kubelet exist \
+                 (with secure TLS bootstrapping, none ever does): kubelet did not start or cannot reach the API server"
             }
             Self::VmNotRunning => "the VM is not running",
             Self::AgentSilent => "the VM is running, but its Azure VM agent does not report",
@@ -264,32 +244,30 @@ impl Cause {
                 "Karpenter created the VM but not the CSE extension that sets it up, as happens when Karpenter restarts in \
                  between"
             }
-            Self::ExtensionRunning => "the CSE extension has not ended",
+            Self::ExtensionRunning => "the CSE extension has not finished",
             Self::NoRequest => {
-                "the VM is running and its agent is ready, but there is no Node and no CertificateSigningRequest of its kubelet \
-                 (with secure TLS bootstrapping there never is one): the bootstrap failed, or kubelet did not start or cannot \
+                "the VM is running and its agent is ready, but no Node and no CertificateSigningRequest of its kubelet exist \
+                 (with secure TLS bootstrapping, none ever does): the bootstrap failed, or kubelet did not start or cannot \
                  reach the API server"
             }
             Self::NoNode => {
-                "the VM is running and its agent is ready, but no Node was seen, and whether its kubelet requested a \
-                 certificate is unknown"
+                "the VM is running and its agent is ready, but no Node was observed, and it is unknown if its kubelet requested a \
+                 certificate"
             }
             Self::RequestPending => "the CertificateSigningRequest of its kubelet is pending",
             Self::RequestDenied => "the CertificateSigningRequest of its kubelet was denied",
             Self::NoNodeAfterRequest => "its kubelet has a certificate but has not created a Node",
             Self::NodeWithoutProviderId => {
-                "its Node has no providerID, so Karpenter does not find it"
+                "its Node has no providerID, so Karpenter cannot find it"
             }
             Self::NodeNeverReady => "its Node has not become Ready",
             Self::NodeNotMatched => "its Node is Ready, but Karpenter has not matched it",
-            Self::ReadRefused => {
-                "no Node was seen, and Azure does not let the controller read the VM"
-            }
-            Self::NothingSeen => "no Node was seen, and nothing was seen of its VM",
+            Self::ReadRefused => "no Node was observed, and access to the VM was denied",
+            Self::NothingSeen => "neither a Node nor the VM was observed",
         }
     }
 
-    /// The next step, without its full stop.
+    /// Returns the next step, without its full stop.
     fn action(self, node: &str, claim: &str, cse_succeeded: bool) -> String {
         match self {
             Self::NoRequest | Self::NoNode | Self::NothingSeen if cse_succeeded => {
@@ -310,20 +288,20 @@ impl Cause {
                     .to_owned()
             }
             Self::NoRequest | Self::NoNode | Self::NothingSeen => format!(
-                "Read the node's own report while its VM is there, or that of the next NodeClaim of this NodePool: `mooring why {claim} --run-command`"
+                "Read the report on the node while its VM exists, or on the node of the next NodeClaim of this NodePool: `mooring why {claim} --run-command`"
             ),
             Self::ReadRefused => {
-                "Give the controller's identity the role Reader on the node resource group"
+                "Assign the Reader role on the node resource group to the controller identity"
                     .to_owned()
             }
             Self::RequestPending | Self::RequestDenied => {
-                "Check who approves kubelet certificates: `kubectl get csr`".to_owned()
+                "Check the approver of kubelet certificates: `kubectl get csr`".to_owned()
             }
             Self::NoNodeAfterRequest => {
-                "Read kubelet's log: `journalctl -u kubelet` on the node".to_owned()
+                "Read the kubelet log: `journalctl -u kubelet` on the node".to_owned()
             }
             Self::NodeWithoutProviderId => format!(
-                "Check cloud-node-manager, and delete the Node: `kubectl delete node {node}`; while it is there, a restarted Karpenter provisions nothing"
+                "Check cloud-node-manager, and delete the Node: `kubectl delete node {node}`; while it exists, a restarted Karpenter provisions nothing"
             ),
             Self::NodeNeverReady => {
                 format!("Read the Node's conditions: `kubectl describe node {node}`")
@@ -343,7 +321,6 @@ impl Cause {
     }
 }
 
-/// The failure of a node that did not register.
 pub fn failure(claim: &Claim, cause: Cause, overdue: Overdue) -> Failure {
     let (node, name) = (claim.node_name(), claim.name.to_string());
     let Overdue { minutes, cse_succeeded, .. } = overdue;
@@ -353,7 +330,7 @@ pub fn failure(claim: &Claim, cause: Cause, overdue: Overdue) -> Failure {
         name: None,
         effective: None,
         cause: cause.as_str().to_owned(),
-        sentence: format!("{succeeded}{}, after {minutes} minutes", cause.clause(cse_succeeded)),
+        sentence: format!("{succeeded}{}, after {minutes}m", cause.clause(cse_succeeded)),
         action: cause.action(&node, &name, cse_succeeded),
         owner: "operator",
         confidence: cause.confidence(),

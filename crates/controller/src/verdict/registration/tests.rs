@@ -10,7 +10,7 @@ const VM: VmState = VmState {
 };
 
 #[test]
-fn the_finest_cause_that_is_proven_is_the_cause() {
+fn most_specific_proven_cause_is_chosen() {
     use NodeState as Node;
     use RequestState as Request;
     let stopped = VmState { power: Power::Stopped, ..VM };
@@ -51,9 +51,9 @@ fn the_finest_cause_that_is_proven_is_the_cause() {
 }
 
 #[test]
-fn a_vm_that_azure_does_not_show_is_named_as_that() {
-    let cause = |vm, refused| {
-        let azure = AzureState::of(vm, refused);
+fn unreadable_vm_has_its_own_cause() {
+    let cause = |vm, denied| {
+        let azure = AzureState::of(vm, denied);
         Cause::of(None, azure, ClusterState::default()).as_str()
     };
     assert_eq!((cause(None, true), cause(None, false)), ("ReadRefused", "NoEvidence"));
@@ -74,10 +74,10 @@ fn claim(registered: &str, since: &str, deleted: Option<&str>) -> Claim {
 }
 
 #[test]
-fn only_the_clock_decides_who_is_overdue() {
+fn overdue_is_decided_by_the_clock_alone() {
     let created = "2026-11-15T08:00:00Z";
     for (registered, since, deleted, now, expected) in [
-        // Deleted by a person, by the time limit, and by a Karpenter that is a little early.
+        // Deleted by a user, by the time limit, and by a Karpenter that is a little early.
         ("Unknown", created, Some("2026-11-15T08:03:00Z"), "2026-11-15T08:03:01Z", None),
         (
             "Unknown",
@@ -94,11 +94,11 @@ fn only_the_clock_decides_who_is_overdue() {
             Some((15, false, false)),
         ),
         ("Unknown", created, Some("2026-11-15T08:14:29Z"), "2026-11-15T09:15:01Z", None),
-        // Alive.
+        // Existing.
         ("Unknown", created, None, "2026-11-15T08:15:59Z", None),
         ("Unknown", created, None, "2026-11-15T08:16:00Z", Some((16, true, false))),
         ("Unknown", created, None, "2026-11-15T08:20:00Z", Some((20, true, true))),
-        // Registered, however late.
+        // Registered, regardless of the delay.
         (
             "True",
             "2026-11-15T08:14:59Z",
@@ -128,7 +128,7 @@ fn only_the_clock_decides_who_is_overdue() {
         let found = found.map(|found| (found.minutes, found.is_alive, found.is_idle));
         assert_eq!(found, expected, "{registered} since {since}, deleted {deleted:?}, at {now}");
     }
-    let vanished = "2026-11-15T08:15:03Z".parse().unwrap();
-    let found = overdue(&claim("Unknown", created, None), Some(vanished), vanished);
+    let placeholder = "2026-11-15T08:15:03Z".parse().unwrap();
+    let found = overdue(&claim("Unknown", created, None), Some(placeholder), placeholder);
     assert!(found.is_some_and(|found| !found.is_alive), "an object that was removed was given up");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::run::cluster::{CLAIMS, Cluster};
 use crate::run::modes::Provisioning;
-use crate::run::registering::{started, why};
+use crate::run::registration::{started, why};
 
 const WITH_CSE: [Provisioning; 2] = [Provisioning::Extension, Provisioning::Machine];
 
@@ -21,7 +21,7 @@ fn reasons(cluster: &Cluster) -> Vec<(String, String)> {
     record.entries().map(|entry| (entry.reason.clone(), entry.cause.clone())).collect()
 }
 
-/// The kinds of the objects with an event about it.
+/// Returns the kinds of objects with such an event.
 fn reported(cluster: &Cluster) -> Vec<String> {
     let events = cluster.events().into_iter();
     events.filter(|event| event.2 == "NodeNotRegistered").map(|event| event.0).collect()
@@ -48,7 +48,7 @@ fn join(cluster: &Cluster, claim: &str, ready: &str) {
     set_ready(cluster, claim, ready);
 }
 
-/// Registers a NodeClaim's node, as Karpenter would.
+/// Registers the node of a NodeClaim, as Karpenter would.
 fn register(cluster: &Cluster, claim: &str) {
     cluster.shell.with(|world, now| {
         world.stop_karpenter();
@@ -75,7 +75,7 @@ fn set_ready(cluster: &Cluster, claim: &str, ready: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_finest_cause_is_reported_five_minutes_after_the_success() {
+async fn cause_is_reported_five_minutes_after_the_success() {
     for how in WITH_CSE {
         for (cse, cause, words) in [
             (idle(), "NoCSR", "kubelet did not start or cannot reach the API server"),
@@ -87,20 +87,20 @@ async fn the_finest_cause_is_reported_five_minutes_after_the_success() {
                 "kubectl delete node aks-",
             ),
         ] {
-            let (cluster, replica) = started(how.going(cse)).await;
+            let (cluster, replica) = started(how.with_cse(cse)).await;
             cluster.claim("default-x1");
             cluster.pass(10 * 60).await;
             assert_eq!(reasons(&cluster), [entry(cause)], "{how:?}");
-            let (status, reason, message) = cluster.told("default-x1");
+            let (status, reason, message) = cluster.condition_of("default-x1");
             assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
             assert!(message.contains("CSE succeeded; "), "{message}");
             assert!(message.contains(words), "{cause}: {message}");
             assert!(!message.contains("the bootstrap failed"), "{message}");
             assert_eq!(reported(&cluster), ["NodeClaim", "NodePool"]);
-            let told = why(&cluster, "default-x1").await;
-            assert_eq!(told.verdict.failure.as_ref().unwrap().cause, cause, "{how:?}");
-            assert!(told.is_failed() && told.cse_succeeded, "{how:?}");
-            let next = told.next("default-x1").unwrap();
+            let report = why(&cluster, "default-x1").await;
+            assert_eq!(report.verdict.failure.as_ref().unwrap().cause, cause, "{how:?}");
+            assert!(report.is_failed() && report.cse_succeeded, "{how:?}");
+            let next = report.next("default-x1").unwrap();
             assert!(next.contains("journalctl -u kubelet"), "{next}");
             cluster.pass(10 * 60).await;
             assert_eq!(reasons(&cluster), [entry(cause)], "once");
@@ -116,25 +116,25 @@ async fn the_finest_cause_is_reported_five_minutes_after_the_success() {
     }
 }
 
-/// Karpenter gives a node up 15 minutes after its creation, whenever its CSE succeeded.
+/// Karpenter gives up on a node 15 minutes after its creation, regardless of the success of CSE.
 #[tokio::test(start_paused = true)]
-async fn a_late_success_does_not_hide_a_node_given_up() {
+async fn late_success_does_not_hide_a_registration_timeout() {
     for how in WITH_CSE {
         let cse = Cse { seconds: Some(12 * 60), ..idle() };
-        let (cluster, replica) = started(how.going(cse)).await;
+        let (cluster, replica) = started(how.with_cse(cse)).await;
         cluster.claim("default-x1");
         cluster.pass(17 * 60).await;
         assert_eq!(reasons(&cluster), [entry("NoCSR")], "{how:?}");
-        let (_, reason, message) = cluster.told("default-x1");
+        let (_, reason, message) = cluster.condition_of("default-x1");
         assert_eq!(reason, "NodeNotRegistered", "{message}");
-        assert!(message.contains("CSE succeeded; ") && message.contains("after 15 minutes"));
+        assert!(message.contains("CSE succeeded; ") && message.contains("after 15m"));
         replica.stop().await;
     }
 }
 
-/// A node that did not register is not one that came up.
+/// An unregistered node has not joined.
 #[tokio::test(start_paused = true)]
-async fn an_image_whose_nodes_do_not_register_is_blamed_for_all_of_them() {
+async fn image_is_blamed_for_all_unregistered_nodes() {
     let bad = "202602.10.0";
     let options = Options {
         mode: Mode::Vm,
@@ -157,13 +157,13 @@ async fn an_image_whose_nodes_do_not_register_is_blamed_for_all_of_them() {
     replica.stop().await;
 }
 
-/// A person's deletion is not a node that was given up.
+/// A deletion by a user is not a timeout of Karpenter.
 #[tokio::test(start_paused = true)]
-async fn a_nodeclaim_deleted_soon_after_the_success_is_not_reported() {
-    let (cluster, replica) = started(Provisioning::Extension.going(idle())).await;
+async fn nodeclaim_deleted_soon_after_success_is_not_reported() {
+    let (cluster, replica) = started(Provisioning::Extension.with_cse(idle())).await;
     cluster.claim("default-x1");
     cluster.pass(4 * 60).await;
-    assert_eq!(cluster.told("default-x1").1, "CSESucceeded");
+    assert_eq!(cluster.condition_of("default-x1").1, "CSESucceeded");
     let reads = replica.requests();
     cluster.shell.with(|world, now| {
         world.kubernetes_mut().delete(CLAIMS, &Key::new(None, "default-x1"), now).unwrap();
@@ -175,14 +175,14 @@ async fn a_nodeclaim_deleted_soon_after_the_success_is_not_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_registers_after_it_was_reported_is_up() {
-    let (cluster, replica) = started(Provisioning::Extension.going(idle())).await;
+async fn node_that_registers_after_its_report_has_joined() {
+    let (cluster, replica) = started(Provisioning::Extension.with_cse(idle())).await;
     cluster.claim("default-x1");
     cluster.pass(9 * 60).await;
-    assert_eq!(cluster.told("default-x1").1, "NodeNotRegistered");
+    assert_eq!(cluster.condition_of("default-x1").1, "NodeNotRegistered");
     register(&cluster, "default-x1");
     cluster.pass(3 * 60).await;
-    let (status, reason, message) = cluster.told("default-x1");
+    let (status, reason, message) = cluster.condition_of("default-x1");
     assert_eq!((&*status, &*reason), ("True", "CSESucceeded"), "{message}");
     assert_eq!(reasons(&cluster), [entry("NoCSR")], "what was recorded stays");
     replica.stop().await;
@@ -190,29 +190,29 @@ async fn a_node_that_registers_after_it_was_reported_is_up() {
 
 /// Only Karpenter has not noticed a Node that is Ready, so nothing is reported while it may.
 #[tokio::test(start_paused = true)]
-async fn a_ready_node_is_waited_for() {
-    let (cluster, replica) = started(Provisioning::Extension.going(idle())).await;
+async fn ready_node_is_not_reported() {
+    let (cluster, replica) = started(Provisioning::Extension.with_cse(idle())).await;
     cluster.claim("default-x1");
     cluster.pass(3 * 60).await;
     cluster.shell.with(|world, _| world.stop_karpenter());
     join(&cluster, "default-x1", "True");
     cluster.pass(8 * 60).await;
     assert_eq!((reasons(&cluster).len(), cluster.events().len()), (0, 0));
-    assert_eq!(cluster.told("default-x1").1, "CSESucceeded");
+    assert_eq!(cluster.condition_of("default-x1").1, "CSESucceeded");
     set_ready(&cluster, "default-x1", "False");
     cluster.pass(6 * 60).await;
     assert_eq!(reasons(&cluster), [entry("NodeNeverReady")]);
     replica.stop().await;
 }
 
-/// Azure does not respond when the node is overdue: what the cluster shows is reported without it.
+/// Azure does not respond when the node is overdue: the state of the cluster is reported without it.
 #[tokio::test(start_paused = true)]
-async fn the_cluster_is_reported_when_azure_does_not_respond() {
+async fn cluster_state_is_reported_without_azure() {
     let cse = Cse { join: Join::CsrDenied, ..Cse::default() };
-    let (cluster, replica) = started(Provisioning::Extension.going(cse)).await;
+    let (cluster, replica) = started(Provisioning::Extension.with_cse(cse)).await;
     cluster.claim("default-x1");
     cluster.pass(4 * 60).await;
-    assert_eq!(cluster.told("default-x1").1, "CSESucceeded");
+    assert_eq!(cluster.condition_of("default-x1").1, "CSESucceeded");
     let rule = json!({"when": {"path": "*"}, "then": {"status": {"status": 503}}});
     let rule = serde_json::from_value(rule).unwrap();
     cluster.shell.with(|world, now| world.azure_mut().add_fault(rule, now));

@@ -1,21 +1,24 @@
-//! Azure in the same process, for the client of Azure.
+//! Simulated Azure in the same process.
 
 use std::sync::Arc;
 
 use mooring_arm::{Budget, Client, Cloud, Settings};
 use mooring_controller::Scope;
-use mooring_controller::schedule::share;
+use mooring_controller::schedule::rate_limit;
 use mooring_simulator::azure::Options;
 use mooring_simulator::cluster::Shell;
 use mooring_testbed::InProcessAzure;
 
-/// A client within the controller's own share.
+/// Returns a client with the controller's limits.
 pub(crate) fn client(shell: &Shell) -> Client {
     let cloud = Cloud::new(Settings::default()).unwrap();
-    Client::new(cloud, Arc::new(InProcessAzure::of(shell)), Budget::new(share::ours()))
+    Client::new(
+        cloud,
+        Arc::new(InProcessAzure::of(shell)),
+        Budget::new(rate_limit::controller_limits()),
+    )
 }
 
-/// All that the controller may read.
 pub(crate) fn scope(options: &Options) -> Scope {
     Scope {
         subscription: options.subscription.clone(),

@@ -1,4 +1,4 @@
-//! A world, the controller's replicas in it, and what was seen of them.
+//! A simulated cluster, replicas of the controller, and their observed effects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,23 +27,22 @@ pub(crate) const NAMESPACE: &str = "mooring-system";
 pub(crate) const CLAIMS: &str = "nodeclaims.karpenter.sh";
 const TOKEN: &str = "mooring-token";
 
-/// A world under virtual time.
+/// A simulated cluster under virtual time.
 pub(crate) struct Cluster {
     pub(crate) shell: Shell,
-    /// The last that was seen of each claim, also of those that are gone.
-    last_words: Arc<Mutex<BTreeMap<String, Value>>>,
-    /// Every form that our condition had on each claim, in order.
+    /// Last version of each NodeClaim, including deleted ones.
+    last_versions: Arc<Mutex<BTreeMap<String, Value>>>,
+    /// Every version of the condition on each NodeClaim, in order.
     forms: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
-    /// What the chart's rules did not let a replica do.
     forbidden: Forbidden,
     sampler: tokio::task::JoinHandle<()>,
     _running: Running,
 }
 
-/// Calls that were answered with 403.
+/// Calls that returned 403.
 type Forbidden = Arc<Mutex<BTreeSet<String>>>;
 
-/// Every test runs under the chart's rules, and ends here: a call that they forbid fails it.
+/// Every test runs under the chart's RBAC rules, and ends here: a forbidden call fails it.
 impl Drop for Cluster {
     fn drop(&mut self) {
         self.sampler.abort();
@@ -63,33 +62,31 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Requests to Azure so far.
     pub(crate) fn requests(&self) -> u64 {
         self.arm.metrics().requests.values().sum()
     }
 
-    /// Killed: no last words.
+    /// Kills the replica without a shutdown.
     pub(crate) async fn kill(mut self) {
-        // Dropping the sender would be a request to stop; keep it until the task is gone.
+        // Dropping the sender would request a stop; keep it until the task has ended.
         let stop = self.stop.take();
         self.task.abort();
         let _ = self.task.await;
         drop(stop);
     }
 
-    /// Told to stop, and waited for.
     pub(crate) async fn stop(mut self) {
         let _ = self.stop.take().unwrap().send(());
         tokio::time::timeout(Duration::from_secs(20), self.task).await.unwrap().unwrap();
     }
 }
 
-/// The cluster's API for one replica, which may be killed behind a write.
+/// The API of the cluster for one replica, which may be killed after a write.
 #[derive(Clone)]
 pub(crate) struct Wire {
     inner: InProcess,
     pub(crate) writes: Arc<AtomicUsize>,
-    crash_behind: Option<usize>,
+    crash_after: Option<usize>,
     pub(crate) crashed: Arc<Notify>,
     forbidden: Forbidden,
 }
@@ -113,9 +110,9 @@ where
         let counts =
             request.method() != http::Method::GET && !request.uri().path().contains("/leases");
         let number = if counts { self.writes.fetch_add(1, Ordering::SeqCst) } else { usize::MAX };
-        let (dies, crashed) = (self.crash_behind == Some(number), Arc::clone(&self.crashed));
-        // Nobody hears of what comes behind the crash.
-        let dead = self.crash_behind.is_some_and(|last| counts && number > last);
+        let (dies, crashed) = (self.crash_after == Some(number), Arc::clone(&self.crashed));
+        // No response after the crash.
+        let dead = self.crash_after.is_some_and(|last| counts && number > last);
         if dead {
             return std::future::pending().boxed();
         }
@@ -149,12 +146,13 @@ impl Cluster {
 
     pub(crate) fn of(options: Options) -> Self {
         let mut cluster = Self::quiet(options);
-        let (last_words, forms) = (Arc::clone(&cluster.last_words), Arc::clone(&cluster.forms));
-        cluster.sampler = tokio::spawn(sample(cluster.shell.clone(), last_words, forms));
+        let (last_versions, forms) =
+            (Arc::clone(&cluster.last_versions), Arc::clone(&cluster.forms));
+        cluster.sampler = tokio::spawn(sample(cluster.shell.clone(), last_versions, forms));
         cluster
     }
 
-    /// One that nobody looks at meanwhile.
+    /// Creates a cluster that is not sampled.
     pub(crate) fn quiet(options: Options) -> Self {
         let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
         let world = World::new(&Scenario::named("healthy").unwrap(), 1, start, options);
@@ -173,7 +171,7 @@ impl Cluster {
         let sampler = tokio::spawn(std::future::ready(()));
         Self {
             shell,
-            last_words: Arc::default(),
+            last_versions: Arc::default(),
             forms: Arc::default(),
             forbidden: Arc::default(),
             sampler,
@@ -181,7 +179,7 @@ impl Cluster {
         }
     }
 
-    /// What was forbidden until now, by a test's own rule.
+    /// Returns and clears the calls that a test forbade.
     pub(crate) fn take_forbidden(&self) -> BTreeSet<String> {
         std::mem::take(&mut *self.forbidden.lock().unwrap())
     }
@@ -194,11 +192,11 @@ impl Cluster {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
     }
 
-    fn wire(&self, crash_behind: Option<usize>) -> Wire {
+    fn wire(&self, crash_after: Option<usize>) -> Wire {
         Wire {
             inner: self.shell.kube_service(TOKEN),
             writes: Arc::default(),
-            crash_behind,
+            crash_after,
             crashed: Arc::default(),
             forbidden: Arc::clone(&self.forbidden),
         }
@@ -208,8 +206,8 @@ impl Cluster {
         self.start_on(self.wire(None), instance)
     }
 
-    pub(crate) fn start_to_crash(&self, instance: &str, behind: usize) -> (Replica, Wire) {
-        let wire = self.wire(Some(behind));
+    pub(crate) fn start_to_crash(&self, instance: &str, last_write: usize) -> (Replica, Wire) {
+        let wire = self.wire(Some(last_write));
         (self.start_on(wire.clone(), instance), wire)
     }
 
@@ -241,47 +239,45 @@ impl Cluster {
         Replica { metrics, health, arm, stop: Some(stop), task }
     }
 
-    /// A condition of a claim as it was seen last.
+    /// Returns the last observed condition of a NodeClaim.
     pub(crate) fn condition(&self, claim: &str, kind: &str) -> Option<Value> {
-        condition(self.last_words.lock().unwrap().get(claim)?, kind)
+        condition(self.last_versions.lock().unwrap().get(claim)?, kind)
     }
 
-    /// Status, reason and message of ours.
-    pub(crate) fn told(&self, claim: &str) -> (String, String, String) {
-        words(self.condition(claim, "CSEProvisioned"))
+    /// Returns status, reason and message of Mooring's condition, as last sampled.
+    pub(crate) fn condition_of(&self, claim: &str) -> (String, String, String) {
+        status_reason_message(self.condition(claim, "CSEProvisioned"))
     }
 
-    /// The same as it is now, where nobody samples.
-    pub(crate) fn tells(&self, claim: &str) -> (String, String, String) {
+    /// Returns the same as it is now, without sampling.
+    pub(crate) fn current_condition(&self, claim: &str) -> (String, String, String) {
         let object = self.shell.with(|world, _| {
             world.kubernetes().get(CLAIMS, &Key::new(None, claim)).cloned().unwrap_or_default()
         });
-        words(condition(&object, "CSEProvisioned"))
+        status_reason_message(condition(&object, "CSEProvisioned"))
     }
 
-    /// Returns whether Karpenter has deleted a NodeClaim.
     pub(crate) fn is_gone(&self, claim: &str) -> bool {
         let key = Key::new(None, claim);
         self.shell.with(|world, _| world.kubernetes().get(CLAIMS, &key).is_none())
     }
 
-    /// The forms that our condition had.
     pub(crate) fn forms(&self, claim: &str) -> Vec<String> {
         self.forms.lock().unwrap().get(claim).cloned().unwrap_or_default()
     }
 
-    /// Our events: (kind, name, reason) and the note.
+    /// Returns kind, name, reason and note of Mooring's events.
     pub(crate) fn events(&self) -> BTreeSet<(String, String, String, String)> {
         self.shell.with(|world, _| {
             let events = world.kubernetes().objects("events.events.k8s.io", Some("default"));
             let all: Vec<Value> = events.cloned().collect();
             let core: Vec<Value> =
                 world.kubernetes().objects("events", Some("default")).cloned().collect();
-            let ours = all.iter().chain(&core).filter(|event| {
+            let own = all.iter().chain(&core).filter(|event| {
                 event["reportingController"] == "mooring"
                     || event["reportingComponent"] == "mooring"
             });
-            ours.map(|event| {
+            own.map(|event| {
                 let object = [&event["regarding"], &event["involvedObject"]]
                     .into_iter()
                     .find(|object| object.is_object())
@@ -312,14 +308,14 @@ impl Cluster {
         })
     }
 
-    /// Writes of the controller, apart from its lease: (resource, name, verb, subresource).
+    /// Returns writes of the controller except its Lease: resource, name, verb, subresource.
     pub(crate) fn writes(&self) -> Vec<(String, String, String, Timestamp)> {
         self.shell.with(|world, _| {
             let writes = world.kubernetes().writes();
-            let ours = writes.filter(|write| {
+            let own = writes.filter(|write| {
                 write.user.ends_with(":mooring") && !write.resource.starts_with("leases")
             });
-            ours.map(|write| {
+            own.map(|write| {
                 let what = format!("{} {}", write.verb, write.subresource);
                 (write.resource.clone(), write.uid.clone(), what.trim_end().to_owned(), write.at)
             })
@@ -328,7 +324,7 @@ impl Cluster {
     }
 }
 
-fn words(condition: Option<Value>) -> (String, String, String) {
+fn status_reason_message(condition: Option<Value>) -> (String, String, String) {
     let condition = condition.unwrap_or_default();
     let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
     (text("status"), text("reason"), text("message"))
@@ -339,15 +335,15 @@ fn condition(claim: &Value, kind: &str) -> Option<Value> {
     conditions.iter().find(|condition| condition["type"] == kind).cloned()
 }
 
-/// Looks at all claims four times a second, and at what Karpenter's conditions must never lose.
+/// Samples all NodeClaims four times a second, and asserts that Karpenter's conditions are never lost.
 async fn sample(
     shell: Shell,
-    last_words: Arc<Mutex<BTreeMap<String, Value>>>,
+    last_versions: Arc<Mutex<BTreeMap<String, Value>>>,
     forms: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
 ) {
     let mut versions: BTreeMap<String, Value> = BTreeMap::new();
     loop {
-        // Only what has changed is copied: tests pass hours in which little does.
+        // Only changes are copied: tests pass hours in which little changes.
         let claims: Vec<Value> = shell.with(|world, _| {
             let changed = world.kubernetes().objects(CLAIMS, None).filter(|claim| {
                 let name = claim["metadata"]["name"].as_str().unwrap();
@@ -358,7 +354,7 @@ async fn sample(
         for claim in claims {
             let name = claim["metadata"]["name"].as_str().unwrap().to_owned();
             versions.insert(name.clone(), claim["metadata"]["resourceVersion"].clone());
-            let before = last_words.lock().unwrap().insert(name.clone(), claim.clone());
+            let before = last_versions.lock().unwrap().insert(name.clone(), claim.clone());
             if let Some(before) =
                 before.filter(|before| before["metadata"]["uid"] == claim["metadata"]["uid"])
             {
@@ -367,8 +363,8 @@ async fn sample(
                     assert!(was.is_none() || is.is_some(), "{kind} was lost on {name}");
                 }
             }
-            if let Some(ours) = condition(&claim, "CSEProvisioned") {
-                let form = format!("{} {} {}", ours["status"], ours["reason"], ours["message"]);
+            if let Some(own) = condition(&claim, "CSEProvisioned") {
+                let form = format!("{} {} {}", own["status"], own["reason"], own["message"]);
                 let mut forms = forms.lock().unwrap();
                 let forms = forms.entry(name).or_default();
                 if forms.last() != Some(&form) {

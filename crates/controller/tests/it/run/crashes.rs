@@ -1,4 +1,4 @@
-//! Killed behind every write, and started again: the end is the same, and nothing is written twice.
+//! Crashes after every write: the end state is the same, and nothing is written twice.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use crate::run::modes::Provisioning;
 
 const CLAIMS: [&str; 3] = ["default-x1", "default-x2", "default-x3"];
 
-/// What is left of a run, without its times.
+/// End state of a run, without times.
 #[derive(Debug, PartialEq, Eq)]
 struct End {
     conditions: BTreeMap<String, (String, String, String)>,
@@ -27,7 +27,7 @@ fn end(cluster: &Cluster) -> End {
         .collect();
     record.sort();
     End {
-        conditions: CLAIMS.map(|claim| (claim.to_owned(), cluster.told(claim))).into(),
+        conditions: CLAIMS.map(|claim| (claim.to_owned(), cluster.condition_of(claim))).into(),
         events: cluster.events().into_iter().collect(),
         record,
     }
@@ -43,7 +43,7 @@ fn world(how: Provisioning, atomic: bool) -> Cluster {
     cluster
 }
 
-/// One after another, so that there is a leader whenever one of them ends.
+/// One after another, so that a leader exists whenever one of them ends.
 async fn provision_all(cluster: &Cluster, how: Provisioning) {
     for claim in CLAIMS {
         cluster.provision(how, claim).await;
@@ -51,7 +51,7 @@ async fn provision_all(cluster: &Cluster, how: Provisioning) {
     }
 }
 
-/// At most one status patch for each form of the condition, and one event for each object and reason.
+/// Asserts at most one status patch for each version of the condition, and one event for each object and reason.
 fn costs_no_more_than_it_must(cluster: &Cluster, what: &str) {
     let mut patches: BTreeMap<String, usize> = BTreeMap::new();
     for (resource, uid, how, _) in cluster.writes() {
@@ -76,55 +76,55 @@ fn costs_no_more_than_it_must(cluster: &Cluster, what: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_behind_any_write_changes_nothing_in_the_end() {
+async fn crash_after_any_write_changes_nothing() {
     for how in Provisioning::ALL {
-        crash_behind_every_write(how, false).await;
+        crash_after_every_write(how, false).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_behind_any_write_changes_nothing_on_the_older_schema() {
-    // With and without an extension: what else differs has nothing to do with the schema.
+async fn crash_after_any_write_changes_nothing_on_the_old_schema() {
+    // With and without an extension: other modes do not depend on the schema.
     for how in [Provisioning::Scriptless, Provisioning::Extension] {
-        crash_behind_every_write(how, true).await;
+        crash_after_every_write(how, true).await;
     }
 }
 
-async fn crash_behind_every_write(how: Provisioning, atomic: bool) {
+async fn crash_after_every_write(how: Provisioning, atomic: bool) {
     let clean = world(how, atomic);
     let (replica, wire) = clean.start_to_crash("a", usize::MAX - 1);
     clean.pass(5).await;
     provision_all(&clean, how).await;
-    clean.pass(how.patience() + 200).await;
+    clean.pass(how.timeout_seconds() + 200).await;
     replica.stop().await;
     let (expected, writes) = (end(&clean), wire.writes.load(Ordering::SeqCst));
     costs_no_more_than_it_must(&clean, "clean");
     assert!(writes >= 8, "{how:?}: {writes}");
     assert_eq!(expected.conditions["default-x1"].1, how.reason());
-    let failed = if how == Provisioning::LostPromise { 3 } else { 2 };
+    let failed = if how == Provisioning::ExtensionLost { 3 } else { 2 };
     assert_eq!(expected.record.len(), failed, "{how:?}: {expected:?}");
-    for behind in 0..writes {
+    for last_write in 0..writes {
         let cluster = world(how, atomic);
-        let (replica, wire) = cluster.start_to_crash("a", behind);
+        let (replica, wire) = cluster.start_to_crash("a", last_write);
         cluster.pass(5).await;
         let mut provisioned = std::pin::pin!(provision_all(&cluster, how));
         let crashed = async {
             let crashed = tokio::time::timeout(Duration::from_mins(30), wire.crashed.notified());
-            crashed.await.unwrap_or_else(|_| panic!("{how:?}: there is no write {behind}"));
+            crashed.await.unwrap_or_else(|_| panic!("{how:?}: there is no write {last_write}"));
             replica.kill().await;
             cluster.start("b")
         };
         let (next, ()) = tokio::join!(crashed, &mut provisioned);
-        cluster.pass(how.patience() + 200).await;
+        cluster.pass(how.timeout_seconds() + 200).await;
         next.stop().await;
-        let what = format!("{how:?}: crash behind write {behind} of {writes}");
+        let what = format!("{how:?}: crash after write {last_write} of {writes}");
         let mut end = end(&cluster);
-        // A NodeClaim may be gone before the next leader can write on it. Then its condition is an earlier one, and
-        // the record and the events have the rest.
+        // A NodeClaim may be deleted before the next leader can write its condition. Then its condition is an
+        // earlier one, and the record and the events have the rest.
         let passing = ["", "CSERunning", "NoCSEExtension", "CSENotCreated", "CSESucceeded"];
-        for (claim, told) in &mut end.conditions {
-            if cluster.is_gone(claim) && passing.contains(&&*told.1) {
-                told.clone_from(&expected.conditions[claim]);
+        for (claim, reported) in &mut end.conditions {
+            if cluster.is_gone(claim) && passing.contains(&&*reported.1) {
+                reported.clone_from(&expected.conditions[claim]);
             }
         }
         assert_eq!(end, expected, "{what}");

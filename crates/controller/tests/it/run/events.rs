@@ -1,5 +1,5 @@
-//! Events that `kubectl describe` shows: the uid of their object is always set, and its namespace never is, except on
-//! servers that ask for it.
+//! Events that `kubectl describe` shows: the uid of their object is always set, and its namespace never is,
+//! except on servers that require it.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -39,7 +39,7 @@ async fn failed(cluster: &Cluster, claims: usize) {
     replica.stop().await;
 }
 
-/// Our events in the form of the core API.
+/// Returns Mooring's events in the form of the core API.
 fn stored(cluster: &Cluster) -> Vec<Value> {
     cluster.shell.with(|world, _| {
         let events = world.kubernetes().objects("events", Some("default")).cloned();
@@ -55,7 +55,7 @@ fn uid(cluster: &Cluster, resource: &str, name: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_event_has_the_uid_of_its_object_and_no_namespace() {
+async fn events_have_the_uid_of_their_object_and_no_namespace() {
     for how in Provisioning::ALL {
         let cluster = Cluster::new(false, how.failing());
         let replica = cluster.start("a");
@@ -63,7 +63,7 @@ async fn every_event_has_the_uid_of_its_object_and_no_namespace() {
         cluster.provision(how, "default-x1").await;
         let pool = uid(&cluster, "nodepools.karpenter.sh", "default");
         let claim = uid(&cluster, "nodeclaims.karpenter.sh", "default-x1");
-        cluster.pass(how.patience()).await;
+        cluster.pass(how.timeout_seconds()).await;
         let events = stored(&cluster);
         assert_eq!(events.len(), 2, "{how:?}: {events:?}");
         for event in events {
@@ -77,7 +77,7 @@ async fn every_event_has_the_uid_of_its_object_and_no_namespace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_uid_that_no_watch_has_brought_is_read() {
+async fn unknown_uid_is_read() {
     let cluster = Cluster::of(failing());
     let fault = json!({"when": {"path": "*/nodepools"}, "then": {"status": {"status": 500}}});
     let rule = serde_json::from_value(fault).unwrap();
@@ -90,7 +90,7 @@ async fn a_uid_that_no_watch_has_brought_is_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_event_is_sent_about_a_pool_that_does_not_exist() {
+async fn event_about_a_missing_pool_is_not_sent() {
     let cluster = Cluster::of(failing());
     cluster.shell.with(|world, now| {
         let key = kubernetes::Key::new(None, "default");
@@ -103,7 +103,7 @@ async fn no_event_is_sent_about_a_pool_that_does_not_exist() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_before_1_23_gets_the_namespace_that_it_asks_for() {
+async fn server_before_1_23_gets_events_with_a_namespace() {
     let mut options = failing();
     options.kubernetes.old_server = true;
     let cluster = Cluster::of(options);
@@ -113,7 +113,7 @@ async fn a_server_before_1_23_gets_the_namespace_that_it_asks_for() {
     assert!(events.iter().all(|event| event["involvedObject"]["namespace"] == "default"));
 }
 
-/// The cluster's API on a socket.
+/// The simulated API server on a socket.
 struct Served(Shell);
 
 impl serve::Service for Served {
@@ -122,12 +122,12 @@ impl serve::Service for Served {
     }
 }
 
-/// Runs the real kubectl as the cluster's administrator.
-async fn kubectl(program: &Path, folder: &Path, words: &[&str]) -> String {
+/// Runs the real kubectl as cluster administrator.
+async fn kubectl(program: &Path, directory: &Path, words: &[&str]) -> String {
     let child = tokio::process::Command::new(program)
         .args(words)
-        .env("KUBECONFIG", folder.join("kubeconfig"))
-        .env("HOME", folder)
+        .env("KUBECONFIG", directory.join("kubeconfig"))
+        .env("HOME", directory)
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();
@@ -138,19 +138,19 @@ async fn kubectl(program: &Path, folder: &Path, words: &[&str]) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn kubectl_describe_shows_the_events_of_a_nodeclaim_and_its_nodepool() {
+async fn kubectl_describe_shows_events_of_nodeclaim_and_nodepool() {
     let Some(program) = require(find_kubectl(), "kubectl") else { return };
     let cluster = Cluster::of(failing());
     failed(&cluster, 1).await;
-    // From here on time is real: another process asks.
+    // From here on time is real: another process sends requests.
     tokio::time::resume();
     let authority = Authority::new().unwrap();
     let tls = authority.server(&["127.0.0.1"], &["h2", "http/1.1"]).unwrap();
     let listener = serve::listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let served = tokio::spawn(serve::serve(listener, tls, Arc::new(Served(cluster.shell.clone()))));
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("ca.pem"), authority.pem()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("ca.pem"), authority.pem()).unwrap();
     let token = cluster.shell.with(|world, _| world.options().token.expose().to_owned());
     let config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "model",
@@ -158,9 +158,9 @@ async fn kubectl_describe_shows_the_events_of_a_nodeclaim_and_its_nodepool() {
         "clusters": [{"name": "model", "cluster": {"server": url, "certificate-authority": "ca.pem"}}],
         "users": [{"name": "admin", "user": {"token": token}}],
     });
-    std::fs::write(folder.path().join("kubeconfig"), config.to_string()).unwrap();
+    std::fs::write(directory.path().join("kubeconfig"), config.to_string()).unwrap();
     for (kind, name) in [("nodeclaim", "default-x1"), ("nodepool", "default")] {
-        let shown = kubectl(&program, folder.path(), &["describe", kind, name]).await;
+        let shown = kubectl(&program, directory.path(), &["describe", kind, name]).await;
         let (_, events) = shown.split_once("\nEvents:").unwrap_or_else(|| panic!("{shown}"));
         assert!(events.contains("mooring") && events.contains(NOTE), "{kind}: {events}");
     }

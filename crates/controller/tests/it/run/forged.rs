@@ -1,14 +1,14 @@
-//! Events that a user with `edit` in `default` writes, in Karpenter's name, against the whole controller.
+//! Events forged by a user with `edit` in `default`, in Karpenter's name, against the whole controller.
 
 use jiff::Timestamp;
-use mooring_controller::once::Table;
+use mooring_controller::query::Table;
 use mooring_simulator::azure::Cse;
 use serde_json::json;
 
 use crate::run::cluster::{CLAIMS, Cluster};
 use crate::run::modes::Provisioning;
 
-/// An event as Karpenter writes it, about any NodeClaim, with any VM in its text.
+/// Creates an event as Karpenter does, about any NodeClaim, with any VM in its text.
 fn forge(cluster: &Cluster, number: usize, claim: &str, uid: &str) {
     cluster.shell.with(|world, now| {
         let event = json!({
@@ -41,7 +41,7 @@ async fn forged_events_change_nothing_and_hide_no_failure() {
 }
 
 async fn forge_ten_thousand(how: Provisioning) {
-    let cluster = Cluster::new(false, how.going(Cse::default()));
+    let cluster = Cluster::new(false, how.with_cse(Cse::default()));
     let replica = cluster.start("a");
     cluster.pass(5).await;
     let names = |kind: &str| -> Vec<String> {
@@ -76,7 +76,7 @@ async fn forge_ten_thousand(how: Provisioning) {
         }
     }
     let reads = replica.requests() - before;
-    // 60 that events asked for, and the schedule's: three for each of nine nodes on their way.
+    // 60 requested by events, and scheduled ones: three for each of nine starting nodes.
     assert!(reads <= 60 + 9 * 3, "{how:?}: {reads}");
     cluster.pass(60).await;
     let record = cluster.record();
@@ -95,19 +95,22 @@ async fn forge_ten_thousand(how: Provisioning) {
         assert_eq!((entries.len(), events.len(), table.rows.len()), (0, 0, 0), "{how:?}");
     }
     for name in &up {
-        assert_eq!(cluster.told(name).1, how.success(), "{how:?}");
+        assert_eq!(cluster.condition_of(name).1, how.success(), "{how:?}");
     }
     for name in &new {
-        let told = cluster.told(name).1;
+        let reported = cluster.condition_of(name).1;
         let passing = if how.announces() { "CSERunning" } else { "NoCSEExtension" };
-        // Where nothing runs that Azure could show, the only look was the one that the event asked for.
-        assert!(told == passing || (told.is_empty() && !how.announces()), "{how:?}: {told}");
+        // Without anything for Azure to show, the only read is the one requested by the event.
+        assert!(
+            reported == passing || (reported.is_empty() && !how.announces()),
+            "{how:?}: {reported}"
+        );
         assert!(cluster.forms(name).len() <= 1, "{how:?}: {:?}", cluster.forms(name));
     }
     replica.stop().await;
 }
 
-/// When Karpenter announced the failure that is real.
+/// Returns when Karpenter announced the real failure.
 fn announced(cluster: &Cluster) -> Timestamp {
     cluster.shell.with(|world, _| {
         let mut events = world.kubernetes().objects("events", Some("default"));
@@ -122,7 +125,7 @@ fn announced(cluster: &Cluster) -> Timestamp {
 #[tokio::test(start_paused = true)]
 async fn forged_event_does_not_outlast_registration() {
     for how in Provisioning::WORKING {
-        let cluster = Cluster::new(false, how.going(Cse::default()));
+        let cluster = Cluster::new(false, how.with_cse(Cse::default()));
         let replica = cluster.start("a");
         cluster.pass(5).await;
         cluster.claim("default-x1");
@@ -135,7 +138,7 @@ async fn forged_event_does_not_outlast_registration() {
         cluster.pass(300).await;
         let forms = cluster.forms("default-x1");
         assert!(forms.iter().all(|form| !form.contains("False")), "{how:?}: {forms:?}");
-        assert_eq!(cluster.told("default-x1").1, how.success(), "{how:?}");
+        assert_eq!(cluster.condition_of("default-x1").1, how.success(), "{how:?}");
         assert!(cluster.events().is_empty() && cluster.record().entries().count() == 0);
         replica.stop().await;
     }

@@ -1,22 +1,22 @@
-//! The whole controller against a whole world: Azure, the cluster's API under the chart's own rules, and Karpenter,
-//! under virtual time. The last part runs against a real kube-apiserver, where there is one.
+//! The whole controller against a simulated Azure, Kubernetes API with the chart's RBAC rules, and Karpenter,
+//! under virtual time. `real` runs against a real kube-apiserver, if installed.
 
 mod after_success;
 mod azure;
 mod cluster;
 mod crashes;
 mod events;
+mod failures;
 mod forged;
 mod leaders;
-mod looks;
 mod modes;
 mod outcomes;
 mod real;
-mod refusals;
-mod registering;
+mod registration;
+mod rejections;
 mod rules;
 mod secrets;
-mod troubles;
 mod upgrade;
 mod waiting;
+mod why;
 mod writers;

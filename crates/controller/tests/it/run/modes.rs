@@ -1,4 +1,4 @@
-//! The ways in which Karpenter provisions nodes: what is claimed of the controller holds in each of them.
+//! Karpenter's provisioning modes: the guarantees of the controller hold in each of them.
 
 use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::{Mode, Options};
@@ -8,34 +8,33 @@ use crate::run::cluster::Cluster;
 /// An image on which bootstraps fail.
 pub(crate) const BAD: &str = "202601.27.0";
 
-/// A way in which nodes are provisioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provisioning {
-    /// By custom data, which is Karpenter's default.
+    /// Custom data, Karpenter's default.
     Scriptless,
-    /// By an extension that Karpenter creates.
+    /// An extension that Karpenter creates.
     Extension,
     Machine,
-    /// By an extension that Karpenter does not create, since it restarts in between.
-    LostPromise,
+    /// An extension that Karpenter does not create because it restarts first.
+    ExtensionLost,
 }
 
 impl Provisioning {
     pub(crate) const ALL: [Self; 4] =
-        [Self::Scriptless, Self::Extension, Self::Machine, Self::LostPromise];
-    /// Those in which a node can come up.
+        [Self::Scriptless, Self::Extension, Self::Machine, Self::ExtensionLost];
+    /// Modes in which a node can join.
     pub(crate) const WORKING: [Self; 3] = [Self::Scriptless, Self::Extension, Self::Machine];
 
     pub(crate) fn mode(self) -> Mode {
         match self {
             Self::Scriptless => Mode::Scriptless,
-            Self::Extension | Self::LostPromise => Mode::Vm,
+            Self::Extension | Self::ExtensionLost => Mode::Vm,
             Self::Machine => Mode::Machine,
         }
     }
 
-    /// A Karpenter on whose image bootstraps go like this.
-    pub(crate) fn going(self, cse: Cse) -> Options {
+    /// Returns a Karpenter on whose image bootstraps run like this.
+    pub(crate) fn with_cse(self, cse: Cse) -> Options {
         Options {
             mode: self.mode(),
             bootstraps: [(BAD.to_owned(), cse)].into(),
@@ -44,38 +43,39 @@ impl Provisioning {
         }
     }
 
-    /// A Karpenter on whose image bootstraps fail.
+    /// Returns a Karpenter on whose image bootstraps fail.
     pub(crate) fn failing(self) -> Options {
-        self.going(Cse::oras_missing())
+        self.with_cse(Cse::oras_missing())
     }
 
-    /// Returns true if Azure shows, and Karpenter announces, a failed bootstrap. Otherwise it ends by Karpenter's time limit.
+    /// Returns true if Azure shows, and Karpenter announces, a failed bootstrap. Otherwise it ends by
+    /// Karpenter's time limit.
     pub(crate) fn announces(self) -> bool {
         matches!(self, Self::Extension | Self::Machine)
     }
 
-    /// The reason of a failed bootstrap.
+    /// Returns the reason of a failed bootstrap.
     pub(crate) fn reason(self) -> &'static str {
         if self.announces() { "CSEFailed" } else { "NodeNotRegistered" }
     }
 
-    /// The reason of a node that came up; empty where no condition is written.
+    /// Returns the reason of a joined node; empty if no condition is written.
     pub(crate) fn success(self) -> &'static str {
         if self == Self::Scriptless { "" } else { "CSESucceeded" }
     }
 
-    /// Seconds after which a failed bootstrap has been reported, and its NodeClaim is gone.
-    pub(crate) fn patience(self) -> u64 {
+    /// Returns the seconds after which a failed bootstrap has been reported and its NodeClaim deleted.
+    pub(crate) fn timeout_seconds(self) -> u64 {
         if self.announces() { 300 } else { 16 * 60 }
     }
 }
 
 impl Cluster {
-    /// Creates a NodeClaim that is provisioned in this way. Takes 30 seconds.
+    /// Creates a NodeClaim that is provisioned in this mode. Takes 30 seconds.
     pub(crate) async fn provision(&self, how: Provisioning, name: &str) {
         self.claim(name);
         self.pass(30).await;
-        if how == Provisioning::LostPromise {
+        if how == Provisioning::ExtensionLost {
             self.shell.with(|world, now| world.karpenter_mut().unwrap().restart(now));
         }
     }

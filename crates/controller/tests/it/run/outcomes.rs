@@ -1,4 +1,4 @@
-//! What is told of every way in which a bootstrap can go, in every mode, on both generations of the NodeClaim.
+//! The reported condition for every bootstrap outcome, in every mode, on both generations of the NodeClaim.
 
 use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::{Mode, Options};
@@ -9,7 +9,7 @@ const ORAS: &str = "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): or
     (232 ERR_ORAS_BINARY_NOT_FOUND). ";
 const SEE: &str = " See VM extension logs for details.";
 
-fn going(mode: Mode, cse: Cse) -> Options {
+fn with_cse(mode: Mode, cse: Cse) -> Options {
     let image = "202601.27.0".to_owned();
     Options {
         mode,
@@ -19,7 +19,7 @@ fn going(mode: Mode, cse: Cse) -> Options {
     }
 }
 
-async fn told(atomic: bool, options: Options) -> (Cluster, (String, String, String)) {
+async fn reported(atomic: bool, options: Options) -> (Cluster, (String, String, String)) {
     let cluster = Cluster::new(atomic, options);
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -27,16 +27,16 @@ async fn told(atomic: bool, options: Options) -> (Cluster, (String, String, Stri
     cluster.pass(17 * 60).await;
     assert!(replica.health.readyz(cluster.shell.now()).is_ok());
     replica.stop().await;
-    let told = cluster.told("default-x1");
-    (cluster, told)
+    let reported = cluster.condition_of("default-x1");
+    (cluster, reported)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_came_up_is_told_as_such() {
+async fn joined_node_is_reported_as_success() {
     for atomic in [false, true] {
         for mode in [Mode::Vm, Mode::Machine] {
             let (cluster, (status, reason, message)) =
-                told(atomic, going(mode, Cse::default())).await;
+                reported(atomic, with_cse(mode, Cse::default())).await;
             assert_eq!(
                 (&*status, &*reason, &*message),
                 ("True", "CSESucceeded", "CSE succeeded."),
@@ -49,34 +49,34 @@ async fn a_node_that_came_up_is_told_as_such() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_without_an_extension_that_came_up_is_left_alone() {
-    let (cluster, told) = told(false, going(Mode::Scriptless, Cse::default())).await;
-    assert_eq!(told, Default::default(), "there is nothing to say, and no write");
+async fn joined_node_without_an_extension_gets_no_condition() {
+    let (cluster, reported) = reported(false, with_cse(Mode::Scriptless, Cse::default())).await;
+    assert_eq!(reported, Default::default(), "there is nothing to say, and no write");
     assert_eq!(cluster.condition("default-x1", "Ready").unwrap()["status"], "True");
     assert!(cluster.writes().is_empty(), "{:?}", cluster.writes());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_oras_is_told_with_the_reported_code_in_front_and_survives_the_claim() {
+async fn missing_oras_is_reported_with_the_exit_code_first() {
     for atomic in [false, true] {
         for mode in [Mode::Vm, Mode::Machine] {
             let (cluster, (status, reason, message)) =
-                told(atomic, going(mode, Cse::oras_missing())).await;
+                reported(atomic, with_cse(mode, Cse::oras_missing())).await;
             assert_eq!((&*status, &*reason), ("False", "CSEFailed"), "{atomic} {mode:?} {message}");
             assert!(message.starts_with(ORAS) && message.ends_with(SEE), "{message}");
             let events = cluster.events();
             let on = |kind: &str| events.iter().filter(|event| event.0 == kind).collect::<Vec<_>>();
             for (kind, name) in [("NodeClaim", "default-x1"), ("NodePool", "default")] {
-                let told = on(kind);
-                assert_eq!(told.len(), 1, "{events:?}");
-                assert_eq!((told[0].1.as_str(), told[0].2.as_str()), (name, "CSEFailed"));
+                let reported = on(kind);
+                assert_eq!(reported.len(), 1, "{events:?}");
+                assert_eq!((reported[0].1.as_str(), reported[0].2.as_str()), (name, "CSEFailed"));
                 assert!(
-                    told[0].3.starts_with("CSE exited with code 211 on node aks-"),
+                    reported[0].3.starts_with("CSE exited with code 211 on node aks-"),
                     "{}",
-                    told[0].3
+                    reported[0].3
                 );
                 assert!(
-                    told[0]
+                    reported[0]
                         .3
                         .contains(": ERR_ORAS_PULL_NETWORK_TIMEOUT. oras is missing on the image")
                 );
@@ -94,19 +94,20 @@ async fn a_missing_oras_is_told_with_the_reported_code_in_front_and_survives_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_script_that_ran_out_of_time_is_told_as_timed_out() {
+async fn script_timeout_is_reported_as_timed_out() {
     let cse = Cse { exit_code: 124, seconds: Some(100), ..Cse::default() };
     for atomic in [false, true] {
-        let (_, (status, reason, message)) = told(atomic, going(Mode::Vm, cse.clone())).await;
+        let (_, (status, reason, message)) =
+            reported(atomic, with_cse(Mode::Vm, cse.clone())).await;
         assert_eq!((&*status, &*reason), ("False", "CSETimedOut"), "{message}");
         assert!(message.starts_with("CSE exited with code 124"), "{message}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_never_ends_is_running_until_karpenter_gives_it_up() {
+async fn endless_script_is_running_until_karpenter_gives_up() {
     let cse = Cse { seconds: None, ..Cse::default() };
-    let (cluster, (status, reason, message)) = told(false, going(Mode::Vm, cse)).await;
+    let (cluster, (status, reason, message)) = reported(false, with_cse(Mode::Vm, cse)).await;
     assert_eq!((&*status, &*reason), ("False", "CSETimedOut"), "{message}");
     let forms = cluster.forms("default-x1");
     assert!(forms[0].contains("\"Unknown\" \"CSERunning\""), "{forms:?}");
@@ -114,27 +115,27 @@ async fn one_that_never_ends_is_running_until_karpenter_gives_it_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_vm_without_the_extension_is_told_as_such_and_not_as_healthy() {
-    // Between its looks at minute 5 and 12 and its end at 15, it is neither up nor given up.
+async fn vm_without_the_extension_is_not_reported_as_success() {
+    // Between its reads at minutes 5 and 12 and its end at 15, it has neither joined nor failed.
     let cluster =
-        Cluster::new(false, going(Mode::Scriptless, Cse { seconds: None, ..Cse::default() }));
+        Cluster::new(false, with_cse(Mode::Scriptless, Cse { seconds: None, ..Cse::default() }));
     let replica = cluster.start("a");
     cluster.claim("default-x1");
     cluster.pass(14 * 60).await;
-    let (status, reason, _) = cluster.told("default-x1");
+    let (status, reason, _) = cluster.condition_of("default-x1");
     assert_eq!((&*status, &*reason), ("Unknown", "NoCSEExtension"));
     assert!(cluster.events().is_empty());
     replica.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_does_not_register_is_reported_with_its_cause() {
+async fn unregistered_node_is_reported_with_its_cause() {
     let cse =
         Cse { registers: false, output: "kubelet: Unauthorized".to_owned(), ..Cse::default() };
-    let (cluster, (status, reason, message)) = told(false, going(Mode::Vm, cse)).await;
+    let (cluster, (status, reason, message)) = reported(false, with_cse(Mode::Vm, cse)).await;
     assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
     assert!(message.contains("CSE succeeded; the VM is running"), "{message}");
-    assert!(message.contains("after 5 minutes. Read kubelet's log"), "{message}");
+    assert!(message.contains("after 5m. Read the kubelet log"), "{message}");
     let events = cluster.events();
     let event = events.iter().find(|event| event.0 == "NodeClaim").unwrap();
     assert_eq!(event.2, "NodeNotRegistered");
@@ -147,15 +148,15 @@ async fn a_node_that_does_not_register_is_reported_with_its_cause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_image_that_fails_alone_is_told_on_its_class_and_its_pool() {
-    let cluster = Cluster::new(false, going(Mode::Vm, Cse::default()));
+async fn failing_image_is_reported_on_class_and_pool() {
+    let cluster = Cluster::new(false, with_cse(Mode::Vm, Cse::default()));
     let replica = cluster.start("a");
     for number in 0..8 {
         cluster.claim(&format!("default-good{number}"));
     }
     cluster.pass(400).await;
     cluster.shell.with(|world, now| {
-        let mut bad = going(Mode::Vm, Cse::oras_missing());
+        let mut bad = with_cse(Mode::Vm, Cse::oras_missing());
         bad.image_version = "202602.10.0".to_owned();
         bad.bootstraps = [("202602.10.0".to_owned(), Cse::oras_missing())].into();
         world.start_karpenter(bad, now);
@@ -166,22 +167,23 @@ async fn an_image_that_fails_alone_is_told_on_its_class_and_its_pool() {
     cluster.pass(400).await;
     let events = cluster.events();
     for (kind, name) in [("AKSNodeClass", "default"), ("NodePool", "default")] {
-        let told: Vec<_> = events
+        let reported: Vec<_> = events
             .iter()
             .filter(|event| event.0 == kind && event.2 == "ImageFailsBootstrap")
             .collect();
-        assert_eq!(told.len(), 1, "{events:?}");
-        assert_eq!(told[0].1, name);
-        assert!(told[0].3.starts_with("Image AKSAzureLinux/V3gen2/202602.10.0: "), "{}", told[0].3);
-        assert!(told[0].3.contains(" failed with OrasBinaryMissing. "), "{}", told[0].3);
+        assert_eq!(reported.len(), 1, "{events:?}");
+        assert_eq!(reported[0].1, name);
+        let note = &reported[0].3;
+        assert!(note.starts_with("Image AKSAzureLinux/V3gen2/202602.10.0: "), "{note}");
+        assert!(note.contains(" failed with OrasBinaryMissing. "), "{note}");
     }
     assert!(replica.metrics.text().contains("mooring_image_fails_bootstrap"));
     replica.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_is_up_is_never_read_again() {
-    let cluster = Cluster::new(false, going(Mode::Vm, Cse::default()));
+async fn joined_node_is_never_read_again() {
+    let cluster = Cluster::new(false, with_cse(Mode::Vm, Cse::default()));
     let replica = cluster.start("a");
     cluster.pass(5).await;
     cluster.claim("default-x1");

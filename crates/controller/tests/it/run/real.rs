@@ -1,5 +1,5 @@
-//! The main path against a real kube-apiserver, on both generations of the NodeClaim. Azure is the model; time is real,
-//! and every wait has an end.
+//! The main path against a real kube-apiserver, on both generations of the NodeClaim. Azure is simulated;
+//! time is real, and every wait has a timeout.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::run::cluster::NAMESPACE;
 use crate::run::{azure, rules};
 
-/// The user that takes the service account's place.
+/// The user that replaces the service account.
 const USER: &str = "ann";
 
 async fn send(
@@ -51,11 +51,11 @@ async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> 
 }
 
 fn definition(file: &str) -> Value {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../simulator/fixtures/crds");
-    serde_saphyr::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../simulator/fixtures/crds");
+    serde_saphyr::from_str(&std::fs::read_to_string(directory.join(file)).unwrap()).unwrap()
 }
 
-async fn furnish(admin: &kube::Client, claims: &str) {
+async fn create_resources(admin: &kube::Client, claims: &str) {
     for file in [claims, "nodepools.yaml", "aksnodeclasses.yaml"] {
         let definition = definition(file);
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -70,7 +70,7 @@ async fn furnish(admin: &kube::Client, claims: &str) {
     let namespace =
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
     send(admin, "POST", "/api/v1/namespaces", &namespace).await.unwrap();
-    // The API server creates this one by itself, a moment after its start.
+    // The API server creates this one shortly after its start.
     let old = "/api/v1/namespaces/kube-system";
     eventually(old, async || send(admin, "GET", old, &Value::Null).await.ok()).await;
     for mut object in rules::rbac(NAMESPACE) {
@@ -97,7 +97,7 @@ async fn furnish(admin: &kube::Client, claims: &str) {
     send(admin, "POST", "/apis/karpenter.sh/v1/nodepools", &pool).await.unwrap();
 }
 
-/// A claim that was launched seven minutes ago.
+/// Creates a NodeClaim that was launched seven minutes ago.
 async fn launch(admin: &kube::Client, name: &str, vm: &str) {
     let object = json!({
         "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
@@ -120,8 +120,8 @@ async fn launch(admin: &kube::Client, name: &str, vm: &str) {
         .unwrap();
 }
 
-/// A real API server, a model of Azure, and a way to start the controller between them.
-struct Place {
+/// A real API server and a simulated Azure.
+struct Fixture {
     real: RealCluster,
     admin: kube::Client,
     azure: Shell,
@@ -140,18 +140,18 @@ impl Replica {
     }
 }
 
-impl Place {
-    async fn furnished(claims: &str) -> Option<Self> {
+impl Fixture {
+    async fn create(claims: &str) -> Option<Self> {
         let real = require(RealCluster::start().await.unwrap(), "kube-apiserver")?;
         let admin = real.client(Users::ADMIN).await.unwrap();
-        furnish(&admin, claims).await;
+        create_resources(&admin, claims).await;
         let options = Options { workloads: false, ..Options::default() };
         let world = World::new(&Scenario::named("healthy").unwrap(), 1, Timestamp::now(), options);
         let azure = Shell::with_clock(world, Arc::new(Timestamp::now));
         Some(Self { real, admin, azure })
     }
 
-    /// A claim and its VM, whose bootstrap is over unless it never ends.
+    /// Creates a NodeClaim and its VM, whose bootstrap has finished unless it never ends.
     async fn launch(&self, name: &str, mode: Mode, cse: Cse) {
         let created = Timestamp::now() - SignedDuration::from_mins(7);
         let grown = cse.seconds.is_some();
@@ -172,7 +172,7 @@ impl Place {
                 instance: instance.to_owned(),
                 scope: self.azure.with(|world, _| azure::scope(world.azure().options())),
                 // Counted from the condition, which is new here.
-                registration_patience: SignedDuration::from_secs(2),
+                registration_timeout: SignedDuration::from_secs(2),
                 ..Settings::default()
             },
             namespace: NAMESPACE.to_owned(),
@@ -187,8 +187,8 @@ impl Place {
         Replica { health, stop, task }
     }
 
-    /// The controller's condition on a claim, once it has this reason. Karpenter's own is never lost.
-    async fn told(&self, name: &str, reason: &str) -> Value {
+    /// Returns the controller's condition on a NodeClaim, once it has this reason. Karpenter's own is never lost.
+    async fn condition_of(&self, name: &str, reason: &str) -> Value {
         let path = format!("/apis/karpenter.sh/v1/nodeclaims/{name}");
         eventually(&format!("{reason} on {name}"), async || {
             let claim = send(&self.admin, "GET", &path, &Value::Null).await.unwrap();
@@ -201,13 +201,13 @@ impl Place {
         .await
     }
 
-    /// The events with this reason: the kind and name of their object, in order. All have its uid, and the form that
-    /// the server asks for.
+    /// Returns kind and name of the objects of events with this reason, in order. All have its uid, and the
+    /// form that the server requires.
     async fn events(&self, reason: &str) -> Vec<String> {
         let path = "/apis/events.k8s.io/v1/namespaces/default/events";
         let events = send(&self.admin, "GET", path, &Value::Null).await.unwrap();
-        let ours = events["items"].as_array().unwrap().iter();
-        let mut ours: Vec<String> = ours
+        let own = events["items"].as_array().unwrap().iter();
+        let mut own: Vec<String> = own
             .filter(|event| event["reason"] == reason)
             .map(|event| {
                 let of = |name: &str| event["regarding"][name].as_str().unwrap();
@@ -217,8 +217,8 @@ impl Place {
                 format!("{} {}", of("kind"), of("name"))
             })
             .collect();
-        ours.sort_unstable();
-        ours
+        own.sort_unstable();
+        own
     }
 
     async fn holder(&self) -> String {
@@ -236,18 +236,18 @@ impl Place {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_api_server_takes_every_outcome_on_both_generations() {
+async fn real_api_server_accepts_every_outcome() {
     for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
-        let Some(place) = Place::furnished(claims).await else { return };
+        let Some(fixture) = Fixture::create(claims).await else { return };
         let exits = |exit_code| Cse { exit_code, ..Cse::default() };
-        place.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
-        place.launch("default-good1", Mode::Vm, Cse::default()).await;
-        place.launch("default-late1", Mode::Vm, exits(124)).await;
-        place.launch("default-slow1", Mode::Vm, Cse { seconds: None, ..Cse::default() }).await;
-        place.launch("default-bare1", Mode::Scriptless, exits(0)).await;
-        let replica = place.start("a", Times::default()).await;
+        fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+        fixture.launch("default-good1", Mode::Vm, Cse::default()).await;
+        fixture.launch("default-late1", Mode::Vm, exits(124)).await;
+        fixture.launch("default-slow1", Mode::Vm, Cse { seconds: None, ..Cse::default() }).await;
+        fixture.launch("default-bare1", Mode::Scriptless, exits(0)).await;
+        let replica = fixture.start("a", Times::default()).await;
 
-        let failed = place.told("default-bad1", "CSEFailed").await;
+        let failed = fixture.condition_of("default-bad1", "CSEFailed").await;
         assert_eq!(failed["status"], "False");
         assert!(
             failed["message"].as_str().unwrap().starts_with(
@@ -261,63 +261,63 @@ async fn a_real_api_server_takes_every_outcome_on_both_generations() {
             ("default-slow1", "Unknown", "CSERunning"),
             ("default-bare1", "Unknown", "NoCSEExtension"),
         ] {
-            assert_eq!(place.told(name, reason).await["status"], status, "{name}");
+            assert_eq!(fixture.condition_of(name, reason).await["status"], status, "{name}");
         }
-        // Karpenter's merge patch drops it; it comes back.
+        // Karpenter's merge patch drops it; it is written again.
         let path = "/apis/karpenter.sh/v1/nodeclaims/default-bad1/status";
         let at = format!("{:.0}", Timestamp::now());
         let dropped = json!({"status": {"conditions": [
             {"type": "Launched", "status": "True", "reason": "Launched", "message": "Launched", "lastTransitionTime": at},
         ]}});
-        send(&place.admin, "PATCH", path, &dropped).await.unwrap();
-        place.told("default-bad1", "CSEFailed").await;
+        send(&fixture.admin, "PATCH", path, &dropped).await.unwrap();
+        fixture.condition_of("default-bad1", "CSEFailed").await;
 
         assert_eq!(
-            place.events("CSEFailed").await,
+            fixture.events("CSEFailed").await,
             ["NodeClaim default-bad1", "NodePool default"],
             "{claims}"
         );
         eventually("word of the node that is late", async || {
-            let late = place.events("NodeNotRegistered").await;
+            let late = fixture.events("NodeNotRegistered").await;
             late.contains(&"NodeClaim default-good1".to_owned()).then_some(())
         })
         .await;
-        assert!(place.recorded().await >= 2);
+        assert!(fixture.recorded().await >= 2);
         assert_eq!(replica.health.readyz(Timestamp::now()), Ok(()));
         replica.stop().await;
-        assert_eq!(place.holder().await, "", "the lease was not given back");
-        println!("{} with {claims}: told", place.real.version());
+        assert_eq!(fixture.holder().await, "", "the lease was not given back");
+        println!("{} with {claims}: reported", fixture.real.version());
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_leader_is_followed_by_another_on_a_real_api_server() {
-    let Some(place) = Place::furnished("nodeclaims.yaml").await else { return };
-    // As long as the others in proportion, and no longer than a test should take.
+async fn failover_after_a_kill_on_a_real_api_server() {
+    let Some(fixture) = Fixture::create("nodeclaims.yaml").await else { return };
+    // In proportion to the others, and short enough for a test.
     let times = Times {
         lease: Duration::from_secs(9),
         renew: Duration::from_secs(6),
         retry: Duration::from_secs(1),
     };
-    let first = place.start("a", times).await;
-    eventually("leader", async || (place.holder().await == "a").then_some(())).await;
-    let second = place.start("b", times).await;
-    place.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
-    place.told("default-bad1", "CSEFailed").await;
+    let first = fixture.start("a", times).await;
+    eventually("leader", async || (fixture.holder().await == "a").then_some(())).await;
+    let second = fixture.start("b", times).await;
+    fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+    fixture.condition_of("default-bad1", "CSEFailed").await;
     first.task.abort();
-    eventually("second leader", async || (place.holder().await == "b").then_some(())).await;
-    place.launch("default-bad2", Mode::Vm, Cse::oras_missing()).await;
-    place.told("default-bad2", "CSEFailed").await;
-    eventually("record of both", async || (place.recorded().await == 2).then_some(())).await;
+    eventually("second leader", async || (fixture.holder().await == "b").then_some(())).await;
+    fixture.launch("default-bad2", Mode::Vm, Cse::oras_missing()).await;
+    fixture.condition_of("default-bad2", "CSEFailed").await;
+    eventually("record of both", async || (fixture.recorded().await == 2).then_some(())).await;
     assert_eq!(
-        place.events("CSEFailed").await,
+        fixture.events("CSEFailed").await,
         [
             "NodeClaim default-bad1",
             "NodeClaim default-bad2",
             "NodePool default",
             "NodePool default"
         ],
-        "each is told once"
+        "each is reported once"
     );
     second.stop().await;
 }

@@ -1,22 +1,23 @@
-//! The rules that the chart grants, as the objects that it makes of them.
+//! RBAC objects from the chart's rules.
 
 use serde_json::{Value, json};
 
 const RULES: &str = include_str!("../../../../../charts/mooring/files/rules.yaml");
 
-/// Roles and bindings for a release in this namespace. That the chart renders the same is a test of crates/mooring.
+/// Returns roles and bindings for a release in this namespace. A test in crates/mooring verifies that the
+/// chart renders the same.
 pub(crate) fn rbac(namespace: &str) -> Vec<Value> {
     let rules: Value = serde_saphyr::from_str(RULES).unwrap();
     let mut objects = Vec::new();
-    for (kind, name, place, part) in [
+    for (kind, name, fixture, part) in [
         ("ClusterRole", "mooring", None, "cluster"),
         ("Role", "mooring-events", Some("default"), "events"),
         ("Role", "mooring", Some(namespace), "release"),
         ("Role", "mooring-upgrade", Some("kube-system"), "upgrade"),
     ] {
         let mut metadata = json!({"name": name});
-        if let Some(place) = place {
-            metadata["namespace"] = place.into();
+        if let Some(fixture) = fixture {
+            metadata["namespace"] = fixture.into();
         }
         let group = "rbac.authorization.k8s.io";
         objects.push(json!({
@@ -32,7 +33,7 @@ pub(crate) fn rbac(namespace: &str) -> Vec<Value> {
 }
 
 #[test]
-fn nothing_is_deleted_no_secret_is_read_and_only_a_status_is_written() {
+fn rbac_rules_allow_no_delete_and_no_secret() {
     let roles: Vec<Value> =
         rbac("mooring-system").into_iter().filter(|object| object.get("rules").is_some()).collect();
     assert_eq!(roles.len(), 4);
@@ -40,7 +41,8 @@ fn nothing_is_deleted_no_secret_is_read_and_only_a_status_is_written() {
         let words = |name: &str| -> Vec<&str> {
             rule[name].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
         };
-        let (verbs, resources) = (words("verbs"), words("resources"));
+        let (verbs, resources) =
+            (status_reason_message("verbs"), status_reason_message("resources"));
         assert!(!verbs.contains(&"*") && !verbs.contains(&"delete"), "{rule}");
         assert!(!resources.contains(&"*") && !resources.contains(&"secrets"), "{rule}");
         if verbs.contains(&"create") && resources != ["events"] {

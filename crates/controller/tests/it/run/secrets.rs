@@ -1,4 +1,4 @@
-//! No secret leaves by any door.
+//! No output contains a secret.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use mooring_simulator::azure::{Cse, ForeignExtension};
 
 use crate::run::cluster::{Cluster, Replica};
 use crate::run::modes::Provisioning;
-use crate::run::registering::why;
+use crate::run::registration::why;
 
 const CANARIES: [&str; 4] = [
     "abcdef.0123456789abcdef",
@@ -39,7 +39,7 @@ fn output() -> String {
     )
 }
 
-/// Logs of this thread, from now on.
+/// Captures logs of this thread from now on.
 fn logged() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
     let writer = lines.clone();
@@ -47,14 +47,14 @@ fn logged() -> (Lines, tracing::subscriber::DefaultGuard) {
     (lines, tracing::subscriber::set_default(subscriber))
 }
 
-/// Everything that can be read of a run, by the door by which it leaves.
-async fn doors(cluster: &Cluster, replica: &Replica, lines: &Lines) -> Vec<(String, String)> {
+/// Returns every output of a run, by name.
+async fn outputs(cluster: &Cluster, replica: &Replica, lines: &Lines) -> Vec<(String, String)> {
     let logged = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     for line in logged.lines() {
         assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
     }
     let claims = ["default-x1", "default-x2"];
-    let mut doors = vec![
+    let mut outputs = vec![
         ("condition".to_owned(), format!("{:?}", claims.map(|claim| cluster.forms(claim)))),
         ("events".to_owned(), format!("{:?}", cluster.events())),
         ("record".to_owned(), serde_json::to_string(&cluster.record()).unwrap()),
@@ -62,16 +62,16 @@ async fn doors(cluster: &Cluster, replica: &Replica, lines: &Lines) -> Vec<(Stri
         ("logs".to_owned(), logged),
     ];
     for claim in claims {
-        let told = why(cluster, claim).await;
-        // The extension's own text is masked where it is printed.
-        let shown = format!("{} {:?} {:?}", told.sentence(), told.verdict, told.next(claim));
-        doors.push((format!("why {claim}"), shown));
+        let report = why(cluster, claim).await;
+        // The text of the extension is redacted where it is printed.
+        let shown = format!("{} {:?} {:?}", report.message(), report.verdict, report.next(claim));
+        outputs.push((format!("why {claim}"), shown));
     }
-    doors
+    outputs
 }
 
-fn assert_no_canary(doors: &[(String, String)], how: &dyn std::fmt::Debug) {
-    for (door, text) in doors {
+fn assert_no_canary(outputs: &[(String, String)], how: &dyn std::fmt::Debug) {
+    for (door, text) in outputs {
         assert!(!text.is_empty(), "{how:?}: {door}");
         for canary in CANARIES {
             assert!(!text.contains(canary), "{how:?}: {canary} in {door}: {text}");
@@ -80,11 +80,11 @@ fn assert_no_canary(doors: &[(String, String)], how: &dyn std::fmt::Debug) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_secret_of_a_bootstraps_output_is_told_anywhere() {
+async fn secrets_in_bootstrap_output_are_redacted_everywhere() {
     for how in Provisioning::ALL {
         let (lines, _guard) = logged();
         let failed = Cse { output: output(), ..Cse::oras_missing() };
-        let cluster = Cluster::new(false, how.going(failed));
+        let cluster = Cluster::new(false, how.with_cse(failed));
         cluster.shell.with(|world, _| {
             let quiet = Cse { registers: false, output: output(), ..Cse::default() };
             world.karpenter_mut().unwrap().set_fate("default-x2", quiet);
@@ -93,16 +93,16 @@ async fn no_secret_of_a_bootstraps_output_is_told_anywhere() {
         cluster.pass(5).await;
         cluster.provision(how, "default-x1").await;
         cluster.provision(how, "default-x2").await;
-        cluster.pass(how.patience() + 300).await;
+        cluster.pass(how.timeout_seconds() + 300).await;
         assert_eq!(cluster.record().entries().count(), 2, "{how:?}");
-        assert_no_canary(&doors(&cluster, &replica, &lines).await, &how);
+        assert_no_canary(&outputs(&cluster, &replica, &lines).await, &how);
         replica.stop().await;
     }
 }
 
 /// The address of a blob in an extension's settings, which the extension could not read.
 #[tokio::test(start_paused = true)]
-async fn no_signature_of_a_blobs_address_is_told_anywhere() {
+async fn blob_url_signatures_are_redacted_everywhere() {
     let url = format!(
         "https://aksnodes.blob.core.windows.net/cse/run.sh?sv=2024-11-04&st=2026-11-15T05%3A00%3A00Z&sr=b&sp=r&sig={}%2Fabc%3D",
         CANARIES[3]
@@ -116,7 +116,7 @@ async fn no_signature_of_a_blobs_address_is_told_anywhere() {
         let (lines, _guard) = logged();
         let failed = Cse { output: message.clone(), error: message.clone(), ..Cse::oras_missing() };
         let how = Provisioning::Extension;
-        let cluster = Cluster::new(false, how.going(failed));
+        let cluster = Cluster::new(false, how.with_cse(failed));
         let replica = cluster.start("a");
         cluster.pass(5).await;
         cluster.provision(how, "default-x1").await;
@@ -134,9 +134,9 @@ async fn no_signature_of_a_blobs_address_is_told_anywhere() {
             };
             assert!(world.azure_mut().add_extension(&vm, &foreign));
         });
-        cluster.pass(how.patience()).await;
+        cluster.pass(how.timeout_seconds()).await;
         assert_eq!(cluster.record().entries().count(), 2);
-        assert_no_canary(&doors(&cluster, &replica, &lines).await, &message);
+        assert_no_canary(&outputs(&cluster, &replica, &lines).await, &message);
         replica.stop().await;
     }
 }

@@ -1,4 +1,4 @@
-//! What version 0.1.0 left in kube-system: its Lease is respected, its record is taken over once.
+//! Lease and record of version 0.1.0 in kube-system: its Lease is respected, its record is taken over once.
 
 use mooring_controller::record::{Document, Entry};
 use mooring_simulator::karpenter::Options;
@@ -47,11 +47,11 @@ async fn old_record_is_taken_over_once_and_not_written() {
         let entries: Vec<_> = taken.entries().map(|e| (&*e.node_claim, e.unconfirmed)).collect();
         assert_eq!(entries, [("default-old1", false), ("default-old2", true)]);
         replica.stop().await;
-        // Another term, and a failure: what was taken over is not taken over again.
+        // Another term, and a failure: the record is not taken over again.
         let replica = cluster.start("b");
         cluster.pass(5).await;
         cluster.provision(how, "default-x1").await;
-        cluster.pass(how.patience()).await;
+        cluster.pass(how.timeout_seconds()).await;
         assert_eq!(cluster.record().entries().count(), 3, "{how:?}");
         assert_eq!(cluster.record().taken_from.as_deref(), Some(OLD));
         assert_eq!(version(), before);

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::run::cluster::{CLAIMS, Cluster};
 use crate::run::modes::Provisioning;
-use crate::run::registering::started;
+use crate::run::registration::started;
 
-/// Kinds and reasons of our events.
+/// Returns kinds and reasons of Mooring's events.
 fn reasons(cluster: &Cluster) -> Vec<(String, String)> {
     cluster.events().into_iter().map(|(kind, _, reason, _)| (kind, reason)).collect()
 }
@@ -19,19 +19,19 @@ fn pair(kind: &str, reason: &str) -> (String, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_aks_machine_whose_node_never_registers_is_reported_once() {
+async fn machine_whose_node_never_registers_is_reported_once() {
     for (cse, reason) in [
         (Cse { registers: false, ..Cse::default() }, "NodeNotRegistered"),
         (Cse { seconds: None, ..Cse::default() }, "CSETimedOut"),
     ] {
-        let (cluster, replica) = started(Provisioning::Machine.going(cse)).await;
+        let (cluster, replica) = started(Provisioning::Machine.with_cse(cse)).await;
         cluster.claim("default-x1");
         cluster.pass(17 * 60).await;
         let record = cluster.record();
         let recorded: Vec<&str> = record.entries().map(|entry| &*entry.reason).collect();
         assert_eq!(recorded, [reason]);
         assert_eq!(reasons(&cluster), [pair("NodeClaim", reason), pair("NodePool", reason)]);
-        assert_eq!(cluster.told("default-x1").1, reason);
+        assert_eq!(cluster.condition_of("default-x1").1, reason);
         let requests = cluster.shell.with(|world, _| world.azure().trace().text());
         assert!(requests.contains("/deleteMachines"), "Karpenter gave it up");
         replica.stop().await;
@@ -39,7 +39,7 @@ async fn an_aks_machine_whose_node_never_registers_is_reported_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_extension_that_only_the_instance_view_shows_is_read() {
+async fn extension_shown_only_in_the_instance_view_is_read() {
     for how in [Provisioning::Extension, Provisioning::Machine] {
         let (cluster, replica) = started(how.failing()).await;
         cluster.claim("default-x1");
@@ -50,7 +50,7 @@ async fn an_extension_that_only_the_instance_view_shows_is_read() {
                 world.azure_mut().hide_extension(&format!("{vms}/aks-default-x1"), extension);
             }
         });
-        cluster.pass(how.patience()).await;
+        cluster.pass(how.timeout_seconds()).await;
         let record = cluster.record();
         let codes: Vec<_> = record.entries().map(|entry| (entry.code, &*entry.source)).collect();
         assert_eq!(codes, [(Some(211), "instance-view")], "{how:?}");
@@ -60,7 +60,7 @@ async fn an_extension_that_only_the_instance_view_shows_is_read() {
 
 /// Karpenter reports every two minutes that it does not disrupt such a NodeClaim, and that its NodePool is unhealthy.
 #[tokio::test(start_paused = true)]
-async fn events_of_karpenter_about_unregistered_nodes_change_nothing() {
+async fn karpenter_events_about_unregistered_nodes_are_ignored() {
     let (cluster, replica) = started(Provisioning::Scriptless.failing()).await;
     cluster.claim("default-x1");
     cluster.claim("default-x2");
@@ -82,9 +82,9 @@ async fn events_of_karpenter_about_unregistered_nodes_change_nothing() {
     replica.stop().await;
 }
 
-/// Two Nodes of one VM restart Karpenter's clock, so the NodeClaim is reported when that one is over.
+/// Two Nodes of one VM restart Karpenter's clock, so the NodeClaim is reported when that one has ended.
 #[tokio::test(start_paused = true)]
-async fn a_restarted_clock_is_waited_for() {
+async fn restarted_registration_clock_is_respected() {
     let (cluster, replica) = started(Options::default()).await;
     cluster.claim("default-x1");
     cluster.pass(10).await;
@@ -106,7 +106,7 @@ async fn a_restarted_clock_is_waited_for() {
     replica.stop().await;
 }
 
-/// Without the right to list Nodes, no cause claims anything about them.
+/// Without permission to list Nodes, no cause refers to them.
 #[tokio::test(start_paused = true)]
 async fn nodes_that_cannot_be_listed_are_unknown() {
     let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
@@ -120,7 +120,7 @@ async fn nodes_that_cannot_be_listed_are_unknown() {
     let record = cluster.record();
     let entry = record.entries().next().unwrap();
     assert_eq!(entry.cause, "NoNode", "{}", entry.message);
-    assert!(!entry.message.contains("there is no Node"), "{}", entry.message);
+    assert!(!entry.message.contains("no Node and no"), "{}", entry.message);
     replica.stop().await;
     assert!(!cluster.take_forbidden().is_empty());
 }

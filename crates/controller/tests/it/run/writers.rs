@@ -1,5 +1,5 @@
-//! Other writers of a NodeClaim's status, above all Karpenter: it replaces all conditions without a lock, and turns
-//! every change of a status into an event.
+//! Other writers of a NodeClaim's status, above all Karpenter: it replaces all conditions without a lock, and
+//! creates an event for every change of a status.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::run::cluster::{CLAIMS, Cluster};
 
-fn going(cse: Cse) -> Options {
+fn with_cse(cse: Cse) -> Options {
     let image = "202601.27.0".to_owned();
     Options {
         mode: Mode::Vm,
@@ -20,19 +20,19 @@ fn going(cse: Cse) -> Options {
     }
 }
 
-/// Karpenter's events about changes of our condition.
+/// Returns Karpenter's events about changes of Mooring's condition.
 fn flips(cluster: &Cluster) -> Vec<String> {
     cluster.shell.with(|world, _| {
         let events = world.kubernetes().objects("events", Some("default"));
-        let ours = events.filter(|event| event["reason"] == "CSEProvisioned");
-        ours.map(|event| event["message"].as_str().unwrap().to_owned()).collect()
+        let own = events.filter(|event| event["reason"] == "CSEProvisioned");
+        own.map(|event| event["message"].as_str().unwrap().to_owned()).collect()
     })
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_final_verdict_changes_its_status_once() {
+async fn final_verdict_changes_its_status_once() {
     for (cse, status) in [(Cse::default(), "True"), (Cse::oras_missing(), "False")] {
-        let cluster = Cluster::new(false, going(cse));
+        let cluster = Cluster::new(false, with_cse(cse));
         let replica = cluster.start("a");
         cluster.pass(5).await;
         for number in 0..20 {
@@ -51,13 +51,13 @@ async fn a_final_verdict_changes_its_status_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_condition_that_is_dropped_again_and_again_is_not_written_without_an_end() {
-    let cluster = Cluster::new(false, going(Cse::default()));
+async fn repeatedly_dropped_condition_is_written_with_backoff() {
+    let cluster = Cluster::new(false, with_cse(Cse::default()));
     let replica = cluster.start("a");
     cluster.pass(5).await;
     cluster.claim("default-x1");
     cluster.pass(600).await;
-    assert_eq!(cluster.told("default-x1").1, "CSESucceeded");
+    assert_eq!(cluster.condition_of("default-x1").1, "CSESucceeded");
     let patches = || {
         let writes = cluster.writes();
         writes.iter().filter(|(resource, ..)| resource.starts_with("nodeclaims")).count()
@@ -76,9 +76,9 @@ async fn a_condition_that_is_dropped_again_and_again_is_not_written_without_an_e
     }
     let during = patches() - before;
     assert!((5..=25).contains(&during), "{during} patches in an hour");
-    // The other writer ends, and the condition comes back.
+    // The other writer stops, and the condition is written again.
     cluster.pass(301).await;
-    assert_eq!(cluster.told("default-x1").1, "CSESucceeded");
+    assert_eq!(cluster.condition_of("default-x1").1, "CSESucceeded");
     let replicas_patches = patches();
     cluster.pass(3600).await;
     assert_eq!(patches(), replicas_patches, "a condition that stays is not written again");
@@ -86,8 +86,8 @@ async fn a_condition_that_is_dropped_again_and_again_is_not_written_without_an_e
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_that_is_absent_is_looked_for_less_and_less() {
-    let cluster = Cluster::new(false, going(Cse::default()));
+async fn watch_of_a_missing_crd_backs_off() {
+    let cluster = Cluster::new(false, with_cse(Cse::default()));
     cluster.shell.with(|world, now| {
         let key = Key::new(None, "aksnodeclasses.karpenter.azure.com");
         let definitions = "customresourcedefinitions.apiextensions.k8s.io";
@@ -107,8 +107,8 @@ async fn a_definition_that_is_absent_is_looked_for_less_and_less() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_without_a_provider_id_is_reported_on_its_pool_until_it_is_gone() {
-    let cluster = Cluster::new(false, going(Cse::default()));
+async fn node_without_provider_id_is_reported_on_its_pool() {
+    let cluster = Cluster::new(false, with_cse(Cse::default()));
     let replica = cluster.start("a");
     cluster.pass(5).await;
     let node = |name: &str, provider_id: Option<&str>| {
@@ -124,7 +124,7 @@ async fn a_node_without_a_provider_id_is_reported_on_its_pool_until_it_is_gone()
     node("aks-default-late", None);
     node("aks-default-well", Some("azure:///subscriptions/x"));
     cluster.pass(60).await;
-    // The cloud's node manager takes a moment for most.
+    // cloud-node-manager takes a moment for most.
     cluster.shell.with(|world, now| {
         let key = Key::new(None, "aks-default-late");
         let patch = json!({"spec": {"providerID": "azure:///subscriptions/y"}});

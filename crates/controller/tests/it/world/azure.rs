@@ -1,4 +1,4 @@
-//! VMs whose story is known beforehand.
+//! VMs with a fixed timeline.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::Rows;
 
-/// What becomes of a VM. Times are seconds.
+/// Timeline of a VM, in seconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Vm {
-    pub(crate) stands: i64,
-    /// When its bootstrap ends, and with what; none if it has no extension.
+    pub(crate) ready_at: i64,
+    /// End of its bootstrap, and its result; none without an extension.
     pub(crate) ends: Option<(i64, String)>,
-    pub(crate) gone: i64,
+    pub(crate) deleted_at: i64,
     pub(crate) status: u16,
 }
 
@@ -34,13 +34,13 @@ pub(crate) const SUCCEEDED: &str = "Enable succeeded: \n[stdout]\n{ \"ExitCode\"
 
 impl Azure {
     pub(crate) fn vm(&self, name: &str, now: i64) -> (u16, Value) {
-        let Some(vm) = self.vms.get(name).filter(|vm| now < vm.gone) else {
+        let Some(vm) = self.vms.get(name).filter(|vm| now < vm.deleted_at) else {
             return (404, json!({}));
         };
         if vm.status != 200 {
             return (vm.status, json!({}));
         }
-        if now < vm.stands {
+        if now < vm.ready_at {
             return (200, json!({"properties": {"provisioningState": "Creating"}}));
         }
         let billing = json!({"name": "computeAksLinuxBilling", "properties": {"publisher": "Microsoft.AKS", "type": "Compute.AKS.Linux.Billing", "provisioningState": "Failed"}});
@@ -48,7 +48,7 @@ impl Azure {
             "vmAgent": {"statuses": [{"code": "ProvisioningState/succeeded", "displayStatus": "Ready"}]},
             "statuses": [{"code": "ProvisioningState/succeeded"}, {"code": "PowerState/running"}]}}, "resources": [billing]});
         if let Some((ends, text)) = &vm.ends {
-            let word = match (now >= *ends, text.contains("Enable succeeded")) {
+            let state = match (now >= *ends, text.contains("Enable succeeded")) {
                 (false, _) => "transitioning",
                 (true, true) => "succeeded",
                 (true, false) => "failed/1",
@@ -57,7 +57,7 @@ impl Azure {
             body["resources"].as_array_mut().unwrap().push(json!({"name": "cse-agent-karpenter", "properties":
                 {"publisher": "Microsoft.Azure.Extensions", "type": "CustomScript", "provisioningState": "Creating"}}));
             body["properties"]["instanceView"]["extensions"] = json!([{"name": "cse-agent-karpenter", "type": "Microsoft.Azure.Extensions.CustomScript",
-                "statuses": [{"code": format!("ProvisioningState/{word}"), "message": message}]}]);
+                "statuses": [{"code": format!("ProvisioningState/{state}"), "message": message}]}]);
         }
         (200, body)
     }
@@ -77,7 +77,7 @@ impl Azure {
     }
 
     pub(crate) fn sweep(&self, now: i64) -> Rows {
-        let live = self.vms.iter().filter(|(_, vm)| now >= vm.stands && now < vm.gone);
+        let live = self.vms.iter().filter(|(_, vm)| now >= vm.ready_at && now < vm.deleted_at);
         live.filter_map(|(name, vm)| {
             let (ends, text) = vm.ends.as_ref()?;
             let progress = match (now >= *ends, text.contains("Enable succeeded")) {

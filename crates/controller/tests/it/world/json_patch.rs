@@ -1,8 +1,8 @@
-//! As much of RFC 6902 as the controller uses.
+//! The subset of RFC 6902 that the controller uses.
 
 use serde_json::Value;
 
-/// The patched object; nothing if a test failed or a path leads nowhere.
+/// Returns the patched object; none if a test failed or a path does not exist.
 pub(crate) fn apply(object: &Value, steps: &Value) -> Option<Value> {
     let mut object = object.clone();
     for step in steps.as_array()? {

@@ -1,4 +1,4 @@
-//! An API server and an Azure made of plain values, and a clock that is turned by hand.
+//! A simulated API server and Azure of plain values, with a manual clock.
 #![allow(dead_code, reason = "each test uses its part")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -8,9 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::observation::karpenter::ProvisioningError;
 use mooring_controller::record::Document;
-use mooring_controller::state::{Read, Sweep, Swept, Target};
+use mooring_controller::state::{Read, Sweep, SweepResult, Target};
 use mooring_controller::verdict::event::{Form, Kind};
-use mooring_controller::verdict::patch::Answer;
+use mooring_controller::verdict::patch::PatchResult;
 use mooring_controller::verdict::registration::RequestState;
 use mooring_controller::{Action, Claim, Input, Observation, Scope, Settings, State};
 use serde_json::{Value, json};
@@ -38,13 +38,12 @@ pub(crate) fn settings() -> Settings {
     Settings { scope, ..Settings::default() }
 }
 
-/// What was written, for the oracle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Writes {
-    /// Patches that changed a condition, by claim and message: first writes.
+    /// Patches that changed a condition, by NodeClaim and message: first writes.
     pub(crate) verdicts: BTreeSet<(String, String)>,
     pub(crate) reasserts: u32,
-    pub(crate) refused_patches: u32,
+    pub(crate) rejected_patches: u32,
     pub(crate) events: u32,
     pub(crate) events_again: u32,
     pub(crate) records: u32,
@@ -59,7 +58,6 @@ impl Writes {
     }
 }
 
-/// Everything outside of the controller.
 pub(crate) struct World {
     pub(crate) now: i64,
     pub(crate) claims: BTreeMap<String, Value>,
@@ -68,16 +66,16 @@ pub(crate) struct World {
     pub(crate) karpenter: Vec<ProvisioningError>,
     pub(crate) azure: Azure,
     pub(crate) writes: Writes,
-    /// When a claim's last new verdict was written.
+    /// Time of the last new verdict of a NodeClaim.
     pub(crate) patched_at: BTreeMap<String, i64>,
     version: u64,
     /// Watch events that have not been delivered.
     pub(crate) outbox: Vec<Input>,
-    /// Conditions of all claims whenever one was removed.
-    pub(crate) last_words: BTreeMap<String, Value>,
-    /// Crash around the write of this number: before it, or after it with the answer lost.
+    /// Conditions of all NodeClaims at their removal.
+    pub(crate) last_versions: BTreeMap<String, Value>,
+    /// Crash around the write of this number: before it, or after it without a response.
     pub(crate) crash: Option<(u32, bool)>,
-    /// Instead of being killed, the controller loses its lease and is elected again.
+    /// Instead of being killed, the controller loses its Lease and acquires it again.
     pub(crate) demoted: bool,
     crashed: bool,
     interner: Interner,
@@ -96,7 +94,7 @@ impl World {
             patched_at: BTreeMap::new(),
             version: 100,
             outbox: Vec::new(),
-            last_words: BTreeMap::new(),
+            last_versions: BTreeMap::new(),
             crash: None,
             demoted: false,
             crashed: false,
@@ -124,12 +122,12 @@ impl World {
     pub(crate) fn remove(&mut self, name: &str) {
         if let Some(object) = self.claims.remove(name) {
             let uid: Arc<str> = Arc::from(object["metadata"]["uid"].as_str().unwrap());
-            self.last_words.insert(name.to_owned(), object);
-            self.outbox.push(Input::ClaimGone(uid));
+            self.last_versions.insert(name.to_owned(), object);
+            self.outbox.push(Input::ClaimDeleted(uid));
         }
     }
 
-    /// All claims as a list shows them, and that it is complete.
+    /// Returns all NodeClaims of a list, and its completion.
     pub(crate) fn list(&mut self) -> Vec<Input> {
         let objects: Vec<Value> = self.claims.values().cloned().collect();
         let mut inputs = Vec::new();
@@ -144,7 +142,7 @@ impl World {
         inputs
     }
 
-    /// A controller that was just started, and all that it reads before it leads.
+    /// Starts a controller, with all that it reads before it leads.
     pub(crate) fn start(&mut self, leads: bool) -> State {
         let mut state = State::new(settings(), self.clock());
         self.outbox.clear();
@@ -170,14 +168,13 @@ impl World {
         state
     }
 
-    /// The replica is elected.
     pub(crate) fn lead(&mut self, state: &mut State) -> bool {
         state.handle(Input::Record(self.record.clone()), self.clock());
         let actions = state.handle(Input::Leads(true), self.clock());
         self.execute(state, actions)
     }
 
-    /// Does what a controller asks for; false if it was killed meanwhile.
+    /// Executes actions; false if the controller was killed.
     pub(crate) fn execute(&mut self, state: &mut State, actions: Vec<Action>) -> bool {
         let mut actions: VecDeque<Action> = actions.into();
         while let Some(action) = actions.pop_front() {
@@ -189,7 +186,7 @@ impl World {
         true
     }
 
-    /// Whether the controller is killed before (`sent` false) or after (`sent` true) the next write.
+    /// Returns true if the controller is killed before (`sent` false) or after (`sent` true) the next write.
     fn dies(&mut self, sent: bool) -> bool {
         let number = self.writes.total() - u32::from(sent);
         let dies = !self.crashed && self.crash == Some((number, sent));
@@ -197,7 +194,7 @@ impl World {
         dies
     }
 
-    /// One action; the inputs that answer it, or nothing if the controller was killed.
+    /// Executes one action. Returns the resulting inputs, or none if the controller was killed.
     fn act(&mut self, action: Action) -> Option<Vec<Input>> {
         Some(match action {
             Action::Read(Read { uid, target, .. }) => {
@@ -216,11 +213,14 @@ impl World {
             }
             Action::Sweep(Sweep::Extensions { group, .. }) => {
                 self.writes.sweeps += 1;
-                vec![Input::Swept(Swept::Extensions { group, rows: self.azure.sweep(self.now) })]
+                vec![Input::SweepResult(SweepResult::Extensions {
+                    group,
+                    rows: self.azure.sweep(self.now),
+                })]
             }
             Action::Sweep(Sweep::Machines { pool }) => {
                 self.writes.sweeps += 1;
-                vec![Input::Swept(Swept::Machines { pool, machines: Vec::new() })]
+                vec![Input::SweepResult(SweepResult::Machines { pool, machines: Vec::new() })]
             }
             Action::Inspect { uid, .. } => {
                 self.writes.inspections += 1;
@@ -256,35 +256,41 @@ impl World {
                 if self.dies(false) {
                     return None;
                 }
-                let answer = self.patch(&name, &body);
-                if answer == Answer::Written && self.dies(true) {
+                let result = self.patch(&name, &body);
+                if result == PatchResult::Written && self.dies(true) {
                     return None;
                 }
                 let object = self.claims.get(&name).cloned();
                 let claim = object.map(|object| Input::Claim(Box::new(self.project(&object))));
-                claim.into_iter().chain([Input::Patched { uid, answer }]).collect()
+                claim.into_iter().chain([Input::Patched { uid, result }]).collect()
             }
             Action::Reread { uid, name } => match self.claims.get(&name).cloned() {
                 Some(object) => vec![Input::Claim(Box::new(self.project(&object)))],
-                None => vec![Input::ClaimGone(uid)],
+                None => vec![Input::ClaimDeleted(uid)],
             },
-            Action::Tell(_) | Action::ImageFails { .. } | Action::NodeFinding(_) => Vec::new(),
+            Action::LogDiagnosis(_) | Action::ImageFails { .. } | Action::NodeFinding(_) => {
+                Vec::new()
+            }
         })
     }
 
-    fn patch(&mut self, name: &str, body: &Value) -> Answer {
-        let Some(object) = self.claims.get(name) else { return Answer::of(Some(404)) };
+    fn patch(&mut self, name: &str, body: &Value) -> PatchResult {
+        let Some(object) = self.claims.get(name) else { return PatchResult::of(Some(404)) };
         let Some(patched) = json_patch::apply(object, body) else {
-            self.writes.refused_patches += 1;
-            return Answer::of(Some(422));
+            self.writes.rejected_patches += 1;
+            return PatchResult::of(Some(422));
         };
-        let said = |object: &Value| {
+        let condition_text = |object: &Value| {
             own_condition(object)
                 .map(|c| [c["status"].clone(), c["reason"].clone(), c["message"].clone()])
         };
-        assert_ne!(said(object), said(&patched), "a patch that changes nothing");
+        assert_ne!(
+            condition_text(object),
+            condition_text(&patched),
+            "a patch that changes nothing"
+        );
         let message = own_condition(&patched).unwrap()["message"].as_str().unwrap().to_owned();
-        // Whether it stood before is judged here, not by the controller, which may have been restarted.
+        // Computed here and not by the controller, which may have been restarted.
         let key = (name.to_owned(), message);
         if self.writes.verdicts.insert(key) {
             self.patched_at.insert(name.to_owned(), self.now);
@@ -292,13 +298,13 @@ impl World {
             self.writes.reasserts += 1;
         }
         self.put(patched);
-        Answer::of(Some(200))
+        PatchResult::of(Some(200))
     }
 
-    /// What the world looks like to people, without times.
+    /// Returns the visible state, without times.
     pub(crate) fn picture(&self) -> Value {
         let mut conditions: BTreeMap<&str, Value> = BTreeMap::new();
-        for (name, object) in self.claims.iter().chain(&self.last_words) {
+        for (name, object) in self.claims.iter().chain(&self.last_versions) {
             let own =
                 own_condition(object).map(|c| json!([c["status"], c["reason"], c["message"]]));
             conditions.entry(name).or_insert(own.unwrap_or_default());
@@ -313,14 +319,13 @@ impl World {
 
 pub(crate) fn own_condition(object: &Value) -> Option<&Value> {
     let conditions = object["status"]["conditions"].as_array()?;
-    let ours: Vec<&Value> =
+    let own: Vec<&Value> =
         conditions.iter().filter(|condition| condition["type"] == CONDITION).collect();
-    assert!(ours.len() <= 1, "the condition stands twice: {object}");
-    ours.first().copied()
+    assert!(own.len() <= 1, "the condition exists twice: {object}");
+    own.first().copied()
 }
 
-/// Runs a controller until `until`, restarting it whenever it is killed. `disturb` may change what is
-/// delivered.
+/// Runs a controller until `until`, restarting it whenever it is killed. `disturb` may change deliveries.
 pub(crate) fn run(
     world: &mut World,
     changes: &[(i64, Change)],

@@ -1,4 +1,4 @@
-//! Changes that others make, and a story that has all of them.
+//! External changes, and a scenario that has all of them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{World, at};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
-    /// Karpenter makes a claim and launches it.
+    /// Karpenter creates a NodeClaim and launches it.
     Launch {
         name: String,
         image: String,
@@ -22,7 +22,7 @@ pub(crate) enum Change {
     GiveUp(String, String),
     Delete(String),
     Remove(String),
-    /// A merge patch from a stale cache: the whole list, without our condition.
+    /// A merge patch from a stale cache: the whole list, without Mooring's condition.
     Drop(String),
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn claim(name: &str, image: &str, machine: bool, now: i64) -> Value {
 
 const FOREVER: i64 = i64::MAX;
 
-/// Every mode and outcome in one story.
+/// Every mode and outcome in one scenario.
 pub(crate) fn everything() -> (Azure, Vec<(i64, Change)>) {
     let mut vms = BTreeMap::new();
     let mut changes = Vec::new();
@@ -124,7 +124,7 @@ pub(crate) fn everything() -> (Azure, Vec<(i64, Change)>) {
                    gone: i64,
                    machine: bool,
                    more: Vec<(i64, Change)>| {
-        vms.insert(format!("aks-{name}"), Vm { stands: 40, ends, gone, status: 200 });
+        vms.insert(format!("aks-{name}"), Vm { ready_at: 40, ends, deleted_at: gone, status: 200 });
         changes.push((
             0,
             Change::Launch { name: name.to_owned(), image: "202601.27.0".to_owned(), machine },
@@ -168,8 +168,8 @@ pub(crate) fn everything() -> (Azure, Vec<(i64, Change)>) {
     let mut hung = vec![(905, Change::Delete("default-hung".to_owned()))];
     hung.push((925, Change::Remove("default-hung".to_owned())));
     add("default-hung", Some((FOREVER, ok())), 915, false, hung);
-    // Nothing ever shows that they failed; Karpenter gives them up after 15 minutes.
-    for name in ["default-given-up", "default-promise"] {
+    // Nothing shows that they failed; Karpenter gives up on them after 15 minutes.
+    for name in ["default-given-up", "default-no-extension"] {
         let gives_up = |when, change: fn(String) -> Change| (when, change(name.to_owned()));
         add(
             name,
@@ -190,7 +190,7 @@ pub(crate) fn everything() -> (Azure, Vec<(i64, Change)>) {
         "default-machine".to_owned(),
         (70, "CSE failed with 'VMExtensionError_K8SAPIServerDNSLookupFail', which means agents are unable to resolve Kubernetes API server name".to_owned()),
     )]);
-    // The machine's VM is gone before anything can be read, and its claim is deleted at the end.
+    // The VM is deleted before it can be read, and the NodeClaim is deleted at the end.
     changes.push((120, Change::Delete("default-machine".to_owned())));
     changes.sort_by_key(|(when, _)| *when);
     (Azure { vms, machine_errors }, changes)

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mooring_controller::metrics::{ArmSnapshot, Failed, Metrics, Write};
-use mooring_controller::state::Lengths;
+use mooring_controller::metrics::{ArmSnapshot, FailedNode, Metrics, Write};
+use mooring_controller::state::QueueLengths;
 use mooring_controller::verdict::condition::Reason;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn alerts() -> Vec<Value> {
 /// Returns the metrics page with all metrics present.
 fn metrics_page() -> String {
     let failed =
-        |pool: String| Failed { code: Some(1), cause: "c".into(), pool, image: "i".into() };
+        |pool: String| FailedNode { code: Some(1), cause: "c".into(), pool, image: "i".into() };
     let metrics = Metrics::new();
     for number in 0..100 {
         metrics.failed(&failed(number.to_string()));
@@ -31,7 +31,7 @@ fn metrics_page() -> String {
     metrics.verdict(Reason::CseFailed, 1.0);
     metrics.wrote(Write::Event);
     metrics.write_failed(Write::Event);
-    metrics.lengths(Lengths::default());
+    metrics.lengths(QueueLengths::default());
     metrics.arm(ArmSnapshot::default());
     metrics.leads(true);
     metrics.text()

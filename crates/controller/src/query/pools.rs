@@ -1,29 +1,28 @@
-//! Pools of AKS: scale sets, whose instances have the extension `vmssCSE`.
+//! AKS node pools: scale sets, whose instances have the extension `vmssCSE`.
 
 use mooring_arm::ResourceId;
 use mooring_arm::calls::ScaleSetVm;
 
-use super::told::NodeTold;
-use super::why::{Failed, Looker};
+use super::node_report::NodeReport;
+use super::why::{NodeQuery, QueryError};
 use crate::claim::Claim;
 use crate::claim::scope::Scope;
 use crate::observation::Observation;
 
-/// The tag by which AKS says whose scale set it is.
 const POOL: &str = "aks-managed-poolName";
 
-impl Looker {
-    /// All instances of a pool, or the one that has this number or host name. None if there is no such pool.
+impl NodeQuery {
+    /// Returns all instances of a pool, or the one with this number or host name. None if the pool does not exist.
     pub(super) async fn instances(
         &self,
         pool: &str,
         instance: Option<&str>,
-    ) -> Result<Vec<NodeTold>, Failed> {
-        let mut told = Vec::new();
+    ) -> Result<Vec<NodeReport>, QueryError> {
+        let mut reports = Vec::new();
         let Scope { subscription, node_resource_group, .. } = &self.scope;
         for set in self.arm.scale_sets(subscription, node_resource_group).await? {
             let own = set.tags.get(POOL).is_some_and(|name| name == pool);
-            // A node's name begins with its scale set's.
+            // A node's name begins with the name of its scale set.
             let holds =
                 instance.is_none() && !set.name.is_empty() && pool.starts_with(set.name.as_str());
             let Some(id) = set.id.clone().filter(|_| own || holds) else { continue };
@@ -42,20 +41,21 @@ impl Looker {
                         }
                         None => None,
                     };
-                    told.push(self.of_instance(one.view(), one.text(), pool_name, joined).await?);
+                    reports
+                        .push(self.of_instance(one.view(), one.text(), pool_name, joined).await?);
                 }
             }
         }
-        Ok(told)
+        Ok(reports)
     }
 
-    /// One instance by its id, which is inside the scope.
+    /// Returns one instance by its id, which is in scope.
     pub(super) async fn instance(
         &self,
         id: &ResourceId,
         pool: Option<&str>,
         joined: Option<bool>,
-    ) -> Result<NodeTold, Failed> {
+    ) -> Result<NodeReport, QueryError> {
         let one = self.arm.scale_set_vm(id).await?;
         self.of_instance(one.view(), one.text(), pool, joined).await
     }
@@ -66,21 +66,21 @@ impl Looker {
         text: &str,
         pool: Option<&str>,
         joined: Option<bool>,
-    ) -> Result<NodeTold, Failed> {
-        let stand_in = self.stand_in(&host(instance), None, pool, joined);
+    ) -> Result<NodeReport, QueryError> {
+        let placeholder = self.placeholder(&host(instance), None, pool, joined);
         let image = instance.properties.storage_profile.as_ref();
         let image = image.and_then(|profile| profile.image_reference.as_ref());
         let image = image.and_then(|image| {
             image.id.clone().or_else(|| image.community_gallery_image_id.clone())
         });
-        let claim = Claim { image: image.map(|image| image.as_str().into()), ..stand_in };
-        let seen = Observation::of_vm(200, None, text.as_bytes());
-        let mut told = self.judged(&claim, &seen)?;
-        told.joined = joined;
+        let claim = Claim { image: image.map(|image| image.as_str().into()), ..placeholder };
+        let observation = Observation::of_vm(200, None, text.as_bytes());
+        let mut report = self.evaluate_observation(&claim, &observation)?;
+        report.joined = joined;
         if let Some(id) = &instance.id {
-            self.ask_node(id, &claim, &mut told).await?;
+            self.read_node_report(id, &claim, &mut report).await?;
         }
-        Ok(told)
+        Ok(report)
     }
 }
 

@@ -1,25 +1,25 @@
-//! What else the cluster shows that an operator should know: what can be done about an image, and Nodes that stop
-//! Karpenter. Both are read where they may be.
+//! Cluster state around a failure: options for pinning an image, and Nodes that block Karpenter. Both are
+//! omitted without permission to read them.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::why::Looker;
+use super::why::NodeQuery;
 use crate::observation::node::{self, Node};
 use crate::verdict::advice;
 
 const DEFINITION: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
-impl Looker {
-    /// Whether an AKSNodeClass of this cluster can pin an image version. None if that cannot be read.
+impl NodeQuery {
+    /// Returns true if an AKSNodeClass of this cluster can pin an image version. None if the CRD cannot be read.
     pub async fn has_versions(&self) -> Option<bool> {
         let text = self.get(DEFINITION).await.ok()??;
         let definition: Value = serde_json::from_str(&text).ok()?;
         Some(advice::has_versions(&definition))
     }
 
-    /// Nodes of NodePools that have had no providerID for too long. None where Nodes cannot be read.
+    /// Returns Nodes of NodePools without a providerID for too long; none if Nodes cannot be read.
     pub async fn nodes_without_provider_id(&self) -> Vec<Node> {
         #[derive(Deserialize)]
         struct List {

@@ -1,13 +1,13 @@
-//! Calls that the API server refuses: who leads, what is written, and how often it is tried.
+//! Calls that the API server rejects: leadership, writes and retries.
 
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
 use crate::run::cluster::Cluster;
 use crate::run::modes::Provisioning;
-use crate::run::registering::why;
+use crate::run::registration::why;
 
-fn refuse(cluster: &Cluster, method: &str, path: &str, status: u16) {
+fn reject(cluster: &Cluster, method: &str, path: &str, status: u16) {
     let rule =
         json!({"when": {"method": method, "path": path}, "then": {"status": {"status": status}}});
     let rule = serde_json::from_value(rule).unwrap();
@@ -18,17 +18,17 @@ fn clear(cluster: &Cluster) {
     cluster.shell.with(|world, _| world.kubernetes_mut().clear_faults());
 }
 
-/// Calls of this method whose path has these words.
+/// Counts calls of this method whose path contains this text.
 fn calls(cluster: &Cluster, method: &str, words: &str) -> usize {
     let trace = cluster.shell.with(|world, _| world.kubernetes().trace());
     trace.lines().filter(|line| line.contains(method) && line.contains(words)).count()
 }
 
-/// One that has not seen the cluster would only keep others from leading.
+/// A replica without synced caches would only keep others from leading.
 #[tokio::test(start_paused = true)]
-async fn a_replica_that_cannot_list_nodeclaims_does_not_lead() {
+async fn replica_that_cannot_list_nodeclaims_does_not_lead() {
     let cluster = Cluster::new(false, Provisioning::Extension.failing());
-    refuse(&cluster, "GET", "*/nodeclaims", 500);
+    reject(&cluster, "GET", "*/nodeclaims", 500);
     let blind = cluster.start("blind");
     cluster.pass(120).await;
     assert_eq!(cluster.holder(), "");
@@ -40,31 +40,31 @@ async fn a_replica_that_cannot_list_nodeclaims_does_not_lead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replica_leads_without_reading_the_record() {
+async fn replica_leads_without_reading_the_record() {
     let cluster = Cluster::new(false, Provisioning::Extension.failing());
-    refuse(&cluster, "GET", "*/configmaps/*", 403);
+    reject(&cluster, "GET", "*/configmaps/*", 403);
     let replica = cluster.start("a");
     cluster.pass(10).await;
     assert_eq!(cluster.holder(), "a");
     cluster.claim("default-x1");
     cluster.pass(300).await;
-    assert_eq!(cluster.told("default-x1").1, "CSEFailed");
+    assert_eq!(cluster.condition_of("default-x1").1, "CSEFailed");
     assert_eq!(cluster.events().len(), 2);
     replica.stop().await;
     assert!(!cluster.take_forbidden().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_that_is_refused_is_not_sent_again() {
+async fn rejected_record_is_not_sent_again() {
     for (status, sent) in [(403, 1), (422, 1), (500, 5)] {
         let cluster = Cluster::new(false, Provisioning::Extension.failing());
         let replica = cluster.start("a");
         cluster.pass(10).await;
-        refuse(&cluster, "POST", "*/configmaps", status);
+        reject(&cluster, "POST", "*/configmaps", status);
         cluster.claim("default-x1");
         cluster.pass(300).await;
         assert_eq!(calls(&cluster, "POST", "/configmaps"), sent, "{status}");
-        assert_eq!(cluster.told("default-x1").1, "CSEFailed", "{status}");
+        assert_eq!(cluster.condition_of("default-x1").1, "CSEFailed", "{status}");
         assert_eq!(cluster.events().len(), 2, "{status}");
         let text = replica.metrics.text();
         assert!(text.contains("mooring_write_failures_total{kind=\"record\"} 1"), "{text}");
@@ -73,13 +73,13 @@ async fn a_record_that_is_refused_is_not_sent_again() {
     }
 }
 
-/// Rights that are granted take minutes to arrive.
+/// Granted permissions take minutes to propagate.
 #[tokio::test(start_paused = true)]
-async fn a_condition_that_is_refused_is_sent_again_after_five_minutes() {
+async fn denied_condition_is_retried_after_five_minutes() {
     let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
     let replica = cluster.start("a");
     cluster.pass(10).await;
-    let rights = set_rights(&cluster, &json!([]));
+    let rights = set_rules(&cluster, &json!([]));
     let without: Vec<Value> = rights
         .as_array()
         .unwrap()
@@ -87,30 +87,30 @@ async fn a_condition_that_is_refused_is_sent_again_after_five_minutes() {
         .filter(|rule| !rule["verbs"].to_string().contains("patch"))
         .cloned()
         .collect();
-    set_rights(&cluster, &json!(without));
+    set_rules(&cluster, &json!(without));
     cluster.claim("default-x1");
     cluster.pass(5 * 60 + 30).await;
     let refused = |cluster: &Cluster| {
         let trace = cluster.shell.with(|world, _| world.kubernetes().trace());
-        let ours = trace.lines().filter(|line| line.contains("PATCH") && line.contains("403"));
-        ours.count()
+        let own = trace.lines().filter(|line| line.contains("PATCH") && line.contains("403"));
+        own.count()
     };
     assert_eq!(refused(&cluster), 1);
     cluster.pass(4 * 60).await;
     assert_eq!(refused(&cluster), 1);
     cluster.pass(2 * 60).await;
     assert_eq!(refused(&cluster), 2, "after five minutes");
-    set_rights(&cluster, &rights);
+    set_rules(&cluster, &rights);
     cluster.pass(5 * 60).await;
-    assert_eq!(cluster.told("default-x1").1, "NodeNotRegistered");
+    assert_eq!(cluster.condition_of("default-x1").1, "NodeNotRegistered");
     let text = replica.metrics.text();
     assert!(text.contains("mooring_write_failures_total{kind=\"condition\"} 2"), "{text}");
     replica.stop().await;
     cluster.take_forbidden();
 }
 
-/// Sets what the controller may do, and returns what it might do before.
-fn set_rights(cluster: &Cluster, rules: &Value) -> Value {
+/// Sets the RBAC rules of the controller, and returns the previous ones.
+fn set_rules(cluster: &Cluster, rules: &Value) -> Value {
     cluster.shell.with(|world, now| {
         let resource = "clusterroles.rbac.authorization.k8s.io";
         let key = Key::new(None, "mooring");
@@ -126,7 +126,7 @@ fn gauge(text: &str, kind: &str) -> i64 {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodeclaims_that_are_gone_are_forgotten() {
+async fn deleted_nodeclaims_are_forgotten() {
     for how in [Provisioning::Scriptless, Provisioning::Extension] {
         let cluster = Cluster::new(false, how.failing());
         let replica = cluster.start("a");
@@ -138,8 +138,8 @@ async fn nodeclaims_that_are_gone_are_forgotten() {
         let text = replica.metrics.text();
         let counts = ["claims", "pending", "waiting"].map(|kind| gauge(&text, kind));
         assert_eq!(counts, [3, 3, 0], "{how:?}: none is due yet");
-        // An event about a deleted NodeClaim may still come for ten minutes.
-        cluster.pass(how.patience() + 2 * 3600).await;
+        // An event about a deleted NodeClaim may still arrive for ten minutes.
+        cluster.pass(how.timeout_seconds() + 2 * 3600).await;
         let text = replica.metrics.text();
         let counts = ["claims", "pending", "waiting"].map(|kind| gauge(&text, kind));
         assert_eq!(counts, [0, 0, 0], "{how:?}");
@@ -147,7 +147,7 @@ async fn nodeclaims_that_are_gone_are_forgotten() {
     }
 }
 
-/// Nothing explains one whose VM cannot be read, and nothing ever will.
+/// A VM that cannot be read is never explained.
 #[tokio::test(start_paused = true)]
 async fn unexplained_nodeclaims_are_forgotten_after_their_events() {
     let cluster = Cluster::new(false, Provisioning::Extension.failing());
@@ -170,9 +170,9 @@ async fn unexplained_nodeclaims_are_forgotten_after_their_events() {
     replica.stop().await;
 }
 
-/// A failure of a NodeClaim that is still there is in the record as well, and shown once.
+/// A failure of an existing NodeClaim is also in the record, and shown once.
 #[tokio::test(start_paused = true)]
-async fn a_live_and_recorded_failure_is_shown_once() {
+async fn current_and_recorded_failure_is_shown_once() {
     let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -185,8 +185,8 @@ async fn a_live_and_recorded_failure_is_shown_once() {
     let recorded: Vec<String> =
         cluster.record().entries().map(|entry| entry.node_claim.clone()).collect();
     assert_eq!(recorded.len(), 2, "{recorded:?}");
-    let shown = crate::run::registering::all(&cluster, "default").await;
-    let mut names: Vec<Value> = shown.iter().map(|told| json!(told.claim)).collect();
+    let shown = crate::run::registration::all(&cluster, "default").await;
+    let mut names: Vec<Value> = shown.iter().map(|report| json!(report.claim)).collect();
     names.sort_by_key(Value::to_string);
     assert_eq!(names, [json!("default-gone"), json!("default-there")]);
     assert_eq!(why(&cluster, "default-there").await.verdict.reason.as_str(), "NodeNotRegistered");

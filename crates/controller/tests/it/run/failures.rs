@@ -1,4 +1,4 @@
-//! What goes wrong around the controller: other writers, watches, the API server, Azure.
+//! Failures around the controller: other writers, watches, the API server, Azure.
 
 use mooring_simulator::karpenter::{Mode, Options};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn azure(cluster: &Cluster, rule: Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_condition_that_karpenter_drops_is_written_again() {
+async fn condition_dropped_by_karpenter_is_rewritten() {
     for atomic in [false, true] {
         let options =
             Options { mode: Mode::Vm, stale: 1.0, stale_seconds: 60, ..Options::default() };
@@ -34,7 +34,7 @@ async fn a_condition_that_karpenter_drops_is_written_again() {
         cluster.pass(600).await;
         for number in 0..5 {
             let name = format!("default-x{number}");
-            assert_eq!(cluster.told(&name).1, "CSESucceeded", "{atomic} {name}");
+            assert_eq!(cluster.condition_of(&name).1, "CSESucceeded", "{atomic} {name}");
             assert_eq!(cluster.condition(&name, "Ready").unwrap()["status"], "True");
         }
         let text = replica.metrics.text();
@@ -44,7 +44,7 @@ async fn a_condition_that_karpenter_drops_is_written_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_break_repeat_and_reorder_change_nothing() {
+async fn broken_repeated_and_reordered_watches_change_nothing() {
     for (name, fault) in [
         ("drop", json!({"then": "dropWatch", "probability": 0.3})),
         ("duplicate", json!({"then": "duplicateEvent", "probability": 0.7})),
@@ -73,14 +73,14 @@ async fn watches_that_break_repeat_and_reorder_change_nothing() {
             let replica = cluster.start("a");
             cluster.pass(20).await;
             cluster.provision(how, "default-x1").await;
-            // A list from before: what the watch saw is too old to be told from.
+            // A list from before: the version of the watch is too old.
             cluster.pass(30).await;
             cluster.shell.with(|world, _| world.kubernetes_mut().forget_history());
-            cluster.pass(how.patience() + 300).await;
+            cluster.pass(how.timeout_seconds() + 300).await;
             assert_eq!(cluster.record().entries().count(), 1, "{how:?}: {name}");
             let events = cluster.events();
             assert_eq!(events.len(), 2, "{how:?}: {name}: {events:?}");
-            let (_, reason, message) = cluster.told("default-x1");
+            let (_, reason, message) = cluster.condition_of("default-x1");
             assert_eq!(reason, how.reason(), "{how:?}: {name}: {message}");
             let made = cluster.shell.with(|world, _| world.kubernetes().injected_faults());
             assert!(made > 0, "{how:?}: {name}: nothing went wrong");
@@ -90,12 +90,12 @@ async fn watches_that_break_repeat_and_reorder_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_claim_that_is_deleted_while_it_is_read_is_still_told() {
+async fn claim_deleted_while_it_is_read_is_reported() {
     let cluster = Cluster::new(false, failing());
     let replica = cluster.start("a");
     cluster.pass(5).await;
     cluster.claim("default-x1");
-    // Azure is silent when the failure comes, and answers only when the claim is gone.
+    // Azure does not respond when the failure happens, and responds only when the NodeClaim is deleted.
     azure(
         &cluster,
         json!({"when": {"service": "arm", "path": "*/virtualMachines/*", "method": "GET"}, "then": "timeoutBefore", "fromSeconds": 60, "untilSeconds": 400}),
@@ -105,13 +105,13 @@ async fn a_claim_that_is_deleted_while_it_is_read_is_still_told() {
     let entry = record.entries().next().unwrap();
     assert_eq!(entry.source, "karpenter-event", "{entry:?}");
     assert!(entry.unconfirmed && entry.message.starts_with("Unconfirmed: "), "{}", entry.message);
-    // What nothing confirms is not reported on the pool.
+    // An unconfirmed failure is not reported on the pool.
     assert!(cluster.events().iter().all(|event| event.0 == "NodeClaim"));
     replica.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn azure_that_throttles_or_fails_delays_the_verdict_and_never_changes_it() {
+async fn throttled_or_failing_azure_only_delays_the_verdict() {
     for (name, fault) in [
         (
             "throttled",
@@ -134,9 +134,9 @@ async fn azure_that_throttles_or_fails_delays_the_verdict_and_never_changes_it()
         let record = cluster.record();
         assert_eq!(record.entries().count(), 4, "{name}");
         for entry in record.entries() {
-            let told = entry.code == Some(211) || entry.source == "karpenter-event";
-            assert!(told, "{name}: {entry:?}");
-            let reason = cluster.told(&entry.node_claim).1;
+            let reported = entry.code == Some(211) || entry.source == "karpenter-event";
+            assert!(reported, "{name}: {entry:?}");
+            let reason = cluster.condition_of(&entry.node_claim).1;
             assert_eq!(reason, entry.reason, "{name}: {entry:?}");
         }
         let made = cluster.shell.with(|world, _| world.azure().injected_faults());
@@ -146,7 +146,7 @@ async fn azure_that_throttles_or_fails_delays_the_verdict_and_never_changes_it()
 }
 
 #[tokio::test(start_paused = true)]
-async fn azure_that_refuses_is_told_with_what_to_grant() {
+async fn denied_read_is_reported_with_the_missing_role() {
     let cluster = Cluster::new(false, Options { mode: Mode::Vm, ..Options::default() });
     azure(
         &cluster,
@@ -156,14 +156,14 @@ async fn azure_that_refuses_is_told_with_what_to_grant() {
     cluster.pass(5).await;
     cluster.claim("default-x1");
     cluster.pass(300).await;
-    let (status, reason, message) = cluster.told("default-x1");
+    let (status, reason, message) = cluster.condition_of("default-x1");
     assert_eq!((&*status, &*reason), ("Unknown", "CSEStatusUnavailable"), "{message}");
     assert!(message.contains("Reader on the node resource group"), "{message}");
     replica.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_vm_that_is_gone_before_it_can_be_read_is_told_from_karpenters_words() {
+async fn vm_deleted_before_the_read_is_reported_from_the_event() {
     let cluster = Cluster::new(false, failing());
     azure(
         &cluster,
@@ -185,9 +185,9 @@ async fn a_vm_that_is_gone_before_it_can_be_read_is_told_from_karpenters_words()
 }
 
 #[tokio::test(start_paused = true)]
-async fn azure_that_is_slow_to_answer_delays_one_claim_and_not_the_others() {
+async fn slow_read_delays_only_its_own_claim() {
     let cluster = Cluster::new(false, failing());
-    // Every read of one VM hangs until it is given up; the others are answered.
+    // Every read of one VM hangs until its timeout; the others succeed.
     azure(
         &cluster,
         json!({"when": {"service": "arm", "path": "*/virtualMachines/aks-default-x0*", "method": "GET"}, "then": "timeoutBefore"}),

@@ -1,4 +1,4 @@
-//! What is told of a failure: the record's entry and the events that follow from it.
+//! Reports of a failure: the entry in the record and the events derived from it.
 
 use std::fmt::Write as _;
 
@@ -16,13 +16,13 @@ use crate::verdict::condition::Reason;
 use crate::verdict::event::{Event, Kind, Regarding};
 use crate::verdict::failure::Failure;
 use crate::verdict::text::{safe, safe_tail};
-use crate::verdict::{advice, wording};
+use crate::verdict::{advice, messages};
 
 const IMAGE_FAILS: &str = "ImageFailsBootstrap";
 
 impl State {
-    /// The events of a record's entry: on the claim, and on its pool, which survives.
-    pub(super) fn announce(&self, entry: &Entry, actions: &mut Vec<Action>) {
+    /// Creates the events of a recorded failure: on the NodeClaim, and on its pool, which outlives it.
+    pub(super) fn create_events(&self, entry: &Entry, actions: &mut Vec<Action>) {
         let reason = event_reason(&entry.reason);
         let claim = Regarding {
             kind: Kind::NodeClaim,
@@ -36,7 +36,7 @@ impl State {
             key: entry.id.clone(),
             at: entry.at,
         }));
-        // A pool outlives its NodeClaims, and only what is confirmed is reported on it.
+        // A pool outlives its NodeClaims, and only confirmed failures are reported on it.
         if !entry.pool.is_empty() && !entry.unconfirmed {
             actions.push(Action::Event(Event {
                 regarding: self.regarding(Kind::NodePool, &entry.pool),
@@ -53,21 +53,20 @@ impl State {
         Regarding { kind, name: name.to_owned(), uid }
     }
 
-    /// An image that fails while others do not is told once, on its node class and its pool.
-    pub(super) fn tell_fleet(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+    /// Reports an image that fails while others do not, once, on its node class and its pool.
+    pub(super) fn report_images(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         if !std::mem::take(&mut self.fleet_changed) {
             return;
         }
-        for finding in self.fleet.news() {
-            let (node_class, pool) =
-                self.fleet_places.get(&finding.image).cloned().unwrap_or_default();
+        for finding in self.fleet.new_findings() {
+            let (node_class, pool) = self.affected.get(&finding.image).cloned().unwrap_or_default();
             let mut note = finding.to_string();
             if !pool.is_empty() {
                 let command = advice::hold_drift(&pool);
                 let _ = write!(note, " Keep running nodes on their image: {command}");
             }
             note.push_str(" See also: mooring fleet");
-            let note = safe(&note, wording::LONGEST_NOTE);
+            let note = safe(&note, messages::MAX_NOTE_BYTES);
             for (kind, name) in [(Kind::AksNodeClass, node_class), (Kind::NodePool, pool)] {
                 if !name.is_empty() {
                     actions.push(Action::Event(Event {
@@ -84,7 +83,7 @@ impl State {
     }
 }
 
-/// Events have few reasons of their own; a record of a later version may hold others.
+/// Events have a fixed set of reasons; a record of a later version may contain others.
 fn event_reason(reason: &str) -> &'static str {
     match reason {
         _ if reason == Reason::NodeNotRegistered.as_str() => Reason::NodeNotRegistered.as_str(),
@@ -96,7 +95,6 @@ fn event_reason(reason: &str) -> &'static str {
     }
 }
 
-/// The record's entry of a failure.
 pub(super) fn failure_entry(
     claim: &Claim,
     verdict: &Verdict,
@@ -107,7 +105,7 @@ pub(super) fn failure_entry(
     Entry {
         reason: verdict.reason.as_str().to_owned(),
         message: verdict.message.clone(),
-        note: wording::note(failure, &claim.node_name()),
+        note: messages::note(failure, &claim.node_name()),
         code: failure.code,
         name: failure.name.clone(),
         effective_code: failure.effective.as_ref().map(|(code, _)| *code),
@@ -121,9 +119,9 @@ pub(super) fn failure_entry(
     }
 }
 
-/// The end of what the scripts printed.
-pub(super) fn output_of(seen: &Observation) -> Option<String> {
-    let Observation::Vm(vm) = seen else { return None };
+/// Returns the end of the output of the scripts.
+pub(super) fn output_of(observation: &Observation) -> Option<String> {
+    let Observation::Vm(vm) = observation else { return None };
     let Cse::Succeeded { text, .. } = vm.cse() else { return None };
     let report = decode(text.as_bytes()).into_iter().find_map(|decoded| decoded.status);
     let output = report.map_or(text, |report| report.output);
@@ -139,7 +137,7 @@ fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
         uid: claim.uid.to_string(),
         node_claim: claim.name.to_string(),
         pool: claim.pool.as_deref().unwrap_or_default().to_owned(),
-        // The API server checks the other names, and not this one.
+        // The API server validates the other names, and not this one.
         node_class: safe(&claim.node_class, 253),
         node: claim.node_name(),
         reason: String::new(),

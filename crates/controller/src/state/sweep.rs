@@ -1,4 +1,4 @@
-//! When many nodes are on their way at once, lists are read instead of single VMs.
+//! Sweeps: when many nodes start at once, lists are read instead of single VMs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
 use super::machine::State;
-use super::messages::{Action, Sweep, Swept};
+use super::messages::{Action, Sweep, SweepResult};
 use crate::claim::mode::{Mode, Role, role};
 use crate::observation::Progress;
-use crate::schedule::is_mark_due;
-use crate::schedule::share::KEPT_FOR_TRIGGERS;
+use crate::schedule::is_fixed_read_due;
+use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::verdict::condition::Reason;
-use crate::verdict::wording;
+use crate::verdict::messages;
 use crate::verdict::{NO_EXTENSION_AFTER_SECONDS, Verdict, seconds};
 
-const EVERY: SignedDuration = SignedDuration::from_secs(30);
-/// A VM that no list shows is looked at this often.
-const BLIND_LOOKS: u32 = 3;
+const SWEEP_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
+/// Reads of a VM that no list shows.
+const MAX_UNLISTED_READS: u32 = 3;
 
 impl State {
     pub(super) fn is_sweeping(&self) -> bool {
@@ -26,12 +26,13 @@ impl State {
     }
 
     pub(super) fn next_sweep(&self, now: Timestamp) -> Option<Timestamp> {
-        let next =
-            self.swept_at.map_or(now, |at| at.saturating_add(EVERY).unwrap_or(Timestamp::MAX));
+        let next = self
+            .swept_at
+            .map_or(now, |at| at.saturating_add(SWEEP_INTERVAL).unwrap_or(Timestamp::MAX));
         (self.is_sweeping() || self.has_event_backlog()).then_some(next)
     }
 
-    pub(super) fn ask_sweeps(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+    pub(super) fn request_sweeps(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         if self.next_sweep(now).is_none_or(|next| next > now) {
             return;
         }
@@ -45,10 +46,11 @@ impl State {
                 sweeps.insert(Sweep::Extensions { subscription, group });
             }
         }
-        // A list that only events ask for is one of the reads that they may ask for.
+        // A list requested only by events counts as one of their reads.
         let free = self.is_sweeping();
         for sweep in sweeps {
-            if (free || self.event_share.take(0.0, now)) && self.share.take(KEPT_FOR_TRIGGERS, now)
+            if (free || self.event_rate_limit.take(0.0, now))
+                && self.rate_limit.take(TRIGGER_RESERVE, now)
             {
                 self.swept_at = Some(now);
                 actions.push(Action::Sweep(sweep));
@@ -56,12 +58,17 @@ impl State {
         }
     }
 
-    /// A list was read: what it shows as running needs no look of its own.
-    pub(super) fn sweep(&mut self, swept: &Swept, now: Timestamp, actions: &mut Vec<Action>) {
+    /// Applies a list: NodeClaims that it shows as running need no separate read.
+    pub(super) fn sweep(
+        &mut self,
+        result: &SweepResult,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
         let mut uids: Vec<Arc<str>> = self.queue.uids().cloned().collect();
         uids.sort_unstable();
-        let machines: HashMap<String, Progress> = match swept {
-            Swept::Machines { machines, .. } => machines
+        let machines: HashMap<String, Progress> = match result {
+            SweepResult::Machines { machines, .. } => machines
                 .iter()
                 .map(|machine| {
                     let failed = !machine.error.is_empty();
@@ -71,19 +78,18 @@ impl State {
                     )
                 })
                 .collect(),
-            Swept::Extensions { .. } => HashMap::new(),
+            SweepResult::Extensions { .. } => HashMap::new(),
         };
         for uid in uids {
-            let Some(tracked) = self.claims.get(&uid).filter(|tracked| !tracked.is_settled())
-            else {
+            let Some(tracked) = self.claims.get(&uid).filter(|tracked| !tracked.is_final()) else {
                 continue;
             };
             let claim = &tracked.claim;
-            let row = match (swept, &claim.machine, &claim.vm) {
-                (Swept::Machines { pool, .. }, Some(machine), _) if *pool == machine.pool => {
+            let row = match (result, &claim.machine, &claim.vm) {
+                (SweepResult::Machines { pool, .. }, Some(machine), _) if *pool == machine.pool => {
                     machines.get(&machine.name.to_ascii_lowercase())
                 }
-                (Swept::Extensions { group, rows }, None, Some(vm))
+                (SweepResult::Extensions { group, rows }, None, Some(vm))
                     if group.eq_ignore_ascii_case(&vm.group) =>
                 {
                     rows.get(&vm.name.to_ascii_lowercase())
@@ -106,29 +112,31 @@ impl State {
             tracked.claim.launched.is_some_and(|at| seconds(at, now) >= NO_EXTENSION_AFTER_SECONDS);
         let registered = tracked.claim.registered.is_some();
         match row {
-            // A node that came up with a bootstrap that succeeded has nothing more to tell.
+            // A joined node whose bootstrap succeeded has no further result.
             Some(Progress::Succeeded) if registered => {
-                let verdict = Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED);
-                self.settle(uid, verdict, now, actions);
+                let verdict = Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED);
+                self.hold_verdict(uid, verdict, now, actions);
                 return;
             }
             Some(Progress::Succeeded | Progress::Failed | Progress::Deleting) => {
-                tracked.work().looks.wanted = true;
+                tracked.work().history.sweep_requested = true;
             }
             Some(Progress::Running) => {
-                let verdict = Verdict::plain(Reason::CseRunning, wording::RUNNING);
-                self.settle(uid, verdict, now, actions);
+                let verdict = Verdict::plain(Reason::CseRunning, messages::RUNNING);
+                self.hold_verdict(uid, verdict, now, actions);
                 return;
             }
-            // Without an extension no list shows anything; such nodes have few looks of their own.
+            // Without an extension no list shows anything; such nodes have few reads.
             Some(Progress::Unknown) | None if tracked.claim.mode() == Some(Mode::Scriptless) => {
-                if !is_mark_due(&tracked.claim, tracked.looks(), tracked.reason(), now) {
+                if !is_fixed_read_due(&tracked.claim, tracked.history(), tracked.reason(), now) {
                     return;
                 }
-                tracked.work().looks.wanted = true;
+                tracked.work().history.sweep_requested = true;
             }
-            Some(Progress::Unknown) | None if old && tracked.looks().count < BLIND_LOOKS => {
-                tracked.work().looks.wanted = true;
+            Some(Progress::Unknown) | None
+                if old && tracked.history().count < MAX_UNLISTED_READS =>
+            {
+                tracked.work().history.sweep_requested = true;
             }
             Some(Progress::Unknown) | None => return,
         }
@@ -136,7 +144,7 @@ impl State {
     }
 }
 
-/// The query of a sweep: every extension in a resource group, with what tells the bootstrap's.
+/// Returns the Resource Graph query for all extensions in a resource group.
 pub fn query(group: &str) -> String {
     let plain: String =
         group.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.()".contains(*c)).collect();
@@ -165,30 +173,31 @@ struct Row {
     state: String,
 }
 
-/// One page of a sweep's answer: the VM's name in lower case, and where its bootstrap is.
+/// Parses one page of a sweep: VM name in lower case, and the state of its bootstrap.
 pub fn rows(json: &[u8]) -> Option<HashMap<String, Progress>> {
     let page: Page = serde_json::from_slice(json).ok()?;
-    let ours = page.data.into_iter().filter(|row| {
+    let bootstraps = page.data.into_iter().filter(|row| {
         let name = row.name.rsplit('/').next().unwrap_or_default();
         role(name, &row.publisher, &row.kind) != Role::Other
     });
     Some(
-        ours.filter_map(|row| {
-            let id = row.id.to_ascii_lowercase();
-            let vm = id.split("/virtualmachines/").nth(1)?.split('/').next()?;
-            Some((vm.to_owned(), Progress::parse(&row.state)))
-        })
-        .collect(),
+        bootstraps
+            .filter_map(|row| {
+                let id = row.id.to_ascii_lowercase();
+                let vm = id.split("/virtualmachines/").nth(1)?.split('/').next()?;
+                Some((vm.to_owned(), Progress::parse(&row.state)))
+            })
+            .collect(),
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::MachineSeen;
+    use crate::observation::MachineStatus;
 
     #[test]
-    fn a_page_tells_where_each_vms_bootstrap_is() {
+    fn sweep_page_shows_the_bootstrap_state_of_vms() {
         let json = serde_json::json!({"totalRecords": 3, "data": [
             {"id": "/subscriptions/0/resourceGroups/G/providers/Microsoft.Compute/virtualMachines/aks-A/extensions/cse-agent-karpenter",
              "name": "cse-agent-karpenter", "publisher": "Microsoft.Azure.Extensions", "kind": "CustomScript", "state": "Failed"},
@@ -204,7 +213,7 @@ mod tests {
     const GROUP: &str = "/subscriptions/0/resourceGroups/MC_a_b_c";
     const POOL: &str = "/subscriptions/0/resourceGroups/a/providers/Microsoft.ContainerService/managedClusters/b/agentPools/p";
 
-    /// A leader that sweeps, with one NodeClaim that is on its way.
+    /// A leader that sweeps, with one NodeClaim that is starting.
     fn sweeping(machine: Option<&str>) -> (State, Timestamp) {
         let launched: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
         let mut object = serde_json::json!({
@@ -241,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_shows_a_failure_leads_to_a_read_whatever_the_case_of_its_group() {
+    fn sweep_that_shows_a_failure_triggers_a_read() {
         for (group, row, expected) in [
             ("MC_a_b_c", Progress::Failed, 1),
             ("mc_A_B_C", Progress::Failed, 1),
@@ -250,30 +259,30 @@ mod tests {
         ] {
             let (mut state, now) = sweeping(None);
             let rows = HashMap::from([("aks-c".to_owned(), row)]);
-            let swept = Swept::Extensions { group: group.into(), rows };
-            let actions = state.handle(super::super::Input::Swept(swept), now);
+            let result = SweepResult::Extensions { group: group.into(), rows };
+            let actions = state.handle(super::super::Input::SweepResult(result), now);
             assert_eq!(reads(&actions), expected, "{group} {row:?}: {actions:?}");
         }
     }
 
     #[test]
-    fn a_machine_with_an_error_is_read_although_it_succeeded() {
+    fn succeeded_machine_with_an_error_is_read() {
         for (error, progress, expected) in [
             ("some words", Progress::Succeeded, 1),
             ("", Progress::Running, 0),
             ("some words", Progress::Running, 1),
         ] {
             let (mut state, now) = sweeping(Some(&format!("{POOL}/machines/m")));
-            let machine = MachineSeen { name: "M".into(), progress, error: error.to_owned() };
+            let machine = MachineStatus { name: "M".into(), progress, error: error.to_owned() };
             let pool = state.claims["u"].claim.machine.as_ref().unwrap().pool.clone();
-            let swept = Swept::Machines { pool, machines: vec![machine] };
-            let actions = state.handle(super::super::Input::Swept(swept), now);
+            let result = SweepResult::Machines { pool, machines: vec![machine] };
+            let actions = state.handle(super::super::Input::SweepResult(result), now);
             assert_eq!(reads(&actions), expected, "{error:?} {progress:?}: {actions:?}");
         }
     }
 
     #[test]
-    fn a_group_cannot_leave_its_quotes() {
+    fn resource_group_is_escaped_in_the_query() {
         assert!(query("g' or '1").contains("=~ 'gor1'"));
     }
 }

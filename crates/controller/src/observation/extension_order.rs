@@ -1,18 +1,18 @@
-//! Whatever else a VM carries, in whatever order, the bootstrap is read the same.
+//! Other extensions of a VM, in any order, do not change how the bootstrap is read.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Cse, Observation, VmSeen};
+use super::{Cse, Observation, VmStatus};
 use crate::claim::Claim;
 use crate::verdict::condition::Reason;
-use crate::verdict::{Finding, judge};
+use crate::verdict::{Finding, evaluate};
 
 const CUSTOM_SCRIPT: (&str, &str) = ("Microsoft.Azure.Extensions", "CustomScript");
 
 /// An extension as resource and as view.
 #[derive(Clone)]
-struct Both {
+struct ExtensionPair {
     resource: Value,
     view: Value,
 }
@@ -23,8 +23,8 @@ fn extension(
     state: &str,
     code: &str,
     message: &str,
-) -> Both {
-    Both {
+) -> ExtensionPair {
+    ExtensionPair {
         resource: json!({"name": name, "type": "Microsoft.Compute/virtualMachines/extensions", "properties": {
             "publisher": publisher, "type": kind, "typeHandlerVersion": "2.0", "provisioningState": state,
             "suppressFailures": false, "settings": {}, "later": [1],
@@ -34,7 +34,7 @@ fn extension(
     }
 }
 
-fn foreign() -> Vec<Both> {
+fn foreign() -> Vec<ExtensionPair> {
     let billing = ("Microsoft.AKS", "Compute.AKS.Linux.Billing");
     let defender = ("Microsoft.Azure.AzureDefenderForServers", "MDE.Linux");
     vec![
@@ -62,7 +62,6 @@ fn foreign() -> Vec<Both> {
     ]
 }
 
-/// All orders of a few things.
 fn orders<T: Clone>(of: &[T]) -> Vec<Vec<T>> {
     if of.is_empty() {
         return vec![Vec::new()];
@@ -75,7 +74,7 @@ fn orders<T: Clone>(of: &[T]) -> Vec<Vec<T>> {
     (0..of.len()).flat_map(with).collect()
 }
 
-fn vm(state: &str, resources: &[Both], views: &[Both], agent: &Value) -> Value {
+fn vm(state: &str, resources: &[ExtensionPair], views: &[ExtensionPair], agent: &Value) -> Value {
     let mut view = json!({
         "computerName": "aks-x", "osName": "ubuntu", "osVersion": "22.04", "hyperVGeneration": "V2",
         "isVMInStandbyPool": false, "later": [{}],
@@ -95,7 +94,7 @@ fn vm(state: &str, resources: &[Both], views: &[Both], agent: &Value) -> Value {
 }
 
 fn cse(body: &Value) -> Cse {
-    VmSeen::parse(body.to_string().as_bytes()).unwrap().cse()
+    VmStatus::parse(body.to_string().as_bytes()).unwrap().cse()
 }
 
 fn agents() -> [Value; 3] {
@@ -109,7 +108,7 @@ fn agents() -> [Value; 3] {
 }
 
 #[test]
-fn bootstrap_is_read_the_same_in_every_order_and_company() {
+fn bootstrap_result_is_independent_of_other_extensions() {
     let report = "Enable failed: failed to execute command: command terminated with exit status=211\n[stdout]\n{\"ExitCode\": \"211\"}\n[stderr]\n";
     let cases = [
         ("Failed", "ProvisioningState/failed/0", report, "failed"),
@@ -117,7 +116,7 @@ fn bootstrap_is_read_the_same_in_every_order_and_company() {
         ("Creating", "ProvisioningState/transitioning", "Plugin enabled", "running"),
     ];
     let mut seen = 0;
-    for (state, code, message, wanted) in cases {
+    for (state, code, message, expected) in cases {
         let own = extension("cse-agent-karpenter", CUSTOM_SCRIPT, state, code, message);
         let alone = cse(&vm(
             "Succeeded",
@@ -125,13 +124,13 @@ fn bootstrap_is_read_the_same_in_every_order_and_company() {
             std::slice::from_ref(&own),
             &agents()[1],
         ));
-        let word = match &alone {
+        let state = match &alone {
             Cse::Failed { .. } => "failed",
             Cse::Succeeded { .. } => "succeeded",
             Cse::Running => "running",
             other => panic!("{other:?}"),
         };
-        assert_eq!(word, wanted);
+        assert_eq!(state, expected);
         for count in 0..=foreign().len() {
             let company = [vec![own.clone()], foreign()[..count].to_vec()].concat();
             for resources in orders(&company) {
@@ -154,7 +153,7 @@ fn bootstrap_is_read_the_same_in_every_order_and_company() {
 }
 
 #[test]
-fn foreign_extensions_alone_are_no_bootstrap() {
+fn other_extensions_alone_are_not_a_bootstrap() {
     for company in orders(&foreign()) {
         for agent in agents() {
             assert_eq!(cse(&vm("Succeeded", &company, &company, &agent)), Cse::Absent);
@@ -177,7 +176,7 @@ fn suppressed_failure_is_read_from_the_view() {
 }
 
 #[test]
-fn views_of_a_vm_that_is_being_deleted_say_what_they_still_show() {
+fn view_of_a_vm_being_deleted_is_still_read() {
     let own = extension(
         "cse-agent-karpenter",
         CUSTOM_SCRIPT,
@@ -194,16 +193,16 @@ fn views_of_a_vm_that_is_being_deleted_say_what_they_still_show() {
 }
 
 #[test]
-fn registered_node_whose_tags_change_is_not_called_running() {
+fn tag_update_of_a_registered_node_is_not_running() {
     let now: Timestamp = "2026-11-15T08:00:00Z".parse().unwrap();
     let claim = |registered: bool| Claim {
         registered: registered.then_some(now),
-        ..Claim::vanished(&std::sync::Arc::from("u"), "x", None, None, now)
+        ..Claim::placeholder(&std::sync::Arc::from("u"), "x", None, None, now)
     };
     let own = extension("cse-agent-karpenter", CUSTOM_SCRIPT, "Updating", "", "");
     let body = vm("Updating", &[own], &[], &agents()[1]).to_string();
     let seen = Observation::of_vm(200, None, body.as_bytes());
-    let reason = |registered: bool| match judge(&claim(registered), &seen, now) {
+    let reason = |registered: bool| match evaluate(&claim(registered), &seen, now) {
         Finding::Final(verdict) | Finding::Passing(verdict) => verdict.reason,
         Finding::Nothing => panic!("nothing"),
     };
@@ -212,7 +211,7 @@ fn registered_node_whose_tags_change_is_not_called_running() {
 }
 
 #[test]
-fn change_of_tags_is_no_running_bootstrap() {
+fn tag_update_is_not_a_running_bootstrap() {
     let own = extension(
         "cse-agent-karpenter",
         CUSTOM_SCRIPT,
@@ -223,6 +222,6 @@ fn change_of_tags_is_no_running_bootstrap() {
     let list = [own];
     assert!(matches!(cse(&vm("Updating", &list, &list, &agents()[1])), Cse::Succeeded { .. }));
     let unseen =
-        VmSeen::parse(vm("Updating", &list, &[], &agents()[1]).to_string().as_bytes()).unwrap();
+        VmStatus::parse(vm("Updating", &list, &[], &agents()[1]).to_string().as_bytes()).unwrap();
     assert!(unseen.cse() == Cse::Running && unseen.is_updating());
 }

@@ -1,6 +1,6 @@
 //! Nodes that do not register, by mode, cause and age.
 
-use mooring_controller::once::{From, Looker, NodeTold, Table};
+use mooring_controller::query::{NodeQuery, NodeReport, ReportSource, Table};
 use mooring_controller::run::Api;
 use mooring_simulator::azure::{Cse, Guest, Join};
 use mooring_simulator::cluster as world;
@@ -12,7 +12,7 @@ use crate::run::cluster::{Cluster, NAMESPACE, Replica};
 
 const BAD: &str = "202601.27.0";
 
-/// A Karpenter without settings, whose image does this.
+/// A Karpenter with default settings, on whose image bootstraps run like this.
 fn scriptless(cse: Cse) -> Options {
     Options {
         bootstraps: [(BAD.to_owned(), cse)].into(),
@@ -28,7 +28,7 @@ pub(crate) async fn started(options: Options) -> (Cluster, Replica) {
     (cluster, replica)
 }
 
-/// One that nobody samples, for hours that pass.
+/// Creates a cluster that is not sampled, for tests that pass hours.
 fn unsampled(options: Options) -> Cluster {
     Cluster::quiet(world::Options {
         karpenter: Some(options),
@@ -37,10 +37,10 @@ fn unsampled(options: Options) -> Cluster {
     })
 }
 
-fn looker(cluster: &Cluster) -> Looker {
+fn node_query(cluster: &Cluster) -> NodeQuery {
     let service = cluster.shell.kube_service("simulated-administrator");
     let options = cluster.shell.with(|world, _| world.azure().options().clone());
-    Looker {
+    NodeQuery {
         api: Some(Api::new(kube::Client::new(service, "default"))),
         arm: azure::client(&cluster.shell),
         scope: azure::scope(&options),
@@ -48,21 +48,21 @@ fn looker(cluster: &Cluster) -> Looker {
         condition_type: "CSEProvisioned".to_owned(),
         now: cluster.shell.now(),
         run_command: false,
-        say: |_| {},
+        progress: |_| {},
     }
 }
 
-pub(crate) async fn why(cluster: &Cluster, what: &str) -> NodeTold {
-    looker(cluster).why(what).await.unwrap().remove(0)
+pub(crate) async fn why(cluster: &Cluster, what: &str) -> NodeReport {
+    node_query(cluster).why(what).await.unwrap().remove(0)
 }
 
 /// Returns what `mooring why` shows of a pool.
-pub(crate) async fn all(cluster: &Cluster, pool: &str) -> Vec<NodeTold> {
-    looker(cluster).why(pool).await.unwrap()
+pub(crate) async fn all(cluster: &Cluster, pool: &str) -> Vec<NodeReport> {
+    node_query(cluster).why(pool).await.unwrap()
 }
 
 async fn fleet(cluster: &Cluster) -> Table {
-    looker(cluster).fleet().await.unwrap()
+    node_query(cluster).fleet().await.unwrap()
 }
 
 fn delete(cluster: &Cluster, claim: &str) {
@@ -72,14 +72,14 @@ fn delete(cluster: &Cluster, claim: &str) {
     });
 }
 
-/// A: by default nothing shows a failed bootstrap but the clock.
+/// A: by default only the clock shows a failed bootstrap.
 #[tokio::test(start_paused = true)]
-async fn a_failed_bootstrap_without_an_extension_is_reported_when_karpenter_gives_it_up() {
+async fn failure_without_an_extension_is_reported_on_timeout() {
     let (cluster, replica) = started(scriptless(Cse::oras_missing())).await;
     cluster.claim("default-x1");
     cluster.pass(14 * 60 + 50).await;
     assert_eq!((cluster.events().len(), cluster.record().entries().count()), (0, 0));
-    let (status, reason, _) = cluster.told("default-x1");
+    let (status, reason, _) = cluster.condition_of("default-x1");
     assert_eq!((&*status, &*reason), ("Unknown", "NoCSEExtension"), "minute 5 has been read");
     cluster.pass(15).await;
     let record = cluster.record();
@@ -88,14 +88,14 @@ async fn a_failed_bootstrap_without_an_extension_is_reported_when_karpenter_give
     assert_eq!((&*entries[0].reason, &*entries[0].cause), ("NodeNotRegistered", "NoCSR"));
     assert_eq!(entries[0].image.as_deref(), Some("AKSAzureLinux/V3gen2/202601.27.0"));
     let events = cluster.events();
-    let told: Vec<_> = events.iter().map(|event| (&*event.0, &*event.1, &*event.2)).collect();
+    let reported: Vec<_> = events.iter().map(|event| (&*event.0, &*event.1, &*event.2)).collect();
     let expected = [
         ("NodeClaim", "default-x1", "NodeNotRegistered"),
         ("NodePool", "default", "NodeNotRegistered"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     cluster.pass(120).await;
-    let (status, reason, message) = cluster.told("default-x1");
+    let (status, reason, message) = cluster.condition_of("default-x1");
     assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
     assert!(message.contains("secure TLS bootstrapping"), "{message}");
     assert_eq!((cluster.events().len(), cluster.record().entries().count()), (2, 1), "once");
@@ -109,16 +109,20 @@ async fn a_failed_bootstrap_without_an_extension_is_reported_when_karpenter_give
     );
     let table = fleet(&cluster).await;
     assert_eq!((table.rows.len(), table.rows[0].failed, table.rows[0].nodes), (1, 1, 1));
-    let told = why(&cluster, "default-x1").await;
-    assert_eq!((told.from, told.is_failed()), (From::Record, true), "the NodeClaim is gone");
-    assert!(told.sentence().contains("did not register"), "{}", told.sentence());
+    let report = why(&cluster, "default-x1").await;
+    assert_eq!(
+        (report.source, report.is_failed()),
+        (ReportSource::Record, true),
+        "the NodeClaim is gone"
+    );
+    assert!(report.message().contains("did not register"), "{}", report.message());
     // Minutes 5 and 12; the deletion needs no further read.
     assert_eq!(replica.requests(), 2);
     replica.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_finest_cause_that_is_proven_is_reported() {
+async fn most_specific_proven_cause_is_reported() {
     let fails = Cse::oras_missing;
     for (cse, cause, words) in [
         (fails(), "NoCSR", "no CertificateSigningRequest"),
@@ -145,7 +149,7 @@ async fn the_finest_cause_that_is_proven_is_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_that_cannot_be_listed_are_unknown_and_nothing_fails() {
+async fn csrs_that_cannot_be_listed_are_unknown() {
     let (cluster, replica) = started(scriptless(Cse::oras_missing())).await;
     cluster.shell.with(|world, _| {
         let rule = json!({"when": {"path": "*/certificatesigningrequests"}, "then": {"status": {"status": 403}}});
@@ -164,10 +168,10 @@ async fn requests_that_cannot_be_listed_are_unknown_and_nothing_fails() {
 
 /// B: Karpenter restarts between the VM and its extension.
 #[tokio::test(start_paused = true)]
-async fn an_extension_that_was_never_created_is_not_the_images_fault() {
+async fn missing_extension_does_not_blame_the_image() {
     let good = Options { mode: Mode::Vm, ..Options::default() };
     let (cluster, replica) = started(good).await;
-    // Nodes of another image came up, so that an image that fails alone would be blamed.
+    // Nodes of another image joined, so an image that fails alone would be blamed.
     for number in 0..8 {
         cluster.claim(&format!("default-good{number}"));
     }
@@ -179,7 +183,7 @@ async fn an_extension_that_was_never_created_is_not_the_images_fault() {
     cluster.pass(30).await;
     cluster.shell.with(|world, now| world.karpenter_mut().unwrap().restart(now));
     cluster.pass(5 * 60).await;
-    let (status, reason, message) = cluster.told("default-x1");
+    let (status, reason, message) = cluster.condition_of("default-x1");
     assert_eq!((&*status, &*reason), ("Unknown", "CSENotCreated"), "{message}");
     assert!(message.contains("Karpenter probably restarted"), "{message}");
     assert!(!message.contains("custom data"), "{message}");
@@ -195,9 +199,9 @@ async fn an_extension_that_was_never_created_is_not_the_images_fault() {
     replica.stop().await;
 }
 
-/// C: nobody deletes what never registers.
+/// C: no controller deletes NodeClaims that never register.
 #[tokio::test(start_paused = true)]
-async fn a_stopped_karpenter_is_named_and_its_return_costs_nothing() {
+async fn stopped_karpenter_is_reported_and_its_return_is_free() {
     let cluster = unsampled(scriptless(Cse::oras_missing()));
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -208,10 +212,10 @@ async fn a_stopped_karpenter_is_named_and_its_return_costs_nothing() {
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.pass(17 * 60 + 30).await;
     assert_eq!(cluster.record().entries().count(), 50, "overdue, and alive");
-    assert!(!cluster.tells("default-x7").2.contains("Karpenter is not acting"));
+    assert!(!cluster.current_condition("default-x7").2.contains("Karpenter is not acting"));
     cluster.pass(3600 - 1050).await;
     for number in 0..50 {
-        let (status, reason, message) = cluster.tells(&format!("default-x{number}"));
+        let (status, reason, message) = cluster.current_condition(&format!("default-x{number}"));
         assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
         assert!(message.contains("Karpenter is not acting"), "{message}");
     }
@@ -229,9 +233,9 @@ async fn a_stopped_karpenter_is_named_and_its_return_costs_nothing() {
     replica.stop().await;
 }
 
-/// C, where the controller starts while the burst deletes everything.
+/// C, with the controller started during the burst of deletions.
 #[tokio::test(start_paused = true)]
-async fn a_burst_of_deletions_is_explained_within_the_budget() {
+async fn burst_of_deletions_is_explained_within_the_rate_limit() {
     let cluster = unsampled(scriptless(Cse::oras_missing()));
     for number in 0..50 {
         cluster.claim(&format!("default-x{number}"));
@@ -251,7 +255,7 @@ async fn a_burst_of_deletions_is_explained_within_the_budget() {
     replica.stop().await;
 }
 
-/// Old NodeClaims that nobody deletes, at the controller's first start.
+/// Old NodeClaims that are not deleted, at the controller's first start.
 #[tokio::test(start_paused = true)]
 async fn old_nodeclaims_are_read_once_and_spread() {
     let cluster = unsampled(scriptless(Cse::oras_missing()));
@@ -272,9 +276,9 @@ async fn old_nodeclaims_are_read_once_and_spread() {
     replica.stop().await;
 }
 
-/// D: two definitions of one date.
+/// D: two image definitions with the same version.
 #[tokio::test(start_paused = true)]
-async fn only_the_definition_that_fails_is_blamed() {
+async fn failing_image_definition_alone_is_blamed() {
     let (good, bad) = ("V3gen2/202602.10.0", "2204gen2containerd/202602.10.0");
     let options = Options {
         image_version: good.to_owned(),
@@ -306,7 +310,7 @@ async fn only_the_definition_that_fails_is_blamed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_registers_late_or_was_deleted_by_a_person_did_not_fail() {
+async fn late_registration_or_user_deletion_is_not_a_failure() {
     let (cluster, replica) = started(Options::default()).await;
     cluster.shell.with(|world, _| {
         let karpenter = world.karpenter_mut().unwrap();
@@ -317,7 +321,7 @@ async fn a_node_that_registers_late_or_was_deleted_by_a_person_did_not_fail() {
         cluster.claim(name);
     }
     cluster.pass(10).await;
-    // Two Nodes of one VM restart Karpenter's clock, so that a deletion after 16 minutes is none by the time limit.
+    // Two Nodes of one VM restart Karpenter's clock, so a deletion after 16 minutes is not by the time limit.
     cluster.shell.with(|world, now| {
         let key = mooring_simulator::kubernetes::Key::new(None, "default-two");
         let claim = world.kubernetes().get("nodeclaims.karpenter.sh", &key).unwrap().clone();
@@ -335,9 +339,9 @@ async fn a_node_that_registers_late_or_was_deleted_by_a_person_did_not_fail() {
     replica.stop().await;
 }
 
-/// A Node that joined while Karpenter was away is no failure, and is registered when Karpenter is back.
+/// A Node that joined while Karpenter was stopped did not fail, and is registered when Karpenter is back.
 #[tokio::test(start_paused = true)]
-async fn a_node_that_joined_while_karpenter_was_stopped_did_not_fail() {
+async fn node_that_joined_while_karpenter_was_stopped_is_ok() {
     let (cluster, replica) = started(Options::default()).await;
     cluster.claim("default-x1");
     cluster.pass(50).await;
@@ -351,9 +355,9 @@ async fn a_node_that_joined_while_karpenter_was_stopped_did_not_fail() {
     replica.stop().await;
 }
 
-/// A launch that cannot succeed is no bootstrap.
+/// A launch that cannot succeed is not a bootstrap.
 #[tokio::test(start_paused = true)]
-async fn a_nodeclaim_that_was_never_launched_is_not_reported() {
+async fn nodeclaim_that_was_never_launched_is_not_reported() {
     use mooring_simulator::karpenter::LaunchFailure;
     for failure in
         [LaunchFailure::NoCapacity, LaunchFailure::NodeClassNotReady, LaunchFailure::Refused]
@@ -366,7 +370,7 @@ async fn a_nodeclaim_that_was_never_launched_is_not_reported() {
         assert_eq!(replica.requests(), 0, "{failure:?}");
         replica.stop().await;
     }
-    // One that waits for a Karpenter that is stopped has no VM either.
+    // One that waits for a stopped Karpenter has no VM either.
     let (cluster, replica) = started(Options::default()).await;
     cluster.shell.with(|world, _| world.stop_karpenter());
     cluster.claim("default-x1");
@@ -375,9 +379,9 @@ async fn a_nodeclaim_that_was_never_launched_is_not_reported() {
     replica.stop().await;
 }
 
-/// What the default mode costs: nothing for nodes that come up, and few reads for those that do not.
+/// Costs of the default mode: nothing for nodes that join, and few reads for others.
 #[tokio::test(start_paused = true)]
-async fn reads_per_nodeclaim_minute_stay_below_their_bound() {
+async fn reads_per_nodeclaim_minute_are_bounded() {
     let cluster = unsampled(Options::default());
     let replica = cluster.start("a");
     cluster.pass(5).await;
@@ -393,7 +397,7 @@ async fn reads_per_nodeclaim_minute_stay_below_their_bound() {
     }
     cluster.pass(1200).await;
     let reads = replica.requests();
-    assert_eq!(reads, 2 * 2, "two looks at each of the two that failed");
+    assert_eq!(reads, 2 * 2, "two reads of each failed node");
     // 0.005 reads for each of 50 NodeClaims in each of 60 minutes.
     assert!(reads * 1000 <= 5 * 50 * 60, "{reads}");
     replica.stop().await;

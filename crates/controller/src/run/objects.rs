@@ -1,4 +1,4 @@
-//! Objects as watches bring them: only what is needed is ever kept of them.
+//! Objects from watches: only the needed fields are kept.
 
 use std::borrow::Cow;
 
@@ -10,15 +10,14 @@ use crate::claim::object::Object;
 use crate::observation::{karpenter, node};
 use crate::state::Input;
 
-/// A NodeClaim's members that a claim is made of.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Object")]
-pub(crate) struct SeenClaim {
+pub(crate) struct ClaimObject {
     meta: ObjectMeta,
     object: Object,
 }
 
-impl SeenClaim {
+impl ClaimObject {
     pub(crate) fn uid(&self) -> &str {
         self.object.uid()
     }
@@ -28,7 +27,7 @@ impl SeenClaim {
     }
 }
 
-impl From<Object> for SeenClaim {
+impl From<Object> for ClaimObject {
     fn from(object: Object) -> Self {
         let (name, resource_version) = object.name_and_version();
         Self {
@@ -38,15 +37,14 @@ impl From<Object> for SeenClaim {
     }
 }
 
-/// An event's members that Karpenter's word is made of.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "karpenter::Event")]
-pub(crate) struct SeenEvent {
+pub(crate) struct EventObject {
     meta: ObjectMeta,
     pub(crate) event: karpenter::Event,
 }
 
-impl From<karpenter::Event> for SeenEvent {
+impl From<karpenter::Event> for EventObject {
     fn from(event: karpenter::Event) -> Self {
         let meta = ObjectMeta {
             name: event.metadata.name.clone(),
@@ -57,18 +55,17 @@ impl From<karpenter::Event> for SeenEvent {
     }
 }
 
-/// A Node's members that its state is made of.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "node::Object")]
-pub(crate) struct SeenNode {
+pub(crate) struct NodeObject {
     meta: ObjectMeta,
     object: node::Object,
 }
 
-impl SeenNode {
-    pub(crate) fn gone(&self) -> Input {
+impl NodeObject {
+    pub(crate) fn to_deletion(&self) -> Input {
         let node::Metadata { name, uid, .. } = &self.object.metadata;
-        Input::NodeGone { name: name.clone(), uid: uid.clone() }
+        Input::NodeDeleted { name: name.clone(), uid: uid.clone() }
     }
 
     pub(crate) fn into_object(self) -> node::Object {
@@ -76,7 +73,7 @@ impl SeenNode {
     }
 }
 
-impl From<node::Object> for SeenNode {
+impl From<node::Object> for NodeObject {
     fn from(object: node::Object) -> Self {
         let meta = ObjectMeta {
             name: Some(object.metadata.name.clone()),
@@ -120,6 +117,6 @@ macro_rules! resource {
     };
 }
 
-resource!(SeenClaim, ClusterResourceScope, "karpenter.sh", "v1", "NodeClaim", "nodeclaims");
-resource!(SeenEvent, NamespaceResourceScope, "", "v1", "Event", "events");
-resource!(SeenNode, ClusterResourceScope, "", "v1", "Node", "nodes");
+resource!(ClaimObject, ClusterResourceScope, "karpenter.sh", "v1", "NodeClaim", "nodeclaims");
+resource!(EventObject, NamespaceResourceScope, "", "v1", "Event", "events");
+resource!(NodeObject, ClusterResourceScope, "", "v1", "Node", "nodes");

@@ -1,4 +1,4 @@
-//! What is told of one node.
+//! The report on one node.
 
 use mooring_redact::{is_plain_word, shell_word};
 
@@ -9,15 +9,14 @@ use crate::verdict::condition::{Reason, Status};
 use crate::verdict::failure::{Failure, Source};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum ReportSource {
     Azure,
-    /// The node itself, by a command that ran on it.
+    /// The node itself, read with a Run Command.
     Node,
-    /// The record, since the node is gone.
     Record,
 }
 
-impl From {
+impl ReportSource {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Azure => "azure",
@@ -28,26 +27,23 @@ impl From {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeTold {
-    /// The VM or instance.
+pub struct NodeReport {
     pub node: String,
-    /// Its NodeClaim, if it has one.
     pub claim: Option<String>,
     pub pool: Option<String>,
     pub image: Option<String>,
-    /// Whether its Node is there; none if that cannot be known.
+    /// None if unknown.
     pub joined: Option<bool>,
-    /// Azure shows that CSE succeeded.
     pub cse_succeeded: bool,
     pub verdict: Verdict,
-    pub from: From,
-    /// What the extension, or the node itself, says in its own words; may hold secrets. Empty from the record.
-    pub said: String,
-    /// How an earlier attempt on the same node failed: before a reboot, or before it was re-imaged.
+    pub source: ReportSource,
+    /// Text of the extension or of the report on the node; may contain secrets. Empty if read from the record.
+    pub report_text: String,
+    /// Failure of an earlier attempt on the same node: before a reboot or a reimage.
     pub earlier: Option<Failure>,
 }
 
-impl NodeTold {
+impl NodeReport {
     #[must_use]
     pub fn recorded(entry: &Entry) -> Self {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -76,13 +72,13 @@ impl NodeTold {
             joined: Some(false),
             cse_succeeded: false,
             verdict: Verdict { reason, message: entry.message.clone(), failure: Some(failure) },
-            from: From::Record,
-            said: String::new(),
+            source: ReportSource::Record,
+            report_text: String::new(),
             earlier: None,
         }
     }
 
-    /// Whether something is wrong: the bootstrap failed, or it is over and there is no node.
+    /// Returns true if the bootstrap failed, or finished without a Node.
     pub fn is_failed(&self) -> bool {
         let over = matches!(
             self.verdict.reason,
@@ -93,26 +89,25 @@ impl NodeTold {
             || (over && self.joined == Some(false))
     }
 
-    /// Whether only an event reports the failure.
     pub fn is_unconfirmed(&self) -> bool {
         self.verdict.failure.as_ref().is_some_and(|failure| !failure.is_confirmed())
     }
 
-    pub fn sentence(&self) -> String {
+    pub fn message(&self) -> String {
         let message = &self.verdict.message;
         match (self.verdict.reason, self.joined) {
             (Reason::CseSucceeded | Reason::NoCseExtension, Some(true)) => {
                 format!("The node has joined. {message}")
             }
-            (Reason::CseSucceeded, Some(false)) if self.from != From::Record => format!(
-                "{message} But no Node has joined: kubelet did not start, or cannot reach or sign in to the API server."
+            (Reason::CseSucceeded, Some(false)) if self.source != ReportSource::Record => format!(
+                "{message} No Node registered: kubelet is not running, or cannot reach or authenticate to the API server."
             ),
             _ => message.clone(),
         }
     }
 
-    /// The next command to run, if there is one. Names of others are quoted for a shell, an image that is not a plain
-    /// word is left out.
+    /// Returns the next command to run. Names are quoted for a shell; an image that is not a single plain
+    /// word is omitted.
     pub fn next(&self, subject: &str) -> Option<String> {
         let failure = self.verdict.failure.as_ref();
         let image = self.image.as_deref().map(image::version).filter(|image| is_plain_word(image));
@@ -128,7 +123,7 @@ impl NodeTold {
                 shell_word(&self.node)
             )),
             (Reason::NoCseExtension | Reason::NodeNotRegistered, _)
-                if self.from == From::Azure && self.joined != Some(true) =>
+                if self.source == ReportSource::Azure && self.joined != Some(true) =>
             {
                 Some(format!("mooring why {subject} --run-command"))
             }
@@ -142,8 +137,8 @@ impl NodeTold {
 mod tests {
     use super::*;
 
-    fn told(reason: Reason, joined: Option<bool>) -> NodeTold {
-        NodeTold {
+    fn report(reason: Reason, joined: Option<bool>) -> NodeReport {
+        NodeReport {
             node: "aks-c".to_owned(),
             claim: Some("c".to_owned()),
             pool: None,
@@ -151,14 +146,14 @@ mod tests {
             joined,
             cse_succeeded: reason == Reason::CseSucceeded,
             verdict: Verdict::plain(reason, "words"),
-            from: From::Azure,
-            said: String::new(),
+            source: ReportSource::Azure,
+            report_text: String::new(),
             earlier: None,
         }
     }
 
     #[test]
-    fn a_bootstrap_that_is_over_without_a_node_has_failed() {
+    fn finished_bootstrap_without_a_node_is_a_failure() {
         use Reason::*;
         for (reason, joined, failed) in [
             (CseSucceeded, Some(true), false),
@@ -173,13 +168,13 @@ mod tests {
             (CseTimedOut, None, true),
             (NodeNotRegistered, Some(false), true),
         ] {
-            assert_eq!(told(reason, joined).is_failed(), failed, "{reason} {joined:?}");
+            assert_eq!(report(reason, joined).is_failed(), failed, "{reason} {joined:?}");
         }
     }
 
     #[test]
-    fn the_next_command_fits_what_was_seen() {
-        let next = |reason, joined| told(reason, joined).next("c").unwrap_or_default();
+    fn next_command_depends_on_the_reason() {
+        let next = |reason, joined| report(reason, joined).next("c").unwrap_or_default();
         assert!(next(Reason::CseSucceeded, Some(false)).contains("journalctl -u kubelet"));
         assert_eq!(next(Reason::CseSucceeded, Some(true)), "");
         assert_eq!(next(Reason::NodeNotRegistered, Some(false)), "mooring why c --run-command");

@@ -1,22 +1,20 @@
-//! A bootstrap's report, read on the node itself by a command that Azure runs there.
+//! Reads the bootstrap report on the node with an Azure Run Command.
 
 use jiff::SignedDuration;
 use mooring_arm::calls::{InstanceView, Script, ScriptOutput, VmStatus};
 use mooring_arm::{Error, ErrorKind, Outcome, ResourceId, Started};
 use serde_json::Value;
 
-use super::why::{Failed, Looker};
+use super::why::{NodeQuery, QueryError};
 use crate::verdict::text::safe_tail;
 
-/// How long a command on a VM is waited for.
-const COMMAND: SignedDuration = SignedDuration::from_mins(3);
+const COMMAND_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
 
-/// How much of a script's error is shown.
-const ERROR_BYTES: usize = 300;
+const MAX_ERROR_BYTES: usize = 300;
 
-/// Prints the end of a bootstrap's report and then its exit code, or nothing if there is no report yet; before it the same
-/// of an earlier attempt, where one was kept. Azure returns the last 4,096 bytes, and the report begins with the exit
-/// code: printed as a whole, it could lose just that.
+/// Prints the end of the bootstrap report and then its exit code, or nothing without a report; first
+/// the same for an earlier attempt, if its report was kept. Azure returns the last 4,096 bytes, and the
+/// report begins with the exit code, which would be cut off if the report were printed whole.
 const READ_REPORT: [&str; 6] = [
     "f=/var/log/azure/aks/provision.json",
     "[ -r \"$f\" ] || [ -r \"$f.previous\" ] || exit 0",
@@ -26,14 +24,14 @@ const READ_REPORT: [&str; 6] = [
     "grep -o '\"ExitCode\": *\"[^\"]*\"' \"$f\" | head -n 1",
 ];
 
-/// Ends what the script prints of an earlier attempt.
+/// Separates the reports of the earlier and the latest attempt.
 const THIS_ATTEMPT: &str = "\n--- this attempt\n";
 
-/// The reports on a node, each empty if there is none.
+/// Reports on a node, each empty if missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reports {
     pub(super) latest: String,
-    /// The report that the latest attempt found and kept.
+    /// Report that the latest attempt found and kept.
     pub(super) earlier: String,
 }
 
@@ -44,46 +42,49 @@ impl Reports {
     }
 }
 
-impl Looker {
-    /// Returns the reports of a node.
-    pub(super) async fn report_on(&self, vm: &ResourceId, node: &str) -> Result<Reports, Failed> {
+impl NodeQuery {
+    pub(super) async fn read_reports(
+        &self,
+        vm: &ResourceId,
+        node: &str,
+    ) -> Result<Reports, QueryError> {
         self.check_agent(vm, node).await?;
-        (self.say)(&format!(
-            "reading the report on {node} by a command; this takes up to {} minutes",
-            COMMAND.as_mins()
+        (self.progress)(&format!(
+            "reading the report on {node} with Run Command; this takes up to {}m",
+            COMMAND_TIMEOUT.as_mins()
         ));
-        let until = self.now.saturating_add(COMMAND).unwrap_or(self.now);
+        let until = self.now.saturating_add(COMMAND_TIMEOUT).unwrap_or(self.now);
         let started = self.arm.run_script(vm, &Script { lines: &READ_REPORT }).await;
-        let outcome = match started.map_err(|error| refused(node, error))? {
+        let outcome = match started.map_err(|error| rejected(node, error))? {
             Started::Done(outcome) => outcome,
             Started::Running(mut operation) => {
-                let say = self.say;
+                let progress = self.progress;
                 let waited = self.arm.wait(&mut operation, until, |_, state| {
-                    say(&format!("the command on {node} is {state}"));
+                    progress(&format!("Run Command on {node}: {state}"));
                 });
                 waited.await.map_err(|error| unfinished(node, error))?
             }
         };
         let Outcome::Succeeded(Some(document)) = &outcome else {
-            return Err(Failed::Command {
+            return Err(QueryError::Command {
                 node: node.to_owned(),
-                why: "it did not end well".to_owned(),
-                hint: "ask again; /var/log/azure/run-command/ on the node has its logs",
+                why: "the operation did not succeed".to_owned(),
+                hint: "retry; its logs are in /var/log/azure/run-command/ on the node",
             });
         };
         let printed = ScriptOutput::read(document).map_err(Error::from)?;
         match error_of(&printed) {
             None => Ok(Reports::read(&printed.stdout)),
-            Some(error) => Err(Failed::Command {
+            Some(error) => Err(QueryError::Command {
                 node: node.to_owned(),
-                why: format!("it printed an error and no report: {error}"),
-                hint: "/var/log/azure/aks/provision.json on the node is the report; /var/log/azure/run-command/ has the logs of the command",
+                why: format!("no report, but an error: {error}"),
+                hint: "the report is /var/log/azure/aks/provision.json on the node; logs of the command are in /var/log/azure/run-command/",
             }),
         }
     }
 
     /// Sends nothing to a VM whose agent does not report: the command would hang until Azure ends it.
-    async fn check_agent(&self, vm: &ResourceId, node: &str) -> Result<(), Failed> {
+    async fn check_agent(&self, vm: &ResourceId, node: &str) -> Result<(), QueryError> {
         let in_scale_set = vm.kind().ends_with("/virtualmachinescalesets/virtualmachines")
             || vm.kind().contains("virtualmachinescalesets/");
         let view = if in_scale_set {
@@ -93,21 +94,21 @@ impl Looker {
             let read = self.arm.vm(vm).await?;
             read.properties.instance_view.clone()
         };
-        match silence(view.as_ref()) {
+        match agent_problem(view.as_ref()) {
             None => Ok(()),
-            Some(why) => Err(Failed::Command {
+            Some(why) => Err(QueryError::Command {
                 node: node.to_owned(),
                 why,
-                hint: "without its agent a command hangs for up to 90 minutes, so none was sent; check the node's way to 168.63.129.16, or its serial console",
+                hint: "not sent, because a command without a VM agent hangs for up to 90m; check the connection of the node to 168.63.129.16, or its serial console",
             }),
         }
     }
 }
 
-/// Why a VM takes no command: its agent does not report.
-fn silence(view: Option<&InstanceView>) -> Option<String> {
+/// Returns the reason that a VM cannot run commands: its agent does not report.
+fn agent_problem(view: Option<&InstanceView>) -> Option<String> {
     let Some(agent) = view.and_then(|view| view.vm_agent.as_ref()) else {
-        return Some("the VM shows no agent".to_owned());
+        return Some("the VM reports no VM agent".to_owned());
     };
     let is_ready = |status: &VmStatus| {
         let is = |text: &Option<String>, word: &str| {
@@ -120,46 +121,44 @@ fn silence(view: Option<&InstanceView>) -> Option<String> {
     }
     let shown = agent.statuses.iter().find_map(|status| status.display_status.clone());
     let shown = shown.unwrap_or_else(|| "no status".to_owned());
-    Some(format!("the VM's agent does not report ({})", mooring_redact::identifier(&shown)))
+    Some(format!("the VM agent does not report ({})", mooring_redact::identifier(&shown)))
 }
 
-/// Why Azure did not take the command.
-fn refused(node: &str, error: Error) -> Failed {
+fn rejected(node: &str, error: Error) -> QueryError {
     let node = node.to_owned();
     match &error.kind {
-        ErrorKind::Conflict(_) => Failed::Command {
+        ErrorKind::Conflict(_) => QueryError::Command {
             node,
-            why: "another run command is in progress on the VM".to_owned(),
-            hint: "one runs at a time, and none can be canceled; ask again when it has ended, which takes 90 minutes at most",
+            why: "another Run Command is in progress on the VM".to_owned(),
+            hint: "only one runs at a time, and it cannot be canceled; retry when it has finished, after at most 90m",
         },
-        ErrorKind::Locked(_) => Failed::Command {
+        ErrorKind::Locked(_) => QueryError::Command {
             node,
             why: error.to_string(),
-            hint: "a ReadOnly lock forbids commands, too",
+            hint: "a ReadOnly lock also blocks Run Command",
         },
         _ => error.into(),
     }
 }
 
-fn unfinished(node: &str, error: Error) -> Failed {
+fn unfinished(node: &str, error: Error) -> QueryError {
     match &error.kind {
-        ErrorKind::Deadline(_) => Failed::Command {
+        ErrorKind::Deadline(_) => QueryError::Command {
             node: node.to_owned(),
-            why: format!("it did not end within {} minutes", COMMAND.as_mins()),
-            hint: "it goes on in Azure for up to 90 minutes, and no other command runs on the VM until then; ask again later",
+            why: format!("it did not finish within {}m", COMMAND_TIMEOUT.as_mins()),
+            hint: "it continues in Azure for up to 90m and blocks other commands on the VM; retry later",
         },
         _ => error.into(),
     }
 }
 
-/// The error of a script that printed nothing else. Azure reports success whatever the exit status is.
+/// Returns the error of a script that printed nothing else. Azure reports success regardless of the exit status.
 fn error_of(printed: &ScriptOutput) -> Option<String> {
-    let error = safe_tail(&printed.stderr, 1, ERROR_BYTES);
+    let error = safe_tail(&printed.stderr, 1, MAX_ERROR_BYTES);
     (printed.stdout.trim().is_empty() && !error.is_empty()).then_some(error)
 }
 
-/// The printed report in the form in which it can be diagnosed: whole, or, where its head is cut off, as an extension
-/// reports the end of it.
+/// Converts the printed report for the diagnosis: whole, or, if its start is cut off, as an extension reports its end.
 fn as_reported(printed: &str) -> String {
     let printed = printed.trim_end();
     let (report, code) = match printed.rsplit_once('\n') {
@@ -178,7 +177,6 @@ fn as_reported(printed: &str) -> String {
     )
 }
 
-/// `"ExitCode": "211"`.
 fn exit_code(line: &str) -> Option<i32> {
     let value = line.trim().strip_prefix("\"ExitCode\":")?.trim();
     value.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
@@ -192,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// What Azure returns of the script on a node with this report: the last 4,096 bytes that a real shell prints.
+    /// Returns the last 4,096 bytes that a real shell prints on a node with this report, as Azure does.
     fn returned(report: Option<&str>) -> String {
         returned_after(report, None)
     }
@@ -224,8 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn exit_code_of_a_report_survives_the_window() {
-        // 3,000 bytes that are all escaped: twice the size, and the head is cut off.
+    fn exit_code_survives_truncation_of_the_report() {
+        // 3,000 bytes that are all escaped: twice the size, and the start is cut off.
         let noise = "\"\\".repeat(1500);
         let long = report(
             "211",
@@ -249,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn report_of_an_earlier_attempt_is_read_beside_the_latest() {
+    fn reports_of_earlier_and_latest_attempt_are_read() {
         let noise = "\"\\".repeat(1500);
         let failed = report(
             "50",
@@ -271,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn exit_code_is_that_of_the_report_and_not_one_in_its_output() {
+    fn exit_code_is_not_taken_from_the_output() {
         let nested = report("50", "{\"ExitCode\": \"0\"}");
         assert!(returned(Some(&nested)).trim_end().ends_with("\"ExitCode\": \"50\""));
     }
 
     #[test]
-    fn errors_of_the_script_are_no_missing_report() {
+    fn script_error_is_not_a_missing_report() {
         let error = |stdout: &str, stderr: &str| {
             error_of(&ScriptOutput { stdout: stdout.into(), stderr: stderr.into() })
         };
@@ -290,16 +288,16 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_do_not_report_take_no_command() {
+    fn command_is_not_sent_without_a_reporting_agent() {
         let view = |text: &str| serde_json::from_str::<InstanceView>(text).unwrap();
         let ready = r#"{"vmAgent": {"vmAgentVersion": "2.15.0.1", "statuses": [{"code": "ProvisioningState/succeeded", "displayStatus": "Ready"}]}}"#;
-        assert_eq!(silence(Some(&view(ready))), None);
+        assert_eq!(agent_problem(Some(&view(ready))), None);
         let silent = r#"{"vmAgent": {"vmAgentVersion": "Unknown", "statuses": [{"code": "ProvisioningState/Unavailable", "level": "Warning", "displayStatus": "Not Ready"}]}}"#;
-        assert!(silence(Some(&view(silent))).unwrap().contains("(Not Ready)"));
+        assert!(agent_problem(Some(&view(silent))).unwrap().contains("(Not Ready)"));
         for absent in ["{}", r#"{"vmAgent": null}"#] {
-            assert!(silence(Some(&view(absent))).unwrap().contains("no agent"));
+            assert!(agent_problem(Some(&view(absent))).unwrap().contains("no VM agent"));
         }
-        assert!(silence(Some(&view(r#"{"vmAgent": {"statuses": []}}"#))).is_some());
-        assert!(silence(None).is_some());
+        assert!(agent_problem(Some(&view(r#"{"vmAgent": {"statuses": []}}"#))).is_some());
+        assert!(agent_problem(None).is_some());
     }
 }

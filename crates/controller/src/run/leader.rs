@@ -1,11 +1,11 @@
-//! Holds the Lease, or waits for it.
+//! Leader election.
 
 use std::sync::Arc;
 
 use mooring_kube::{Attempt, Client, Clock, Gate, Holder, RequestError, Times, read_lease};
 use tokio::sync::{mpsc, oneshot};
 
-use super::api::{ANSWERED_WITHIN, Api, Refusal};
+use super::api::{Api, ApiError, RESPONSE_TIMEOUT};
 use super::controller::{Controller, Message};
 use super::health::Health;
 use crate::hash::fraction;
@@ -13,10 +13,8 @@ use crate::metrics::{Metrics, Write};
 use crate::record::legacy::{self, OldLease};
 use crate::record::{self, Document};
 
-/// The name of the Lease.
 const LEASE: &str = "mooring";
 
-/// One replica's bid for the lease.
 pub(super) struct Leader {
     api: Api,
     client: Client,
@@ -29,9 +27,8 @@ pub(super) struct Leader {
     namespace: String,
     instance: String,
     times: Times,
-    /// The Lease of an earlier version, until it is known that there is none.
+    /// Lease of version 0.1.0, until it is known not to exist.
     old_lease: Option<OldLease>,
-    /// It was held when it was read last.
     is_waiting: bool,
     failures_kept: usize,
     term: u64,
@@ -47,7 +44,7 @@ impl Leader {
     ) -> Self {
         let Controller { kube, clock, health, metrics, namespace, settings, times, .. } =
             controller;
-        let client = Client::new(kube.clone()).with_timeout(ANSWERED_WITHIN);
+        let client = Client::new(kube.clone()).with_timeout(RESPONSE_TIMEOUT);
         let instance = &settings.instance;
         let holder =
             Holder::new(client.clone(), namespace, LEASE, instance, *times, Arc::clone(clock));
@@ -71,10 +68,10 @@ impl Leader {
         }
     }
 
-    /// Tries again and again, until told to leave; then gives the lease back.
+    /// Tries to acquire or renew the Lease until stopped; then releases it.
     pub(super) async fn run(mut self, mut leave: oneshot::Receiver<()>) {
         for round in 0_u64.. {
-            // One that has not seen the cluster yet would only keep others from leading.
+            // A replica without synced caches would only keep others from leading.
             let tried = if self.leads || self.health.is_synced() {
                 self.attempt().await
             } else {
@@ -82,23 +79,23 @@ impl Leader {
             };
             let now = (self.clock)();
             let reached = tried.as_ref().err().is_none_or(|error| error.status.is_some());
-            self.health.lease_beat(now, reached);
+            self.health.record_lease(now, reached);
             if let Err(error) = tried
                 && error.status != Some(409)
             {
-                tracing::warn!(why = %error, "the lease could not be read or written");
+                tracing::warn!(why = %error, "failed to get or update lease");
             }
-            self.follow().await;
+            self.update_gate().await;
             let jitter = fraction(&[&self.instance, &round.to_string()]);
             let pause = self.times.retry.mul_f64(0.8 + 0.4 * jitter);
             if tokio::time::timeout(pause, &mut leave).await.is_ok() {
                 break;
             }
         }
-        self.give_back().await;
+        self.release().await;
     }
 
-    /// Whether a controller of an earlier version still leads, by its Lease in another namespace.
+    /// Returns true if a controller of version 0.1.0 still holds its Lease in the other namespace.
     async fn earlier_version_leads(&mut self) -> Result<bool, RequestError> {
         if self.leads || self.old_lease.is_none() {
             return Ok(false);
@@ -107,7 +104,7 @@ impl Leader {
             Err(error) if error.status == Some(403) => {
                 tracing::warn!(
                     why = %error,
-                    "the Lease of an earlier version in {} cannot be read; continuing without it",
+                    "failed to get the Lease of an earlier version in {}; continuing without it",
                     legacy::NAMESPACE
                 );
                 None
@@ -142,25 +139,28 @@ impl Leader {
         Ok(())
     }
 
-    /// Opens or closes the gate, and tells the loop when that changes.
-    async fn follow(&mut self) {
+    /// Opens or closes the gate, and notifies the loop of changes.
+    async fn update_gate(&mut self) {
         let until = self.holder.may_write_until().filter(|until| (self.clock)() < *until);
         match (self.leads, until) {
             (true, Some(until)) => self.gate.open(self.term, until),
             (false, Some(_)) => match self.record().await {
                 Ok(record) => {
-                    // Reading took time; what counts is what is left now.
+                    // Reading took time; the remaining time counts.
                     let Some(until) = self.holder.may_write_until() else { return };
                     self.term += 1;
                     self.gate.open(self.term, until);
                     self.leads = true;
                     self.metrics.leads(true);
-                    tracing::info!(term = self.term, instance = self.instance, "leads");
+                    tracing::info!(term = self.term, instance = self.instance, "acquired lease");
                     let message = Message::Elected { term: self.term, record };
                     let _ = self.to_loop.send(message).await;
                 }
-                Err(refusal) => {
-                    tracing::warn!(why = refusal.what, "leads not yet: the record cannot be read");
+                Err(error) => {
+                    tracing::warn!(
+                        why = error.what,
+                        "not leading yet: failed to read the failure record"
+                    );
                 }
             },
             (true, None) => {
@@ -168,25 +168,25 @@ impl Leader {
                 self.holder.lose();
                 self.leads = false;
                 self.metrics.leads(false);
-                tracing::warn!(instance = self.instance, "no longer leads");
+                tracing::warn!(instance = self.instance, "lost lease");
                 let _ = self.to_loop.send(Message::Deposed).await;
             }
             (false, None) => {}
         }
     }
 
-    /// The record as it is; one that cannot be understood counts as empty here and is never overwritten. That of an
-    /// earlier version is merged into it once.
-    async fn record(&self) -> Result<Document, Refusal> {
+    /// Reads the record. An unreadable one counts as empty here and is never overwritten. The record of
+    /// version 0.1.0 is merged once.
+    async fn record(&self) -> Result<Document, ApiError> {
         let (mut document, version) = match self.read_record(&self.namespace).await? {
-            Found::Nothing => (Document::default(), None),
-            Found::Unreadable => return Ok(Document::default()),
-            Found::Record(document, version) => (document, Some(version)),
+            RecordRead::Nothing => (Document::default(), None),
+            RecordRead::Unreadable => return Ok(Document::default()),
+            RecordRead::Record(document, version) => (document, Some(version)),
         };
         if self.namespace == legacy::NAMESPACE || document.taken_from.is_some() {
             return Ok(document);
         }
-        if let Found::Record(old, _) = self.read_record(legacy::NAMESPACE).await? {
+        if let RecordRead::Record(old, _) = self.read_record(legacy::NAMESPACE).await? {
             document.take_over(&old, legacy::NAMESPACE, self.failures_kept);
             let object = document.config_map(&self.namespace, version.as_deref());
             let list = record::list_path(&self.namespace);
@@ -198,54 +198,58 @@ impl Leader {
                 Ok(_) => {
                     self.metrics.wrote(Write::Record);
                     let failures = old.entries().count();
-                    tracing::info!(failures, "took over the record in {}", legacy::NAMESPACE);
+                    tracing::info!(
+                        failures,
+                        "merged the failure record of namespace {}",
+                        legacy::NAMESPACE
+                    );
                 }
-                // Nothing is marked as taken over, so the next leader does it.
-                Err(refusal) => {
+                // Not marked as taken over, so the next leader retries.
+                Err(error) => {
                     self.metrics.write_failed(Write::Record);
-                    tracing::error!(why = refusal.what, "the old record is not taken over yet");
+                    tracing::error!(
+                        why = error.what,
+                        "failed to merge the failure record of an earlier version"
+                    );
                 }
             }
         }
         Ok(document)
     }
 
-    async fn read_record(&self, namespace: &str) -> Result<Found, Refusal> {
+    async fn read_record(&self, namespace: &str) -> Result<RecordRead, ApiError> {
         match self.api.get(&record::path(namespace)).await {
             Ok(text) => {
                 let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
                 let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
                 Ok(match Document::from_config_map(&object) {
-                    Ok(document) => Found::Record(document, version.to_owned()),
+                    Ok(document) => RecordRead::Record(document, version.to_owned()),
                     Err(error) => {
-                        tracing::error!(%error, namespace, "the record is left as it is");
-                        Found::Unreadable
+                        tracing::error!(%error, namespace, "failed to parse the failure record; it is not changed");
+                        RecordRead::Unreadable
                     }
                 })
             }
-            Err(refusal) if matches!(refusal.status, Some(403 | 404)) => Ok(Found::Nothing),
-            Err(refusal) => Err(refusal),
+            Err(error) if matches!(error.status, Some(403 | 404)) => Ok(RecordRead::Nothing),
+            Err(error) => Err(error),
         }
     }
 
-    /// Nobody's, so that the next replica need not wait for it to run out.
-    async fn give_back(&mut self) {
+    /// Releases the Lease, so that the next replica need not wait for its end.
+    async fn release(&mut self) {
         self.gate.close();
         if !std::mem::take(&mut self.leads) {
             return;
         }
         if self.holder.release().await {
-            tracing::info!("gave the lease back");
+            tracing::info!("released lease");
         }
     }
 }
 
-/// A record as it was found.
-enum Found {
-    /// None is there, or it may not be read.
+enum RecordRead {
+    /// Missing, or access denied.
     Nothing,
-    /// It cannot be understood.
     Unreadable,
-    /// A record and its version.
     Record(Document, String),
 }

@@ -1,7 +1,7 @@
-//! A few pages over plain HTTP, on two listeners: metrics on one, probes on the other.
+//! HTTP server for metrics and probes, on separate listeners.
 //!
-//! Neither port asks who connects. So a connection serves one request and ends soon, and a listener that has too many
-//! closes the oldest instead of letting new ones wait: idle connections never keep a probe from being answered.
+//! Neither port authenticates clients. So a connection serves one request and ends soon, and a listener with
+//! too many connections closes the oldest: idle connections never delay a probe.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -20,24 +20,20 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::{Clock, Health};
 use crate::metrics::Metrics;
 
-/// A client sends the head of its request within this time.
+/// Time in which a client sends the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-/// A connection ends within this time.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(15);
-/// Connections of one listener; with more the oldest is closed.
+/// Connections per listener; above it the oldest is closed.
 const MAX_CONNECTIONS: usize = 32;
 
-/// The pages of one listener.
 #[derive(Clone)]
 pub enum Pages {
-    /// `/metrics`.
     Metrics(Arc<Metrics>),
-    /// `/healthz` and `/readyz`.
     Probes(Arc<Health>, Clock),
 }
 
 impl Pages {
-    /// The page at a path: its status, type and text.
+    /// Returns status, content type and text of a page.
     pub fn page(&self, path: &str) -> (StatusCode, &'static str, String) {
         const PLAIN: &str = "text/plain; charset=utf-8";
         let state = match (self, path) {
@@ -62,7 +58,7 @@ pub async fn serve(listener: TcpListener, pages: Pages) {
     let mut open: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file descriptors, for example: some may be released.
+            // For example out of file descriptors, which may be released soon.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -114,13 +110,13 @@ mod tests {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        answer
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        response
     }
 
     #[tokio::test]
-    async fn idle_connections_never_keep_a_probe_waiting() {
+    async fn idle_connections_do_not_delay_a_probe() {
         let (address, _server) = probes().await;
         let mut idle = Vec::new();
         for number in 0..64_u8 {
@@ -131,10 +127,10 @@ mod tests {
             }
             idle.push(stream);
         }
-        // Well before any timeout of the server's, which would end them as well.
-        let answer = tokio::time::timeout(HEAD_TIMEOUT / 2, get(address, "/healthz")).await;
-        let answer = answer.expect("the probe waits for idle connections");
-        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok\n"), "{answer}");
+        // Before any timeout of the server, which would end them as well.
+        let response = tokio::time::timeout(HEAD_TIMEOUT / 2, get(address, "/healthz")).await;
+        let response = response.expect("the probe waits for idle connections");
+        assert!(response.starts_with("HTTP/1.1 200") && response.ends_with("ok\n"), "{response}");
         assert_eq!(idle.len(), 64);
     }
 
@@ -145,14 +141,14 @@ mod tests {
         for half in ["", "GET /healthz HTTP/1.1\r\nHost"] {
             let mut stream = TcpStream::connect(address).await.unwrap();
             stream.write_all(half.as_bytes()).await.unwrap();
-            let mut answer = Vec::new();
-            let _ = stream.read_to_end(&mut answer).await;
+            let mut response = Vec::new();
+            let _ = stream.read_to_end(&mut response).await;
         }
         assert!(started.elapsed() <= CONNECTION_TIMEOUT * 2, "{:?}", started.elapsed());
     }
 
     #[test]
-    fn probes_and_metrics_have_listeners_of_their_own() {
+    fn probes_and_metrics_have_separate_listeners() {
         let clock: Clock = Arc::new(|| jiff::Timestamp::UNIX_EPOCH);
         let probes = Pages::Probes(Arc::new(Health::new(clock())), clock);
         let metrics = Pages::Metrics(Arc::new(Metrics::new()));

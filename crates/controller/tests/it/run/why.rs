@@ -1,9 +1,9 @@
-//! One look by a person, where Azure has nothing to show: the node is asked itself.
+//! `mooring why` for a VM without a status in Azure: the report is read on the node.
 
 use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::once::{Failed, From, Looker, NodeTold};
+use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
 use mooring_controller::verdict::condition::Reason;
 use mooring_simulator::azure::{Assignment, Cse, Guest, Lock, LockLevel, NewVm};
 use serde_json::json;
@@ -12,13 +12,12 @@ use crate::run::azure;
 use crate::run::cluster::{Cluster, NAMESPACE};
 
 thread_local! {
-    /// What was said to a person who waits.
-    static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static PROGRESS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 const VM: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/MC_rg-demo_demo_westeurope/providers/Microsoft.Compute/virtualMachines/aks-default-x1";
 
-/// A cluster with one VM that bootstraps by its custom data, ten minutes ago.
+/// A cluster with one VM that bootstraps by its custom data, created ten minutes ago.
 fn unattended(cse: Cse) -> Cluster {
     let cluster = Cluster::quiet(mooring_simulator::cluster::Options::default());
     cluster.shell.with(|world, now| {
@@ -26,7 +25,7 @@ fn unattended(cse: Cse) -> Cluster {
         let vm = NewVm::booting("aks-default-x1", "202601.27.0", cse, created);
         world.azure_mut().create_vm(&vm);
         let options = world.azure().options();
-        // Given for the time that it is needed, beside the shipped roles.
+        // Assigned temporarily, in addition to the shipped roles.
         let assignment = Assignment {
             principal: options.principal.clone(),
             scope: format!("/subscriptions/{}", options.subscription),
@@ -43,9 +42,9 @@ const COMMAND_ACTIONS: [&str; 2] = [
     "Microsoft.Compute/locations/operations/read",
 ];
 
-async fn why(cluster: &Cluster, run_command: bool) -> Result<NodeTold, Failed> {
+async fn why(cluster: &Cluster, run_command: bool) -> Result<NodeReport, QueryError> {
     let options = cluster.shell.with(|world, _| world.azure().options().clone());
-    let looker = Looker {
+    let query = NodeQuery {
         api: None,
         arm: azure::client(&cluster.shell),
         scope: azure::scope(&options),
@@ -53,9 +52,9 @@ async fn why(cluster: &Cluster, run_command: bool) -> Result<NodeTold, Failed> {
         condition_type: "CSEProvisioned".to_owned(),
         now: cluster.shell.now(),
         run_command,
-        say: |text| SAID.with_borrow_mut(|said| said.push(text.to_owned())),
+        progress: |text| PROGRESS.with_borrow_mut(|lines| lines.push(text.to_owned())),
     };
-    looker.why("aks-default-x1").await.map(|mut told| told.remove(0))
+    query.why("aks-default-x1").await.map(|mut reports| reports.remove(0))
 }
 
 fn requests(cluster: &Cluster) -> String {
@@ -63,33 +62,36 @@ fn requests(cluster: &Cluster) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_is_asked_only_when_that_was_said() {
+async fn report_on_the_node_is_read_only_with_the_flag() {
     let cluster = unattended(Cse::oras_missing());
-    let told = why(&cluster, false).await.unwrap();
-    assert_eq!((told.verdict.reason, told.from), (Reason::NoCseExtension, From::Azure));
+    let report = why(&cluster, false).await.unwrap();
+    assert_eq!(
+        (report.verdict.reason, report.source),
+        (Reason::NoCseExtension, ReportSource::Azure)
+    );
     assert!(!requests(&cluster).to_lowercase().contains("runcommand"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_is_asked_tells_what_azure_does_not_show() {
-    let told = why(&unattended(Cse::oras_missing()), true).await.unwrap();
-    assert_eq!((told.verdict.reason, told.from), (Reason::CseFailed, From::Node));
-    assert!(told.verdict.message.contains("232 ERR_ORAS_BINARY_NOT_FOUND"), "{told:?}");
-    assert!(told.is_failed());
+async fn report_on_the_node_shows_the_cause() {
+    let report = why(&unattended(Cse::oras_missing()), true).await.unwrap();
+    assert_eq!((report.verdict.reason, report.source), (Reason::CseFailed, ReportSource::Node));
+    assert!(report.verdict.message.contains("232 ERR_ORAS_BINARY_NOT_FOUND"), "{report:?}");
+    assert!(report.is_failed());
 
-    let told = why(&unattended(Cse::default()), true).await.unwrap();
-    assert_eq!((told.verdict.reason, told.from), (Reason::CseSucceeded, From::Node));
+    let report = why(&unattended(Cse::default()), true).await.unwrap();
+    assert_eq!((report.verdict.reason, report.source), (Reason::CseSucceeded, ReportSource::Node));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bootstrap_that_has_not_ended_has_no_report_and_is_not_called_healthy() {
-    let told = why(&unattended(Cse { seconds: None, ..Cse::default() }), true).await.unwrap();
-    assert_eq!(told.verdict.reason, Reason::NoCseExtension);
-    assert!(told.verdict.message.contains("has not ended"), "{}", told.verdict.message);
+async fn unfinished_bootstrap_has_no_report() {
+    let report = why(&unattended(Cse { seconds: None, ..Cse::default() }), true).await.unwrap();
+    assert_eq!(report.verdict.reason, Reason::NoCseExtension);
+    assert!(report.verdict.message.contains("has not finished"), "{}", report.verdict.message);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_azure_does_not_allow_is_told_as_that() {
+async fn denied_command_is_reported() {
     let cluster = unattended(Cse::oras_missing());
     let rule = json!({"when": {"service": "arm", "path": "*/runCommand", "method": "POST"}, "then": {"status": {"status": 403}}});
     cluster.shell.with(|world, now: Timestamp| {
@@ -103,7 +105,7 @@ fn commands(cluster: &Cluster) -> usize {
     requests(cluster).lines().filter(|line| line.contains("/runCommand")).count()
 }
 
-/// A report that is longer than what comes back of a command, by its escapes.
+/// A report that is longer than the output of a command, by its escapes.
 fn long_report() -> Cse {
     let noise = "\"\\".repeat(1400);
     let oras = Cse::oras_missing();
@@ -112,19 +114,19 @@ fn long_report() -> Cse {
 
 #[tokio::test(start_paused = true)]
 async fn exit_code_of_a_long_report_is_read() {
-    let told = why(&unattended(long_report()), true).await.unwrap();
-    assert_eq!((told.verdict.reason, told.from), (Reason::CseFailed, From::Node));
-    let failure = told.verdict.failure.unwrap();
+    let report = why(&unattended(long_report()), true).await.unwrap();
+    assert_eq!((report.verdict.reason, report.source), (Reason::CseFailed, ReportSource::Node));
+    let failure = report.verdict.failure.unwrap();
     assert_eq!(failure.code, Some(211), "{failure:?}");
-    assert!(SAID.take().iter().any(|said| said.contains("up to 3 minutes")));
+    assert!(PROGRESS.take().iter().any(|line| line.contains("up to 3m")));
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_command_is_sent_to_a_vm_whose_agent_does_not_report() {
-    for (guest, part) in [(Guest::Silent, "(Not Ready)"), (Guest::NoAgent, "shows no agent")] {
+async fn command_is_not_sent_to_a_vm_without_agent_status() {
+    for (guest, part) in [(Guest::Silent, "(Not Ready)"), (Guest::NoAgent, "no VM agent")] {
         let cluster = unattended(Cse { guest, ..Cse::oras_missing() });
         let failed = why(&cluster, true).await.unwrap_err().to_string();
-        assert!(failed.contains(part) && failed.contains("hint: without its agent"), "{failed}");
+        assert!(failed.contains(part) && failed.contains("hint: not sent"), "{failed}");
         assert_eq!(commands(&cluster), 0);
     }
     let cluster = unattended(Cse::oras_missing());
@@ -133,21 +135,21 @@ async fn no_command_is_sent_to_a_vm_whose_agent_does_not_report() {
     assert!(failed.contains("(Not Ready)"), "{failed}");
 }
 
-/// The agent's last status is still shown, so the command is sent; its wait has an end.
+/// The last status of the agent is still shown, so the command is sent; its wait has a timeout.
 #[tokio::test(start_paused = true)]
-async fn command_that_hangs_is_waited_for_three_minutes() {
+async fn hanging_command_times_out_after_three_minutes() {
     let cluster = unattended(Cse::oras_missing());
     cluster.shell.with(|world, _| world.azure_mut().stop_agent(VM));
     let began = cluster.shell.now();
     let failed = why(&cluster, true).await.unwrap_err().to_string();
     let took = cluster.shell.now().duration_since(began);
-    assert!(failed.contains("it did not end within 3 minutes"), "{failed}");
+    assert!(failed.contains("it did not finish within 3m"), "{failed}");
     assert!(took <= SignedDuration::from_mins(4), "{took}");
     assert_eq!(commands(&cluster), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn second_command_is_explained_as_one_in_progress() {
+async fn second_command_is_reported_as_in_progress() {
     let cluster = unattended(Cse::oras_missing());
     let mut first = std::pin::pin!(why(&cluster, true));
     // The first one has sent its command and waits.
@@ -156,13 +158,13 @@ async fn second_command_is_explained_as_one_in_progress() {
         assert!(step.is_err(), "the first command ended");
     }
     let failed = why(&cluster, true).await.unwrap_err().to_string();
-    assert!(failed.contains("another run command is in progress"), "{failed}");
-    assert!(failed.contains("90 minutes at most"), "{failed}");
-    assert_eq!(first.await.unwrap().from, From::Node);
+    assert!(failed.contains("another Run Command is in progress"), "{failed}");
+    assert!(failed.contains("at most 90m"), "{failed}");
+    assert_eq!(first.await.unwrap().source, ReportSource::Node);
 }
 
 #[tokio::test(start_paused = true)]
-async fn command_under_a_read_only_lock_is_explained() {
+async fn command_blocked_by_a_read_only_lock_is_reported() {
     let cluster = unattended(Cse::oras_missing());
     cluster.shell.with(|world, _| {
         let (scope, name) = (VM.to_owned(), "keep".to_owned());

@@ -14,12 +14,12 @@ fn linux(code: i32, output: &str) -> String {
 }
 
 fn verdict(text: &str) -> Verdict {
-    let told = diagnose(text.as_bytes(), Hints::default());
-    Verdict::failed(&told[0], Source::InstanceView)
+    let diagnosis = diagnose(text.as_bytes(), Hints::default());
+    Verdict::failed(&diagnosis[0], Source::InstanceView)
 }
 
 #[test]
-fn the_golden_sentences() {
+fn messages_match_the_expected_texts() {
     let silent = Verdict::failed_silently(Source::InstanceView);
     let timeout = verdict(
         "VMExtensionProvisioningTimeout: Provisioning of VM extension vmssCSE has timed out. Extension provisioning has taken too long to complete. The extension last reported \"Plugin enabled\".",
@@ -42,7 +42,7 @@ fn the_golden_sentences() {
         (
             silent,
             Reason::CseFailed,
-            "CSE failed without an exit code: Azure shows that the extension failed and no text about it. Read /var/log/azure/cluster-provision.log on a node of this pool. See VM extension logs for details.",
+            "CSE failed without an exit code: Azure reports that the extension failed, without a message. Read /var/log/azure/cluster-provision.log on a node of this pool. See VM extension logs for details.",
         ),
         (
             verdict(&linux(251, "")),
@@ -78,9 +78,9 @@ fn the_golden_sentences() {
     }
 }
 
-/// What holds for every message, whatever the code.
+/// Asserts the rules for every message, regardless of the code.
 fn assert_well_formed(message: &str) {
-    assert!(message.len() <= LONGEST_MESSAGE, "{message}");
+    assert!(message.len() <= MAX_MESSAGE_BYTES, "{message}");
     assert!(message.ends_with(" See VM extension logs for details."), "{message}");
     assert!(
         !message.contains("..") && !message.contains("  ") && !message.contains(":."),
@@ -90,11 +90,11 @@ fn assert_well_formed(message: &str) {
 }
 
 #[test]
-fn every_code_has_a_well_formed_message_that_its_own_number_leads() {
+fn message_of_each_code_starts_with_its_number() {
     let mut walked = 0;
     for row in all().filter(|row| row.status != RowStatus::Proposed) {
-        for told in diagnose_code(row.number, Hints { os: Some(row.os), ..Hints::default() }) {
-            let verdict = Verdict::failed(&told, Source::InstanceView);
+        for diagnosis in diagnose_code(row.number, Hints { os: Some(row.os), ..Hints::default() }) {
+            let verdict = Verdict::failed(&diagnosis, Source::InstanceView);
             assert_well_formed(&verdict.message);
             assert!(
                 verdict.message.starts_with(&format!("CSE exited with code {}", row.number)),
@@ -109,17 +109,17 @@ fn every_code_has_a_well_formed_message_that_its_own_number_leads() {
     assert!(walked > 150, "{walked}");
     for os in [Os::Linux, Os::Windows] {
         for number in -1..=255 {
-            for told in
+            for diagnosis in
                 diagnose(linux(number, "").as_bytes(), Hints { os: Some(os), ..Hints::default() })
             {
-                assert_well_formed(&Verdict::failed(&told, Source::InstanceView).message);
+                assert_well_formed(&Verdict::failed(&diagnosis, Source::InstanceView).message);
             }
         }
     }
 }
 
 #[test]
-fn a_note_names_code_and_node_and_the_cause_only_where_it_is_another() {
+fn note_has_code_node_and_a_different_cause() {
     let oras = verdict(&linux(211, "oras: command not found")).failure.unwrap();
     assert_eq!(
         note(&oras, "aks-default-2jf98"),
@@ -140,12 +140,12 @@ fn a_note_names_code_and_node_and_the_cause_only_where_it_is_another() {
     );
     assert_eq!(
         note(&out_of_time(15), "n"),
-        "CSE did not end on node n: CSE was still running when Karpenter gave the node up after 15 minutes"
+        "CSE did not finish on node n: CSE was still running when Karpenter gave up on the node after 15m"
     );
 }
 
 #[test]
-fn reasons_fit_the_api_and_their_status() {
+fn reasons_are_valid_and_match_their_status() {
     for reason in Reason::ALL {
         let word = reason.as_str();
         assert!(
@@ -158,11 +158,11 @@ fn reasons_fit_the_api_and_their_status() {
 
 proptest! {
     #[test]
-    fn no_text_makes_a_message_unsafe(text in ".{0,2000}", code in 0..256_i32) {
+    fn message_is_safe_for_any_input(text in ".{0,2000}", code in 0..256_i32) {
         let secret = "abcdef.0123456789abcdef";
         let hostile = linux(code, &format!("{text} token={secret} \u{202e}"));
-        for told in diagnose(hostile.as_bytes(), Hints::default()) {
-            let verdict = Verdict::failed(&told, Source::InstanceView);
+        for diagnosis in diagnose(hostile.as_bytes(), Hints::default()) {
+            let verdict = Verdict::failed(&diagnosis, Source::InstanceView);
             let failure = verdict.failure.as_ref().unwrap();
             let texts = [&verdict.message, &note(failure, &text), &failure.evidence.clone().unwrap_or_default()];
             for shown in texts {

@@ -1,11 +1,11 @@
-//! From what a person names to what is told of it.
+//! Resolves a name and reports on the nodes that it refers to.
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Error, ResourceId};
 use serde_json::Value;
 
 use super::fleet::Table;
-use super::told::{From, NodeTold};
+use super::node_report::{NodeReport, ReportSource};
 use crate::claim::Claim;
 use crate::claim::intern::Interner;
 use crate::claim::scope::Scope;
@@ -13,111 +13,111 @@ use crate::claim::vm_id::VmId;
 use crate::observation::Observation;
 use crate::observation::node;
 use crate::record::legacy;
-use crate::record::{self, Document, Unreadable};
-use crate::run::{Api, Inspector, Refusal, observe};
+use crate::record::{self, Document, RecordError};
+use crate::run::{Api, ApiError, Inspector, observe};
 use crate::schedule::Priority;
 use crate::state::Target;
 use crate::verdict::condition::Reason;
 use crate::verdict::failure::Source;
+use crate::verdict::messages;
 use crate::verdict::registration::{
-    AzureState, ClusterState, NodeState, REGISTRATION_LIMIT, VmState, overdue,
+    AzureState, ClusterState, NodeState, REGISTRATION_TIMEOUT, VmState, overdue,
     overdue_after_success,
 };
-use crate::verdict::wording;
-use crate::verdict::{Finding, Verdict, hints, judge};
+use crate::verdict::{Finding, Verdict, evaluate, hints};
 
-pub struct Looker {
-    /// The cluster's API, if there is a way to it.
+pub struct NodeQuery {
+    /// None without access to the cluster.
     pub api: Option<Api>,
     pub arm: Client,
     pub scope: Scope,
     pub namespace: String,
     pub condition_type: String,
     pub now: Timestamp,
-    /// Whether a command may be run on a VM that shows nothing.
+    /// Allows Run Command on a VM that reports nothing.
     pub run_command: bool,
-    /// Tells a person what is waited for.
-    pub say: fn(&str),
+    pub progress: fn(&str),
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Failed {
-    /// Nothing has this name.
+pub enum QueryError {
     #[error(
-        "nothing is called {0:?}: no NodeClaim, node, VM or pool, and no failure in the record\nhint: `kubectl get nodeclaims` and `mooring fleet` list what there is; POOL/INSTANCE names an instance of a pool"
+        "{0:?} not found: no NodeClaim, node, VM, pool or recorded failure has this name\nhint: `kubectl get nodeclaims` and `mooring fleet` list names; use POOL/INSTANCE for an instance of a pool"
     )]
     NotFound(String),
-    #[error("the cluster's API: {0}")]
-    Kubernetes(#[from] Refusal),
-    #[error("Azure: {0}")]
+    #[error("Kubernetes API request failed: {0}")]
+    Kubernetes(#[from] ApiError),
+    #[error("Azure request failed: {0}")]
     Azure(#[from] Error),
-    /// Azure, for one VM.
     #[error(
-        "{0} could not be read: {1}\nhint: `mooring why` needs the role Reader on the node resource group"
+        "cannot read VM {0}: {1}\nhint: `mooring why` requires the Reader role on the node resource group"
     )]
-    Unread(String, &'static str),
-    #[error("the command on {node}: {why}\nhint: {hint}")]
+    VmUnreadable(String, &'static str),
+    #[error("Run Command on {node} failed: {why}\nhint: {hint}")]
     Command { node: String, why: String, hint: &'static str },
-    /// A Node names an instance that may not be read.
     #[error(
-        "the providerID of node {0:?} names an instance outside the node resource group {1}; it is not read\nhint: `--node-resource-group` names the group of this cluster's nodes"
+        "the providerID of node {0:?} names an instance outside the node resource group {1}; it is not read\nhint: set --node-resource-group to the node resource group of this cluster"
     )]
-    Outside(String, String),
+    OutOfScope(String, String),
     #[error(transparent)]
-    Record(#[from] Unreadable),
+    Record(#[from] RecordError),
 }
 
-impl Looker {
-    /// What is told of whatever has this name.
-    pub async fn why(&self, what: &str) -> Result<Vec<NodeTold>, Failed> {
+impl NodeQuery {
+    /// Reports on the nodes with this name.
+    pub async fn why(&self, what: &str) -> Result<Vec<NodeReport>, QueryError> {
         if let Some((pool, instance)) = what.split_once('/') {
-            let told = self.instances(pool, Some(instance)).await?;
-            return if told.is_empty() { Err(Failed::NotFound(what.to_owned())) } else { Ok(told) };
+            let reports = self.instances(pool, Some(instance)).await?;
+            return if reports.is_empty() {
+                Err(QueryError::NotFound(what.to_owned()))
+            } else {
+                Ok(reports)
+            };
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         if what.is_empty() || !what.chars().all(plain) {
-            return Err(Failed::NotFound(what.to_owned()));
+            return Err(QueryError::NotFound(what.to_owned()));
         }
         if let Some(claim) = self.claim(what).await? {
             return Ok(vec![self.of_claim(claim).await?]);
         }
-        if let Some(told) = self.node(what).await? {
-            return Ok(vec![told]);
+        if let Some(report) = self.node(what).await? {
+            return Ok(vec![report]);
         }
         let claims =
             self.claims(&format!("?labelSelector=karpenter.sh%2Fnodepool%3D{what}")).await?;
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         for claim in claims {
-            told.push(self.of_claim(claim).await?);
+            reports.push(self.of_claim(claim).await?);
         }
-        if told.is_empty()
+        if reports.is_empty()
             && let Some(vm) = self.vm(what)
             && let Some(one) = self.of_vm(&vm, None, None, None).await?
         {
-            told.push(one);
+            reports.push(one);
         }
-        if told.is_empty() {
-            told = self.instances(what, None).await?;
+        if reports.is_empty() {
+            reports = self.instances(what, None).await?;
         }
-        // A pool's failures of the past belong to what is told of it.
+        // Recorded failures of a pool are part of its report.
         let record = self.record().await?;
         let past = record.entries().filter(|entry| {
-            let gone = told.iter().all(|one| one.claim.as_deref() != Some(&*entry.node_claim));
+            let gone = reports.iter().all(|one| one.claim.as_deref() != Some(&*entry.node_claim));
             gone && [&entry.node_claim, &entry.node, &entry.pool]
                 .into_iter()
                 .any(|name| name == what)
         });
-        let past: Vec<NodeTold> = past.map(NodeTold::recorded).collect();
-        told.extend(past);
-        if told.is_empty() { Err(Failed::NotFound(what.to_owned())) } else { Ok(told) }
+        let past: Vec<NodeReport> = past.map(NodeReport::recorded).collect();
+        reports.extend(past);
+        if reports.is_empty() { Err(QueryError::NotFound(what.to_owned())) } else { Ok(reports) }
     }
 
-    pub async fn fleet(&self) -> Result<Table, Failed> {
+    pub async fn fleet(&self) -> Result<Table, QueryError> {
         Ok(Table::of(&self.record().await?, &self.claims("").await?))
     }
 
-    /// How many failures the record of an earlier version has that the controller has not taken over; none if there is no
-    /// such record, or it may not be read.
+    /// Returns the number of failures that only the record of version 0.1.0 has; none if it does not exist or
+    /// cannot be read.
     pub async fn old_failures(&self) -> Option<usize> {
         if self.namespace == legacy::NAMESPACE || self.record().await.ok()?.taken_from.is_some() {
             return None;
@@ -127,16 +127,16 @@ impl Looker {
         Document::from_config_map(&object).ok().map(|record| record.entries().count())
     }
 
-    pub(super) async fn get(&self, path: &str) -> Result<Option<String>, Failed> {
+    pub(super) async fn get(&self, path: &str) -> Result<Option<String>, QueryError> {
         let Some(api) = &self.api else { return Ok(None) };
         match api.get(path).await {
             Ok(text) => Ok(Some(text)),
-            Err(refusal) if refusal.status == Some(404) => Ok(None),
-            Err(refusal) => Err(refusal.into()),
+            Err(error) if error.status == Some(404) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
-    pub(super) async fn record(&self) -> Result<Document, Failed> {
+    pub(super) async fn record(&self) -> Result<Document, QueryError> {
         let Some(text) = self.get(&record::path(&self.namespace)).await? else {
             return Ok(Document::default());
         };
@@ -151,12 +151,12 @@ impl Looker {
         Some(claim)
     }
 
-    async fn claim(&self, name: &str) -> Result<Option<Claim>, Failed> {
+    async fn claim(&self, name: &str) -> Result<Option<Claim>, QueryError> {
         let path = format!("/apis/karpenter.sh/v1/nodeclaims/{name}");
         Ok(self.get(&path).await?.and_then(|text| self.project(&text)))
     }
 
-    async fn claims(&self, query: &str) -> Result<Vec<Claim>, Failed> {
+    async fn claims(&self, query: &str) -> Result<Vec<Claim>, QueryError> {
         let path = format!("/apis/karpenter.sh/v1/nodeclaims{query}");
         let Some(text) = self.get(&path).await? else { return Ok(Vec::new()) };
         let list: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -164,38 +164,38 @@ impl Looker {
         Ok(items.filter_map(|item| self.project(&item.to_string())).collect())
     }
 
-    async fn of_claim(&self, claim: Claim) -> Result<NodeTold, Failed> {
-        let recorded = async |looker: &Self| {
-            let record = looker.record().await?;
+    async fn of_claim(&self, claim: Claim) -> Result<NodeReport, QueryError> {
+        let recorded = async |query: &Self| {
+            let record = query.record().await?;
             let entry = record.entries().find(|entry| *entry.uid == *claim.uid);
-            Ok::<_, Failed>(entry.map(NodeTold::recorded))
+            Ok::<_, QueryError>(entry.map(NodeReport::recorded))
         };
         if let Some(vm) = &claim.vm
-            && let Some(told) = self.of_vm(vm, Some(&claim), None, None).await?
+            && let Some(report) = self.of_vm(vm, Some(&claim), None, None).await?
         {
-            return Ok(told);
+            return Ok(report);
         }
         if let Some(machine) = &claim.machine {
-            let seen =
+            let observation =
                 observe(&self.arm, &Target::Machine(machine.clone()), Priority::Trigger).await;
             if let Finding::Final(verdict) | Finding::Passing(verdict) =
-                judge(&claim, &seen, self.now)
+                evaluate(&claim, &observation, self.now)
             {
-                return Ok(of(&claim, verdict, From::Azure));
+                return Ok(of(&claim, verdict, ReportSource::Azure));
             }
         }
-        if let Some(told) = recorded(self).await? {
-            return Ok(told);
+        if let Some(report) = recorded(self).await? {
+            return Ok(report);
         }
-        let reason = match (claim.outside, &claim.vm) {
+        let reason = match (claim.scope_violation, &claim.vm) {
             (Some(outside), _) => self.scope.reason(outside),
-            (None, Some(_)) => wording::VM_GONE.to_owned(),
-            (None, None) => "Karpenter has not launched a VM for this claim yet.".to_owned(),
+            (None, Some(_)) => messages::VM_GONE.to_owned(),
+            (None, None) => "Karpenter has not launched a VM for this NodeClaim yet.".to_owned(),
         };
-        Ok(of(&claim, Verdict::unavailable(reason), From::Azure))
+        Ok(of(&claim, Verdict::unavailable(reason), ReportSource::Azure))
     }
 
-    async fn node(&self, name: &str) -> Result<Option<NodeTold>, Failed> {
+    async fn node(&self, name: &str) -> Result<Option<NodeReport>, QueryError> {
         let Some(text) = self.get(&format!("/api/v1/nodes/{name}")).await? else { return Ok(None) };
         let node: Value = serde_json::from_str(&text).unwrap_or_default();
         let id = node["spec"]["providerID"].as_str().unwrap_or_default();
@@ -203,7 +203,7 @@ impl Looker {
         let pool = node["metadata"]["labels"]["kubernetes.azure.com/agentpool"].as_str();
         let outside = || {
             let group = self.scope.node_resource_group.clone();
-            Err(Failed::Outside(name.to_owned(), group))
+            Err(QueryError::OutOfScope(name.to_owned(), group))
         };
         if id.to_ascii_lowercase().contains("/virtualmachinescalesets/") {
             let id = ResourceId::parse(id).map_err(Error::from)?;
@@ -220,28 +220,31 @@ impl Looker {
         self.of_vm(&vm, None, pool, Some(true)).await
     }
 
-    /// A single VM; none if there is no such VM.
     async fn of_vm(
         &self,
         vm: &VmId,
         claim: Option<&Claim>,
         pool: Option<&str>,
         joined: Option<bool>,
-    ) -> Result<Option<NodeTold>, Failed> {
-        let seen = observe(&self.arm, &Target::Vm(vm.clone()), Priority::Trigger).await;
-        if seen == Observation::Missing {
+    ) -> Result<Option<NodeReport>, QueryError> {
+        let observation = observe(&self.arm, &Target::Vm(vm.clone()), Priority::Trigger).await;
+        if observation == Observation::Missing {
             return Ok(None);
         }
-        let stand_in = self.stand_in(&vm.name, Some(vm.clone()), pool, joined);
-        let claim = claim.unwrap_or(&stand_in);
-        let mut told = self.judged(claim, &seen)?;
-        if let Some(verdict) = self.unregistered(claim, &seen, told.verdict.reason).await {
-            told.verdict = verdict;
+        let placeholder = self.placeholder(&vm.name, Some(vm.clone()), pool, joined);
+        let claim = claim.unwrap_or(&placeholder);
+        let mut report = self.evaluate_observation(claim, &observation)?;
+        if let Some(verdict) = self.unregistered(claim, &observation, report.verdict.reason).await {
+            report.verdict = verdict;
         }
-        self.ask_node(&ResourceId::parse(&vm.path()).map_err(Error::from)?, claim, &mut told)
-            .await?;
-        if told.joined.is_none() || claim.uid.is_empty() {
-            told.joined = match joined {
+        self.read_node_report(
+            &ResourceId::parse(&vm.path()).map_err(Error::from)?,
+            claim,
+            &mut report,
+        )
+        .await?;
+        if report.joined.is_none() || claim.uid.is_empty() {
+            report.joined = match joined {
                 Some(joined) => Some(joined),
                 None if self.api.is_some() => {
                     Some(self.get(&format!("/api/v1/nodes/{}", vm.name)).await?.is_some())
@@ -249,24 +252,24 @@ impl Looker {
                 None => None,
             };
         }
-        Ok(Some(told))
+        Ok(Some(report))
     }
 
-    /// The verdict on a NodeClaim that should have been given up, if it is one.
+    /// Returns the verdict on a NodeClaim that is overdue, if it is.
     async fn unregistered(
         &self,
         claim: &Claim,
-        seen: &Observation,
+        observation: &Observation,
         reason: Reason,
     ) -> Option<Verdict> {
-        let Observation::Vm(vm) = seen else { return None };
+        let Observation::Vm(vm) = observation else { return None };
         let overdue = match reason {
             _ if claim.uid.is_empty() => None,
             Reason::NoCseExtension | Reason::CseNotCreated | Reason::CseRunning => {
                 overdue(claim, None, self.now)
             }
             Reason::CseSucceeded => {
-                overdue_after_success(claim, None, REGISTRATION_LIMIT, self.now)
+                overdue_after_success(claim, None, REGISTRATION_TIMEOUT, self.now)
             }
             _ => None,
         };
@@ -284,8 +287,8 @@ impl Looker {
         (!joined).then(|| Verdict::not_registered(claim, azure, cluster, overdue))
     }
 
-    /// Something that has no claim, seen as if it had: launched long ago.
-    pub(super) fn stand_in(
+    /// Returns a placeholder for a node without a NodeClaim, launched long ago.
+    pub(super) fn placeholder(
         &self,
         name: &str,
         vm: Option<VmId>,
@@ -293,7 +296,7 @@ impl Looker {
         joined: Option<bool>,
     ) -> Claim {
         let long_ago = self.now.saturating_sub(SignedDuration::from_hours(1)).unwrap_or(self.now);
-        let claim = Claim::vanished(&std::sync::Arc::from(""), name, vm, pool, long_ago);
+        let claim = Claim::placeholder(&std::sync::Arc::from(""), name, vm, pool, long_ago);
         Claim { registered: joined.filter(|joined| *joined).map(|_| long_ago), ..claim }
     }
 
@@ -305,50 +308,57 @@ impl Looker {
         VmId::parse(&id, &mut Interner::default())
     }
 
-    /// What an observation comes to, or why it comes to nothing.
-    pub(super) fn judged(&self, claim: &Claim, seen: &Observation) -> Result<NodeTold, Failed> {
-        let unread = |what| Err(Failed::Unread(claim.node_name(), what));
-        let verdict = match (judge(claim, seen, self.now), seen) {
-            (_, Observation::Refused { .. }) => return unread("Azure does not let us"),
+    /// Evaluates an observation, or returns why it cannot be evaluated.
+    pub(super) fn evaluate_observation(
+        &self,
+        claim: &Claim,
+        observation: &Observation,
+    ) -> Result<NodeReport, QueryError> {
+        let unread = |what| Err(QueryError::VmUnreadable(claim.node_name(), what));
+        let verdict = match (evaluate(claim, observation, self.now), observation) {
+            (_, Observation::Denied { .. }) => return unread("access denied"),
             (Finding::Final(verdict) | Finding::Passing(verdict), _) => verdict,
             (Finding::Nothing, Observation::Throttled { .. }) => {
-                return unread("Azure is throttling");
+                return unread("Azure is throttling requests");
             }
             (Finding::Nothing, Observation::Unreadable { what }) => return unread(what),
             (Finding::Nothing, _) => {
                 Verdict::plain(Reason::CseRunning, "The VM is not ready for its bootstrap yet.")
             }
         };
-        Ok(NodeTold { said: seen.said(), ..of(claim, verdict, From::Azure) })
+        Ok(NodeReport {
+            report_text: observation.report_text(),
+            ..of(claim, verdict, ReportSource::Azure)
+        })
     }
 
-    /// Where Azure has nothing to show, and it is allowed: the node's own report, by a command that runs on it.
-    pub(super) async fn ask_node(
+    /// Reads the report on the node with a Run Command, if allowed and if Azure shows nothing.
+    pub(super) async fn read_node_report(
         &self,
         vm: &ResourceId,
         claim: &Claim,
-        told: &mut NodeTold,
-    ) -> Result<(), Failed> {
-        let reason = told.verdict.reason;
+        report: &mut NodeReport,
+    ) -> Result<(), QueryError> {
+        let reason = report.verdict.reason;
         if !self.run_command
-            || told.cse_succeeded
+            || report.cse_succeeded
             || !matches!(reason, Reason::NoCseExtension | Reason::NodeNotRegistered)
         {
             return Ok(());
         }
-        let reports = self.report_on(vm, &claim.node_name()).await?;
+        let reports = self.read_reports(vm, &claim.node_name()).await?;
         let diagnose = |report: &str| {
             mooring_diagnosis::diagnose(report.as_bytes(), hints(claim, None)).into_iter().next()
         };
-        told.from = From::Node;
-        told.earlier = diagnose(&reports.earlier)
+        report.source = ReportSource::Node;
+        report.earlier = diagnose(&reports.earlier)
             .and_then(|found| Verdict::failed(&found, Source::InstanceView).failure);
         let found = diagnose(&reports.latest);
-        told.said = reports.latest;
-        told.verdict = match found {
-            None => Verdict::plain(Reason::NoCseExtension, wording::NO_REPORT_ON_NODE),
+        report.report_text = reports.latest;
+        report.verdict = match found {
+            None => Verdict::plain(Reason::NoCseExtension, messages::NO_REPORT_ON_NODE),
             Some(found) if found.outcome == mooring_diagnosis::Outcome::Succeeded => {
-                Verdict::plain(Reason::CseSucceeded, wording::SUCCEEDED)
+                Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED)
             }
             Some(found) => Verdict::failed(&found, Source::InstanceView),
         };
@@ -356,9 +366,9 @@ impl Looker {
     }
 }
 
-fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
+fn of(claim: &Claim, verdict: Verdict, source: ReportSource) -> NodeReport {
     let real = !claim.uid.is_empty();
-    NodeTold {
+    NodeReport {
         node: if real {
             claim.node_name()
         } else {
@@ -370,8 +380,8 @@ fn of(claim: &Claim, verdict: Verdict, from: From) -> NodeTold {
         joined: real.then_some(claim.registered.is_some()),
         cse_succeeded: verdict.reason == Reason::CseSucceeded,
         verdict,
-        from,
-        said: String::new(),
+        source,
+        report_text: String::new(),
         earlier: None,
     }
 }

@@ -1,27 +1,28 @@
-//! Nodes that did not register: when the cluster is asked about them, and what follows.
+//! Nodes that did not register: reads of cluster state about them, and the resulting verdicts.
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::limits::ANSWERED_WITHIN;
+use super::limits::RESPONSE_TIMEOUT;
 use super::machine::State;
 use super::messages::Action;
-use super::tracked::{Held, overdue_of};
+use super::tracked::{HeldVerdict, overdue_of};
 use crate::verdict::Verdict;
 use crate::verdict::condition::Reason;
+use crate::verdict::messages;
 use crate::verdict::registration::{
     AzureState, ClusterState, NodeState, Overdue, RequestState, overdue,
 };
-use crate::verdict::wording;
 
-/// A node that is ready and that Karpenter has not registered is asked about this often.
-const INSPECT_AGAIN: SignedDuration = SignedDuration::from_mins(5);
-/// Reads of the VM of a node that does not register after its CSE succeeded; then the cluster alone counts.
-const LATE_LOOKS: u32 = 3;
+/// Interval for a node that is Ready and not registered by Karpenter.
+const INSPECT_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
+/// Reads of the VM of a node that does not register after its CSE succeeded; afterwards only the cluster counts.
+const MAX_LATE_READS: u32 = 3;
 
 impl State {
-    /// Asks for the certificate signing requests of a node that is overdue, once enough is known of its VM. Says whether it did, or has.
+    /// Requests the certificate signing requests of an overdue node, once enough is known of its VM. Returns
+    /// true if requested now or before.
     pub(super) fn inspect(
         &mut self,
         uid: &Arc<str>,
@@ -29,25 +30,25 @@ impl State {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> bool {
-        let patience = self.settings.registration_patience;
+        let timeout = self.settings.registration_timeout;
         let Some(tracked) = self.claims.get_mut(uid) else { return false };
-        let Some(overdue) = overdue_of(tracked, patience, now) else { return false };
+        let Some(overdue) = overdue_of(tracked, timeout, now) else { return false };
         let work = tracked.work();
-        let late = work.looks.late;
-        let seen = match work.vm {
+        let late = work.history.late;
+        let is_known = match work.vm {
             _ if overdue.cse_succeeded => {
-                overdue.is_alive && (work.late_read || late >= LATE_LOOKS)
+                overdue.is_alive && (work.late_read || late >= MAX_LATE_READS)
             }
             // No further read shows more.
             Some(vm) if vm.lacks_extension => true,
             Some(_) => overdue.is_alive,
-            // The VM may be gone, or Azure does not let us read it, or not answer.
-            None => overdue.is_alive && (work.looks.last.is_some() || work.looks.count > 3),
+            // The VM may be deleted, or Azure denies access or does not respond.
+            None => overdue.is_alive && (work.history.last.is_some() || work.history.count > 3),
         };
-        if !seen && !exhausted {
+        if !is_known && !exhausted {
             return false;
         }
-        if work.inspecting.is_some_and(|since| now.duration_since(since) < ANSWERED_WITHIN) {
+        if work.inspecting.is_some_and(|since| now.duration_since(since) < RESPONSE_TIMEOUT) {
             return true;
         }
         if overdue.is_alive && work.inspect_after.is_some_and(|after| now < after) {
@@ -60,7 +61,7 @@ impl State {
         true
     }
 
-    /// The certificate signing requests have come; the Node is known from its watch.
+    /// Handles the certificate signing requests; the Node is known from its watch.
     pub(super) fn inspected(
         &mut self,
         uid: &Arc<str>,
@@ -68,18 +69,18 @@ impl State {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        let patience = self.settings.registration_patience;
+        let timeout = self.settings.registration_timeout;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let node = self.nodes.state_of(&tracked.claim.node_name());
         let cluster = ClusterState { node, request };
-        let overdue = overdue_of(tracked, patience, now);
+        let overdue = overdue_of(tracked, timeout, now);
         let work = tracked.work();
         work.inspecting = None;
-        let azure = AzureState::of(work.vm, work.looks.refused);
+        let azure = AzureState::of(work.vm, work.history.denied);
         match overdue {
-            // It has joined, and only Karpenter has not noticed.
+            // It has joined, but Karpenter has not noticed.
             Some(Overdue { is_alive: true, .. }) if cluster.node == NodeState::Ready => {
-                work.inspect_after = now.saturating_add(INSPECT_AGAIN).ok();
+                work.inspect_after = now.saturating_add(INSPECT_INTERVAL).ok();
             }
             Some(overdue) => {
                 let output = work.output.take();
@@ -87,24 +88,29 @@ impl State {
                 if let Some(failure) = &mut verdict.failure {
                     failure.evidence = output;
                 }
-                return self.settle(uid, verdict, now, actions);
+                return self.hold_verdict(uid, verdict, now, actions);
             }
             None => {}
         }
         self.reconcile(uid, now, actions);
     }
 
-    /// Karpenter has not deleted a NodeClaim that was given up: its message says so from now on.
-    pub(super) fn tell_idle(&mut self, uid: &Arc<str>, now: Timestamp, actions: &mut Vec<Action>) {
+    /// Adds to the message that Karpenter has not deleted an overdue NodeClaim.
+    pub(super) fn report_idle(
+        &mut self,
+        uid: &Arc<str>,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let idle =
-            overdue(&tracked.claim, tracked.gone, now).is_some_and(|overdue| overdue.is_idle);
+            overdue(&tracked.claim, tracked.deleted_at, now).is_some_and(|overdue| overdue.is_idle);
         if let Some(held) = tracked.held.as_ref().filter(|held| {
             idle && held.reason == Reason::NodeNotRegistered
-                && !held.message.ends_with(wording::IDLE)
+                && !held.message.ends_with(messages::IDLE)
         }) {
-            let message = Arc::from(format!("{}{}", held.message, wording::IDLE));
-            tracked.held = Some(Held { message, stood: false, ..held.clone() });
+            let message = Arc::from(format!("{}{}", held.message, messages::IDLE));
+            tracked.held = Some(HeldVerdict { message, was_written: false, ..held.clone() });
         }
         self.reconcile(uid, now, actions);
     }

@@ -1,4 +1,4 @@
-//! The table of image × cause: failures from the record, nodes that came up from the claims that stand.
+//! The table of images and causes: failures from the record, joined nodes from existing NodeClaims.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,32 @@ use mooring_diagnosis::fleet::Fleet;
 
 use crate::claim::Claim;
 use crate::record::Document;
-use crate::verdict::advice::Place;
+use crate::verdict::advice::AffectedResources;
 
-/// Failures of one image with one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub image: String,
     pub cause: String,
     pub failed: u32,
-    /// Of how many of this image.
     pub nodes: u32,
     pub pools: Vec<String>,
-    /// The node classes that they were made from.
     pub classes: Vec<String>,
     pub last: jiff::Timestamp,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The most failures first.
+    /// Sorted by number of failures.
     pub rows: Vec<Row>,
-    /// What the numbers carry, in sentences, with the image of each.
+    /// Statistically significant findings, with the image of each.
     pub findings: Vec<(String, String)>,
-    /// Failures that the record had no room for.
+    /// Failures that did not fit into the record.
     pub dropped: u64,
     /// Failures that only an event reports; not counted in any row.
     pub unconfirmed: u32,
 }
 
 impl Table {
-    /// From the record and the claims that stand.
     #[must_use]
     pub fn of(record: &Document, claims: &[Claim]) -> Self {
         let mut fleet = Fleet::default();
@@ -89,20 +85,19 @@ impl Table {
         Self { rows, findings, dropped: record.dropped, unconfirmed }
     }
 
-    pub fn place(&self, image: &str, has_versions: Option<bool>) -> Place {
-        let mut place = Place { has_versions, ..Place::default() };
+    pub fn affected_resources(&self, image: &str, has_versions: Option<bool>) -> AffectedResources {
+        let mut affected = AffectedResources { has_versions, ..AffectedResources::default() };
         for row in self.rows.iter().filter(|row| row.image == image) {
-            place.pools.extend(row.pools.iter().cloned());
-            place.classes.extend(row.classes.iter().cloned());
+            affected.pools.extend(row.pools.iter().cloned());
+            affected.classes.extend(row.classes.iter().cloned());
         }
-        for names in [&mut place.pools, &mut place.classes] {
+        for names in [&mut affected.pools, &mut affected.classes] {
             names.sort_unstable();
             names.dedup();
         }
-        place
+        affected
     }
 
-    /// What is known about one image, in sentences.
     pub fn about<'a>(&'a self, image: &'a str) -> impl Iterator<Item = &'a str> {
         self.findings
             .iter()
@@ -128,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_came_up_make_a_rate_of_failures() {
+    fn joined_nodes_count_in_the_failure_rate() {
         let mut record = Document::default();
         record.merge(&(0..6).map(entry).collect::<Vec<_>>(), 50);
         let claims: Vec<Claim> = (0..20)

@@ -1,0 +1,16 @@
+//! One-time queries for `mooring why` and `mooring fleet`: why a node did not join, and which image fails.
+//!
+//! They use the observations and verdicts of the controller, for the name of a NodeClaim, node, VM, pool or
+//! pool instance. Deleted nodes are reported from the failure record.
+
+mod cluster;
+mod command;
+mod earlier_attempts;
+mod fleet;
+mod node_report;
+mod pools;
+mod why;
+
+pub use fleet::{Row, Table};
+pub use node_report::{NodeReport, ReportSource};
+pub use why::{NodeQuery, QueryError};
