@@ -159,7 +159,7 @@ fn failing_image_is_announced_once_on_class_and_pool() {
 #[test]
 fn denied_read_is_reported_once_and_retried_rarely() {
     let (mut azure, changes) = failing(1, false);
-    azure.vms.values_mut().for_each(|vm| (vm.status, vm.gone) = (403, 99_999));
+    azure.vms.values_mut().for_each(|vm| (vm.status, vm.deleted_at) = (403, 99_999));
     let mut world = World::new(azure);
     run(&mut world, &changes, 900, |_, out| out);
     assert!(world.writes.reads <= 4, "{}", world.writes.reads);

@@ -38,11 +38,10 @@ fn rbac_rules_allow_no_delete_and_no_secret() {
         rbac("mooring-system").into_iter().filter(|object| object.get("rules").is_some()).collect();
     assert_eq!(roles.len(), 4);
     for rule in roles.iter().flat_map(|role| role["rules"].as_array().unwrap()) {
-        let words = |name: &str| -> Vec<&str> {
+        let values = |name: &str| -> Vec<&str> {
             rule[name].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
         };
-        let (verbs, resources) =
-            (status_reason_message("verbs"), status_reason_message("resources"));
+        let (verbs, resources) = (values("verbs"), values("resources"));
         assert!(!verbs.contains(&"*") && !verbs.contains(&"delete"), "{rule}");
         assert!(!resources.contains(&"*") && !resources.contains(&"secrets"), "{rule}");
         if verbs.contains(&"create") && resources != ["events"] {
