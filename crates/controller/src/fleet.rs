@@ -131,4 +131,15 @@ mod tests {
         }
         assert_eq!((watch.images.len(), watch.overflowed()), (MAX_IMAGES, 744));
     }
+
+    #[test]
+    fn causes_are_bounded_and_known_ones_still_counted() {
+        let mut watch = FleetWatch::default();
+        for cause in 0..MAX_CAUSES + 6 {
+            watch.count("image", Some(&format!("cause-{cause}")));
+        }
+        assert_eq!((watch.causes.len(), watch.overflowed()), (MAX_CAUSES, 6));
+        watch.count("image", Some("cause-0"));
+        assert_eq!((watch.fleet.rate("image", "cause-0").failed, watch.overflowed()), (2, 6));
+    }
 }
