@@ -1,4 +1,4 @@
-//! The client: a cloud, a world, a budget, and the terms of the next calls.
+//! The client: cloud, world, budget, and options of the next calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::identity::{IdentityError, TokenCache};
 use crate::metrics::{Counters, Metrics};
 use crate::world::{Token, World};
 
-/// How long a call may take unless told otherwise: five attempts with their pauses.
-const WITHIN: Duration = Duration::from_mins(2);
+/// Default deadline of a call: five attempts with their pauses.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// Calls the resource manager. Clones share budget, tokens and counters; each has terms of its own:
+/// Calls the resource manager. Clones share budget, tokens and counters, but not priority and timeout:
 ///
 /// ```no_run
 /// # async fn read(client: mooring_arm::Client, vm: mooring_arm::ResourceId) -> Result<(), mooring_arm::Error> {
@@ -44,40 +44,37 @@ pub(crate) struct Shared {
 }
 
 impl Client {
-    /// A client. Its calls are routine work and end after two minutes unless told otherwise.
-    #[must_use]
+    /// Creates a client with routine priority and a timeout of two minutes.
     pub fn new(cloud: Cloud, world: Arc<dyn World>, budget: Budget) -> Self {
         let (tokens, counters) = (TokenCache::default(), Counters::default());
         Self {
             shared: Arc::new(Shared { cloud, world, budget, tokens, counters }),
             priority: Priority::Routine,
-            within: WITHIN,
+            within: DEFAULT_TIMEOUT,
             correlation_id: None,
             versions: Versions::default(),
         }
     }
 
-    /// The same client for calls of another priority.
     #[must_use]
     pub fn at(&self, priority: Priority) -> Self {
         Self { priority, ..self.clone() }
     }
 
-    /// The same client for calls that may take this long, waiting and repeating included.
+    /// Sets the time limit of a call, including waits and retries.
     #[must_use]
     pub fn within(&self, within: Duration) -> Self {
         Self { within, ..self.clone() }
     }
 
-    /// The same client for calls that belong together: all carry this correlation id.
+    /// Sends this correlation ID with all calls.
     #[must_use]
     pub fn correlated(&self, correlation_id: &str) -> Self {
         Self { correlation_id: Some(correlation_id.to_owned()), ..self.clone() }
     }
 
-    /// The same client for calls at other api-versions.
     #[must_use]
-    pub fn speaking(&self, versions: Versions) -> Self {
+    pub fn with_versions(&self, versions: Versions) -> Self {
         Self { versions, ..self.clone() }
     }
 
@@ -85,7 +82,7 @@ impl Client {
         &self.shared.cloud
     }
 
-    /// What was done so far, by all clones.
+    /// Returns the counters of all clones.
     pub fn metrics(&self) -> Metrics {
         let (waiting, watched_vms, unwatched_vms) = self.shared.budget.counts();
         Metrics {
@@ -93,16 +90,16 @@ impl Client {
             watched_vms,
             unwatched_vms,
             buckets: self.shared.budget.levels(self.shared.world.now()),
-            ..self.shared.counters.so_far()
+            ..self.shared.counters.snapshot()
         }
     }
 
-    /// A token for another scope than the resource manager's, such as [`Cloud::aks_scope`].
+    /// Returns a token for a scope, such as [`Cloud::aks_scope`].
     pub async fn token(&self, scope: &str) -> Result<Token, IdentityError> {
         self.shared.tokens.token(self.world(), scope).await
     }
 
-    /// Returns the object id of the caller, as its token names it; none if the token cannot be read.
+    /// Returns the caller's object ID from its token.
     pub async fn object_id(&self) -> Option<String> {
         let token = self.token(&self.cloud().scope()).await.ok()?;
         let claims = token.secret.expose().split('.').nth(1)?.trim_end_matches('=').to_owned();
@@ -110,7 +107,7 @@ impl Client {
         claims.get("oid")?.as_str().map(str::to_owned)
     }
 
-    /// A fresh id in the form of a UUID, for requests that shall be found again in Azure's logs.
+    /// Returns a new UUID, to find requests in Azure's logs.
     pub fn new_id(&self) -> String {
         let (high, low) = (self.world().random(), self.world().random());
         format!(
@@ -127,7 +124,7 @@ impl Client {
         &*self.shared.world
     }
 
-    /// The end of a call that begins now.
+    /// Returns the deadline of a call that starts now.
     pub(crate) fn deadline(&self) -> Timestamp {
         self.world().now().checked_add(self.within).unwrap_or(Timestamp::MAX)
     }

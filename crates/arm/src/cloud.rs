@@ -1,4 +1,4 @@
-//! Where Azure is: the public cloud, a sovereign one, or any other that is told.
+//! Endpoints of Azure: the public cloud, a sovereign cloud, or a custom one.
 
 use std::path::PathBuf;
 
@@ -11,31 +11,30 @@ const AUDIENCE: &str = "AZURE_RESOURCE_MANAGER_AUDIENCE";
 const AUTHORITY: &str = "AZURE_AUTHORITY_HOST";
 const CA: &str = "AZURE_CA_CERTIFICATE";
 
-/// The scope of tokens for the Kubernetes API of AKS clusters: the AKS server application, in every cloud.
+/// Scope of tokens for the Kubernetes API of AKS clusters: the AKS server application, in every cloud.
 const AKS_SCOPE: &str = "6dae42f8-4368-4678-94ff-3960e28e3630/.default";
 
-/// (endpoint of the resource manager, sign-in endpoint) of the clouds that are known by their endpoint.
-const KNOWN: [(&str, &str); 3] = [
+/// Resource manager and sign-in endpoints of the known clouds.
+const KNOWN_CLOUDS: [(&str, &str); 3] = [
     ("https://management.azure.com/", "https://login.microsoftonline.com/"),
     ("https://management.usgovcloudapi.net/", "https://login.microsoftonline.us/"),
     ("https://management.chinacloudapi.cn/", "https://login.chinacloudapi.cn/"),
 ];
 
-/// What a caller knows of the cloud: flags first, else the environment. All empty means the public cloud.
+/// Settings of the cloud from flags or the environment. The default is the public cloud.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// `AZURE_RESOURCE_MANAGER_ENDPOINT`.
     pub endpoint: Option<String>,
-    /// `AZURE_AUTHORITY_HOST`; by default the one that belongs to the endpoint.
+    /// `AZURE_AUTHORITY_HOST`; the default depends on the endpoint.
     pub authority: Option<String>,
-    /// `AZURE_RESOURCE_MANAGER_AUDIENCE`; by default the endpoint.
+    /// `AZURE_RESOURCE_MANAGER_AUDIENCE`; the default is the endpoint.
     pub audience: Option<String>,
-    /// `AZURE_CA_CERTIFICATE`: a file with further trusted certificates in PEM.
+    /// `AZURE_CA_CERTIFICATE`: a PEM file with additional trusted certificates.
     pub ca: Option<PathBuf>,
 }
 
 impl Settings {
-    #[must_use]
     pub fn from_env() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         Self {
@@ -56,10 +55,9 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    /// The cloud that the settings describe.
     pub fn new(settings: Settings) -> Result<Self, CloudError> {
-        let endpoint = origin(ENDPOINT, settings.endpoint.as_deref().unwrap_or(KNOWN[0].0))?;
-        let known = KNOWN.iter().find(|(known, _)| *known == endpoint.as_str());
+        let endpoint = origin(ENDPOINT, settings.endpoint.as_deref().unwrap_or(KNOWN_CLOUDS[0].0))?;
+        let known = KNOWN_CLOUDS.iter().find(|(known, _)| *known == endpoint.as_str());
         let known = known.map(|(_, authority)| *authority);
         let Some(authority) = settings.authority.as_deref().or(known) else {
             return Err(CloudError::NoAuthority { endpoint: endpoint.to_string() });
@@ -75,35 +73,33 @@ impl Cloud {
         Ok(Self { endpoint, authority, audience, ca: settings.ca })
     }
 
-    /// The resource manager's address, with a trailing slash.
+    /// Returns the URL of the resource manager, with a trailing slash.
     pub fn endpoint(&self) -> &Url {
         &self.endpoint
     }
 
-    /// The sign-in address, with a trailing slash.
+    /// Returns the sign-in URL, with a trailing slash.
     pub fn authority(&self) -> &Url {
         &self.authority
     }
 
-    /// A file with further trusted certificates.
     pub fn ca(&self) -> Option<&std::path::Path> {
         self.ca.as_deref()
     }
 
-    /// The scope of tokens for the resource manager.
+    /// Returns the scope of tokens for the resource manager.
     pub fn scope(&self) -> String {
         format!("{}/.default", self.audience)
     }
 
-    /// The scope of tokens for the Kubernetes API of AKS clusters with Entra sign-in.
+    /// Returns the scope of tokens for the Kubernetes API of AKS clusters with Entra sign-in.
     pub fn aks_scope(&self) -> String {
         AKS_SCOPE.to_owned()
     }
 
-    /// Path and query of a link that Azure gave, if it leads back to this cloud. A token must never follow a
-    /// link to another host.
+    /// Returns path and query of a link from Azure if it leads to this cloud: no other host may receive a token.
     pub(crate) fn own_link(&self, link: &str) -> Result<ArmPath, ForeignLink> {
-        let invalid = || ForeignLink("an invalid address".to_owned());
+        let invalid = || ForeignLink("an invalid URL".to_owned());
         let url = self.endpoint.join(link).map_err(|_| invalid())?;
         let has_user = !url.username().is_empty() || url.password().is_some();
         if url.origin() != self.endpoint.origin() || has_user {
@@ -115,41 +111,36 @@ impl Cloud {
     }
 }
 
-/// A link to somewhere else; what is told is its origin only.
+/// The origin of a link to another host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ForeignLink(pub(crate) String);
 
-/// An address without path, query or user.
+/// Parses an HTTPS URL without path, query or user.
 fn origin(variable: &'static str, text: &str) -> Result<Url, CloudError> {
     let wrong = |why| CloudError::Address { variable, why };
     let url = Url::parse(text.trim()).map_err(|_| wrong("is not a URL"))?;
     if url.scheme() != "https" {
-        return Err(wrong("must begin with https://, since it is sent tokens"));
+        return Err(wrong("must start with https://, because it receives tokens"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("must not hold a user name or password"));
+        return Err(wrong("must not contain a user name or password"));
     }
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(wrong("names no host"));
+        return Err(wrong("has no host"));
     }
     if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("must be a host without path or query"));
+        return Err(wrong("must not have a path or query"));
     }
     Ok(url)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CloudError {
-    /// An address that cannot be used.
     #[error("{variable} {why}")]
     Address { variable: &'static str, why: &'static str },
-    /// An endpoint of our own needs its sign-in endpoint.
-    #[error(
-        "AZURE_AUTHORITY_HOST is not set, and {endpoint} is none of the clouds whose sign-in address is known"
-    )]
+    #[error("AZURE_AUTHORITY_HOST is not set, and the sign-in endpoint of {endpoint} is unknown")]
     NoAuthority { endpoint: String },
-    /// An audience that cannot be part of a scope.
-    #[error("AZURE_RESOURCE_MANAGER_AUDIENCE is empty or holds spaces")]
+    #[error("AZURE_RESOURCE_MANAGER_AUDIENCE is empty or contains spaces")]
     Audience,
 }
 
@@ -167,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn tokens_for_clusters_are_for_the_server_application_of_aks() {
+    fn cluster_tokens_use_the_aks_server_application() {
         let cloud = cloud("https://management.usgovcloudapi.net", "").unwrap();
         assert_eq!(cloud.aks_scope(), "6dae42f8-4368-4678-94ff-3960e28e3630/.default");
     }
 
     #[test]
-    fn the_sign_in_address_follows_from_a_known_endpoint() {
+    fn known_endpoint_determines_the_sign_in_url() {
         for (endpoint, authority, scope) in [
             ("", "https://login.microsoftonline.com/", "https://management.azure.com/.default"),
             (
@@ -193,31 +184,31 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_address_names_its_variable() {
-        for (endpoint, authority, sentence) in [
+    fn rejected_url_error_names_its_variable() {
+        for (endpoint, authority, message) in [
             (
                 "http://127.0.0.1:1",
                 "https://a",
-                "AZURE_RESOURCE_MANAGER_ENDPOINT must begin with https://, since it is sent tokens",
+                "AZURE_RESOURCE_MANAGER_ENDPOINT must start with https://, because it receives tokens",
             ),
             ("nonsense", "https://a", "AZURE_RESOURCE_MANAGER_ENDPOINT is not a URL"),
             (
                 "https://u:p@a",
                 "https://a",
-                "AZURE_RESOURCE_MANAGER_ENDPOINT must not hold a user name or password",
+                "AZURE_RESOURCE_MANAGER_ENDPOINT must not contain a user name or password",
             ),
             (
                 "https://a/b",
                 "https://a",
-                "AZURE_RESOURCE_MANAGER_ENDPOINT must be a host without path or query",
+                "AZURE_RESOURCE_MANAGER_ENDPOINT must not have a path or query",
             ),
             (
                 "https://a",
                 "http://b",
-                "AZURE_AUTHORITY_HOST must begin with https://, since it is sent tokens",
+                "AZURE_AUTHORITY_HOST must start with https://, because it receives tokens",
             ),
         ] {
-            assert_eq!(cloud(endpoint, authority).unwrap_err().to_string(), sentence);
+            assert_eq!(cloud(endpoint, authority).unwrap_err().to_string(), message);
         }
         assert!(
             cloud("https://127.0.0.1:1", "")
@@ -228,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn only_links_to_the_own_origin_are_followed() {
+    fn links_to_other_origins_are_rejected() {
         let cloud = cloud("https://127.0.0.1:8443", "https://127.0.0.1:8443").unwrap();
         for (link, target) in
             [("https://127.0.0.1:8443/a/b?c=d%20e#f", "/a/b?c=d%20e"), ("/a?b=c d", "/a?b=c%20d")]

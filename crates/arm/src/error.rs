@@ -1,4 +1,4 @@
-//! What can become of a call that did not succeed.
+//! Errors of calls.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,86 +6,80 @@ use std::time::Duration;
 use http::Method;
 use serde_json::Value;
 
+use crate::budget::BudgetFull;
 use crate::identity::IdentityError;
 use crate::raw::RawError;
 use crate::resource_id::ResourceIdError;
 use crate::text::safe;
 use crate::world::TransportError;
 
-/// How many nested details of a refusal are kept, over all levels.
+/// Nested details that are kept, over all levels.
 const MAX_DETAILS: usize = 32;
 const MAX_DEPTH: usize = 8;
 
-/// A call that did not succeed: why, and which one it was.
 #[derive(Debug)]
 pub struct Error {
     pub kind: ErrorKind,
-    /// Whether a write may have taken effect all the same.
     pub write_status: WriteStatus,
     pub call: Box<CallInfo>,
 }
 
-/// A call that was made, or should have been.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallInfo {
     pub method: Method,
-    /// The path, without the query (which may hold signatures).
+    /// Path without the query, which may contain a signature.
     pub path: String,
-    /// `x-ms-correlation-request-id`, by which Azure's logs tell the call.
+    /// `x-ms-correlation-request-id`, which identifies the call in Azure's logs.
     pub correlation_id: String,
     pub attempts: u32,
 }
 
-/// Whether a call that failed changed anything.
+/// Effect of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteStatus {
-    /// Certainly not: it was a read, was refused, or never sent.
+    /// The call was a read, was rejected or never sent.
     NotApplied,
-    /// Perhaps: an answer was lost, or was of a kind that leaves it open. A conflict after such an attempt
-    /// may be with our own earlier one. Look before acting again.
+    /// The response was lost or inconclusive. A conflict after such an attempt may be with our own earlier one, so
+    /// callers read the resource before acting again.
     Unknown,
 }
 
 #[derive(Debug)]
 pub enum ErrorKind {
-    /// 404.
     NotFound(Refusal),
     /// 401: the token was not accepted.
     Unauthorized(Refusal),
-    /// 403.
     Forbidden(Refusal),
-    /// 409: mostly another operation that runs on the same resource.
+    /// 409: usually another operation is running on the same resource.
     Conflict(Refusal),
-    /// 409 `ScopeLocked`: a lock forbids it until someone removes the lock.
+    /// 409 `ScopeLocked`: a resource lock blocks the call.
     Locked(Refusal),
-    /// 412: the resource is not as `If-Match` said.
+    /// 412: `If-Match` or `If-None-Match` did not hold.
     PreconditionFailed(Refusal),
-    /// 429, still, when attempts or time ended.
+    /// 429 after all attempts.
     Throttled {
         refusal: Refusal,
         retry_after: Option<Duration>,
     },
     /// Any other 4xx: bad request, quota, policy.
     Refused(Refusal),
-    /// 5xx or 408, still, when attempts or time ended; or any other status that was not expected.
+    /// 5xx or 408 after all attempts, or an unexpected status.
     Server(Refusal),
-    /// No answer, or not a whole one.
+    /// No response, or an incomplete one.
     Transport(TransportError),
-    /// The call's time was up. What it waited for is told.
+    /// The deadline passed while waiting for this.
     Deadline(&'static str),
     Identity(IdentityError),
-    /// The budget's queue is full.
     BudgetFull,
-    /// An answer that does not hold what such an answer must hold.
+    /// A response without required content.
     Malformed(String),
-    /// A link to another host, which no token may follow.
+    /// A link to another host, to which no token is sent.
     ForeignLink(String),
-    /// A call that cannot be made.
+    /// A call that cannot be sent.
     Invalid(String),
 }
 
 impl Error {
-    /// What Azure said, if it said something.
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.kind {
             ErrorKind::NotFound(refusal)
@@ -101,17 +95,16 @@ impl Error {
         }
     }
 
-    /// True for 404.
     pub fn is_not_found(&self) -> bool {
         matches!(self.kind, ErrorKind::NotFound(_))
     }
 
-    /// True if waiting would have helped: throttled by Azure, or by our own budget.
+    /// Returns true if the call was throttled, by Azure or by the client's budget.
     pub fn is_throttled(&self) -> bool {
         matches!(self.kind, ErrorKind::Throttled { .. } | ErrorKind::BudgetFull)
     }
 
-    /// A short word for labels and conditions.
+    /// Returns the reason for labels and conditions.
     pub fn reason(&self) -> &'static str {
         match &self.kind {
             ErrorKind::NotFound(_) => "NotFound",
@@ -133,7 +126,7 @@ impl Error {
         }
     }
 
-    /// An error before anything was sent.
+    /// Creates an error of a call that was not sent.
     pub(crate) fn invalid(method: Method, path: &str, why: impl Into<String>) -> Self {
         let call = CallInfo { method, path: path.to_owned(), ..CallInfo::default() };
         Self {
@@ -143,7 +136,7 @@ impl Error {
         }
     }
 
-    /// An answer of success that is not what it must be.
+    /// Creates an error for an unexpected successful response.
     pub(crate) fn malformed(
         method: Method,
         path: &str,
@@ -177,13 +170,13 @@ impl fmt::Display for Error {
         match &self.kind {
             ErrorKind::Transport(error) => write!(f, "{error}")?,
             ErrorKind::Deadline(waiting_for) => {
-                write!(f, "time was up while waiting for {waiting_for}")?;
+                write!(f, "timed out waiting for {waiting_for}")?;
             }
             ErrorKind::Identity(error) => write!(f, "{error}")?,
-            ErrorKind::BudgetFull => f.write_str("too many calls wait for the request budget")?,
-            ErrorKind::Malformed(what) => write!(f, "Azure's answer {what}")?,
+            ErrorKind::BudgetFull => write!(f, "{BudgetFull}")?,
+            ErrorKind::Malformed(what) => write!(f, "invalid response from Azure: {what}")?,
             ErrorKind::ForeignLink(origin) => {
-                write!(f, "Azure's answer links to {origin}, where no token is sent")?;
+                write!(f, "invalid response from Azure: link to another host, {origin}")?;
             }
             ErrorKind::Invalid(what) => f.write_str(what)?,
             _ => {
@@ -200,7 +193,7 @@ impl fmt::Display for Error {
             write!(f, ", {} attempts", self.call.attempts)?;
         }
         if self.write_status == WriteStatus::Unknown {
-            f.write_str(", may have taken effect")?;
+            f.write_str(", may have been applied")?;
         }
         if !self.call.correlation_id.is_empty() {
             write!(f, ", correlation id {}", self.call.correlation_id)?;
@@ -209,12 +202,11 @@ impl fmt::Display for Error {
     }
 }
 
-/// An error as Azure tells it, in any of the forms that its services use.
+/// An error that Azure returned, in any of the formats that its services use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refusal {
-    /// The HTTP status; 0 where the error was told inside a document.
+    /// HTTP status; 0 if the error is part of a document.
     pub status: u16,
-    /// `OperationNotAllowed`, `ResourceNotFound` and so on.
     pub code: Option<String>,
     pub message: String,
     /// Nested errors of `details` and `innererror`, flattened, outermost first: code and message.
@@ -222,10 +214,9 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Reads an error from a body, whatever it is. The header `x-ms-error-code` wins over the body.
-    #[must_use]
+    /// Reads an error from any body. The header `x-ms-error-code` takes precedence.
     pub fn read(status: u16, header_code: Option<&str>, body: &[u8]) -> Self {
-        // A document that is no error may hold anything, and is not quoted; a proxy's sentence is.
+        // A document that is not an error may contain secrets and is not quoted; plain text from a proxy is.
         let mut refusal = match serde_json::from_slice::<Value>(body) {
             Ok(value) => Self::of(&value),
             Err(_) => Self {
@@ -240,9 +231,8 @@ impl Refusal {
         refusal
     }
 
-    /// Reads an error that stands in a document: `{"error": {…}}`, or the error itself, or a JSON string of
-    /// either (as in the activity log's `statusMessage`).
-    #[must_use]
+    /// Reads an error from a document: `{"error": {…}}`, the error itself, or a JSON string of either (as in
+    /// `statusMessage` of the activity log).
     pub fn of(value: &Value) -> Self {
         if let Value::String(text) = value {
             return match serde_json::from_str::<Value>(text) {
@@ -253,15 +243,15 @@ impl Refusal {
         let error = value.get("error").filter(|error| error.is_object()).unwrap_or(value);
         let mut refusal = Self {
             status: 0,
-            code: word(error, "code"),
-            message: word(error, "message").unwrap_or_default(),
+            code: text_of(error, "code"),
+            message: text_of(error, "message").unwrap_or_default(),
             details: Vec::new(),
         };
         nested(error, 0, &mut refusal.details);
         refusal
     }
 
-    /// All codes, outermost first.
+    /// Returns all codes, outermost first.
     pub fn codes(&self) -> impl Iterator<Item = &str> {
         self.code
             .iter()
@@ -269,7 +259,7 @@ impl Refusal {
             .map(String::as_str)
     }
 
-    /// Returns the right that was missing, where that is why Azure refused.
+    /// Returns the missing permission, if Azure denied access.
     pub fn missing_permission(&self) -> Option<MissingPermission> {
         const CODES: [&str; 2] = ["AuthorizationFailed", "LinkedAuthorizationFailed"];
         let is_one = |code: &Option<String>| {
@@ -278,27 +268,24 @@ impl Refusal {
         };
         let own = std::iter::once((&self.code, &self.message));
         let nested = self.details.iter().map(|(code, message)| (code, message));
-        let mut told = own.chain(nested).filter(|(code, _)| is_one(code));
-        told.find_map(|(_, message)| MissingPermission::read(message))
+        let mut denials = own.chain(nested).filter(|(code, _)| is_one(code));
+        denials.find_map(|(_, message)| MissingPermission::read(message))
     }
 
-    /// True if the code or a nested one is this one.
     pub fn has_code(&self, code: &str) -> bool {
         self.codes().any(|own| own.eq_ignore_ascii_case(code))
     }
 }
 
-/// A right that the caller does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPermission {
     pub action: String,
-    /// Where; empty if Azure does not name it.
+    /// Empty if Azure does not name it.
     pub scope: String,
 }
 
 impl MissingPermission {
-    /// Reads the sentence of Azure. A refusal because of a linked resource first names an action that the caller has,
-    /// and only then the one that is missing.
+    /// Parses Azure's message, which may first name an action that is allowed (if a linked resource is the cause).
     fn read(message: &str) -> Option<Self> {
         let (_, rest) = message.split_once("does not have ")?;
         let (_, rest) = rest.split_once("perform action")?;
@@ -326,7 +313,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-fn word(value: &Value, name: &str) -> Option<String> {
+fn text_of(value: &Value, name: &str) -> Option<String> {
     let text = match value.get(name)? {
         Value::String(text) => safe(text),
         Value::Number(number) => number.to_string(),
@@ -345,17 +332,17 @@ fn nested(error: &Value, depth: usize, found: &mut Vec<(Option<String>, String)>
         if found.len() >= MAX_DETAILS {
             return;
         }
-        found.push((word(detail, "code"), word(detail, "message").unwrap_or_default()));
+        found.push((text_of(detail, "code"), text_of(detail, "message").unwrap_or_default()));
         nested(detail, depth + 1, found);
     }
-    // Services wrap another service's error as a JSON text in their own message.
+    // Services put another service's error as JSON text into their own message.
     if let Some(Value::String(message)) = error.get("message")
         && message.trim_start().starts_with('{')
         && let Ok(wrapped) = serde_json::from_str::<Value>(message)
         && found.len() < MAX_DETAILS
     {
         let wrapped = wrapped.get("error").cloned().unwrap_or(wrapped);
-        found.push((word(&wrapped, "code"), word(&wrapped, "message").unwrap_or_default()));
+        found.push((text_of(&wrapped, "code"), text_of(&wrapped, "message").unwrap_or_default()));
         nested(&wrapped, depth + 1, found);
     }
 }
@@ -369,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_is_found_in_the_header_then_the_error_then_the_top_level() {
+    fn code_is_read_from_header_then_error_then_top_level() {
         for (header, body, code) in [
             (Some("H"), r#"{"error":{"code":"E"},"code":"T"}"#, Some("H")),
             (None, r#"{"error":{"code":"E"},"code":"T"}"#, Some("E")),
@@ -391,10 +378,10 @@ mod tests {
     }
 
     #[test]
-    fn missing_right_is_the_one_of_the_linked_resource() {
+    fn missing_permission_is_the_one_of_the_linked_resource() {
         let of = |code: &str, message: &str| {
             let body = serde_json::json!({"error": {"code": code, "message": message}});
-            Refusal::of(&body).missing_permission().map(|right| right.to_string())
+            Refusal::of(&body).missing_permission().map(|permission| permission.to_string())
         };
         let linked = |action: &str| {
             format!(
@@ -402,8 +389,8 @@ mod tests {
             )
         };
         for action in ["action", "action(s)"] {
-            let right = of("LinkedAuthorizationFailed", &linked(action));
-            assert_eq!(right.as_deref(), Some("N/join/action on /net/s"), "{action}");
+            let permission = of("LinkedAuthorizationFailed", &linked(action));
+            assert_eq!(permission.as_deref(), Some("N/join/action on /net/s"), "{action}");
         }
         let plain = "The client 'c' with object id 'o' does not have authorization to perform action 'A/read' over scope '/x' or the scope is invalid.";
         assert_eq!(of("AuthorizationFailed", plain).as_deref(), Some("A/read on /x"));
@@ -413,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_a_json_text_is_read_too() {
+    fn error_in_json_text_is_read() {
         let value =
             Value::String(r#"{"status":"Failed","error":{"code":"X","message":"y"}}"#.to_owned());
         assert_eq!(Refusal::of(&value).to_string(), "X: y");
@@ -421,11 +408,11 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_is_no_error_is_not_quoted() {
-        let told = |body: &str| Refusal::read(403, None, body.as_bytes()).to_string();
-        assert_eq!(told(r#"{"kubeconfigs": [{"value": "CANARY"}]}"#), "HTTP 403 no code");
-        assert_eq!(told("<h1>Bad gateway</h1>"), "HTTP 403 no code: <h1>Bad gateway</h1>");
-        assert!(!told("<a href=\"https://host/?token=CANARY\">moved</a>").contains("CANARY"));
+    fn document_that_is_not_an_error_is_not_quoted() {
+        let text = |body: &str| Refusal::read(403, None, body.as_bytes()).to_string();
+        assert_eq!(text(r#"{"kubeconfigs": [{"value": "CANARY"}]}"#), "HTTP 403 no code");
+        assert_eq!(text("<h1>Bad gateway</h1>"), "HTTP 403 no code: <h1>Bad gateway</h1>");
+        assert!(!text("<a href=\"https://host/?token=CANARY\">moved</a>").contains("CANARY"));
     }
 
     #[test]

@@ -1,23 +1,23 @@
-//! Azure Resource Manager, for the calls that Mooring makes.
+//! Client for the Azure Resource Manager calls that Mooring makes.
 //!
-//! A [`Client`] is made of a [`Cloud`] (where), an [`World`] (clock, randomness, network, identity) and a
-//! [`Budget`] (how much may be asked). Every call goes the same way:
+//! A [`Client`] consists of a [`Cloud`] (endpoints), a [`World`] (clock, randomness, network, identity) and a
+//! [`Budget`] (rate limits). Every call takes the same path:
 //!
 //! ```text
-//! calls ──▶ request: wait for the budget ──▶ token ──▶ send ──▶ judge ──▶ answer, or once more
-//!   └─────▶ operation: a write that goes on in Azure, as a value that can be kept and resumed
+//! calls ──▶ request: wait for the budget ──▶ token ──▶ send ──▶ classify ──▶ response or retry
+//!   └─────▶ operation: a write that continues in Azure, as a value that can be stored and resumed
 //! ```
 //!
-//! What the crate promises:
+//! Guarantees:
 //!
-//! - A request is repeated only if repeating cannot do harm: it is idempotent, or it was provably not carried
-//!   out. Otherwise the error says that its [`WriteStatus`] is unknown, and the caller looks before it acts again.
-//! - Every call ends, at its deadline at the latest, and every error carries the correlation id.
-//! - The token goes to the cloud's own origin only: every target is an [`ArmPath`], whether it comes from a call, a
-//!   link in a response or a kept [`Operation`], and its URL is compared with the origin before the token is attached.
-//! - What is read in order to be written back is kept as the text that was read ([`Raw`]).
-//! - Nothing here depends on the order of a hash map or on a clock of its own: with a deterministic
-//!   [`World`], the same seed gives the same requests.
+//! - A request is retried only if that is safe: it is idempotent, or it was provably not applied. Otherwise the
+//!   error's [`WriteStatus`] is unknown, and the caller reads the resource before it acts again.
+//! - Every call ends by its deadline, and every error has the correlation ID.
+//! - The token is sent only to the cloud's origin: every target is an [`ArmPath`], whether it comes from a call, a
+//!   link in a response or a stored [`Operation`], and its URL is compared with the origin before the token is attached.
+//! - Resources that are written back keep their original text ([`Raw`]).
+//! - Nothing depends on the order of a hash map or on the system clock: with a deterministic [`World`], the same
+//!   seed gives the same requests.
 
 mod budget;
 pub mod calls;

@@ -1,4 +1,4 @@
-//! What the client has done so far, as plain numbers for whoever exports them.
+//! Counters of the client.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,30 +6,25 @@ use std::time::Duration;
 
 use crate::request::Class;
 
-/// Counters since the start and levels of now.
+/// Counters since the start and current levels.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Metrics {
     /// Requests sent, by class (`read`, `idempotent`, `once`) and outcome (`200`, `429`, `no_answer`, `unsent`).
     pub requests: BTreeMap<(&'static str, String), u64>,
-    /// Requests that repeat an earlier one.
     pub retries: u64,
-    /// Answers 429.
+    /// Responses with status 429.
     pub throttled: u64,
-    /// Calls that ended at their deadline.
     pub deadlines: u64,
-    /// Requests that waited for the budget, and how long in all.
+    /// Requests that waited for the budget.
     pub waits: u64,
-    /// The sum of those waits.
+    /// Total time of those waits.
     pub waited: Duration,
-    /// Calls refused because the budget's line was full.
+    /// Calls rejected because the budget's queue was full.
     pub budget_full: u64,
-    /// Requests that wait now.
     pub waiting: usize,
-    /// VMs with a bucket of their own.
     pub watched_vms: usize,
-    /// Requests about VMs for which there was no room for a bucket.
+    /// Requests for VMs without a bucket because there are too many.
     pub unwatched_vms: u64,
-    /// What is left in the buckets that were used.
     pub buckets: Vec<BucketLevel>,
 }
 
@@ -40,7 +35,6 @@ pub struct BucketLevel {
     pub burst: u32,
 }
 
-/// The counters while they are counted.
 #[derive(Debug, Default)]
 pub(crate) struct Counters(Mutex<Metrics>);
 
@@ -49,7 +43,7 @@ impl Counters {
         self.count(|metrics| {
             metrics.throttled += u64::from(outcome == "429");
             metrics.retries += u64::from(attempt > 1);
-            *metrics.requests.entry((class.word(), outcome)).or_default() += 1;
+            *metrics.requests.entry((class.as_str(), outcome)).or_default() += 1;
         });
     }
 
@@ -70,7 +64,7 @@ impl Counters {
         self.count(|metrics| metrics.budget_full += 1);
     }
 
-    pub(crate) fn so_far(&self) -> Metrics {
+    pub(crate) fn snapshot(&self) -> Metrics {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

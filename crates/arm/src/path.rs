@@ -1,8 +1,8 @@
 //! Targets of requests: a path and query on the cloud's own origin, and nothing else.
 //!
-//! The token is sent to whatever a target names, and targets also come from links in responses and from records
-//! that others can edit. So text becomes a target in one place, [`ArmPath::parse`], and a target becomes a URL in
-//! one place, [`ArmPath::on`], which compares the origin once more.
+//! The token is sent to the target, and targets also come from links in responses and from records that other
+//! users can edit. So text becomes a target in one place, [`ArmPath::parse`], and a target becomes a URL in one
+//! place, [`ArmPath::to_url`], which compares the origin again.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use url::form_urlencoded::byte_serialize;
 use url::{Position, Url};
 
-/// The longest target. Links to operations carry a certificate in their query, about 4 KiB.
+/// Maximum length of a target. Links to operations have a certificate in their query, about 4 KiB.
 const MAX_LENGTH: usize = 16 << 10;
 
 /// Path and query of a request, such as `/subscriptions/…/agentPools/p?api-version=…`.
 ///
-/// Holds no scheme, host, user information or fragment, no empty or dot segments (also percent-encoded), and no
+/// Contains no scheme, host, user information or fragment, no empty or dot segments (also percent-encoded), and no
 /// backslash, space or control character. Joined to an origin, it stays on that origin.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ArmPath(String);
 
 impl ArmPath {
-    /// Reads a path and query, and encodes what a URL must encode.
+    /// Parses a path and query, and encodes what a URL must encode.
     pub fn parse(text: &str) -> Result<Self, ArmPathError> {
         let path = text.split('?').next().unwrap_or_default();
         if text.len() > MAX_LENGTH {
@@ -53,7 +53,7 @@ impl ArmPath {
         }
     }
 
-    /// A path without query, at an api-version.
+    /// Creates a target from a path without query.
     pub(crate) fn at_version(path: &str, api_version: &str) -> Result<Self, ArmPathError> {
         if path.contains('?') {
             return Err(ArmPathError("it contains a query"));
@@ -61,16 +61,16 @@ impl ArmPath {
         Self::parse(&format!("{path}?api-version={api_version}"))
     }
 
-    /// Adds a parameter to the query. The name is one of our own.
+    /// Adds a parameter to the query; `name` is not encoded.
     pub(crate) fn add_parameter(&mut self, name: &str, value: &str) {
-        // Spaces as `%20`: not every service of Azure reads `+`.
+        // Spaces as `%20`: not every Azure service accepts `+`.
         let escaped: String = byte_serialize(value.as_bytes()).collect();
         let separator = if self.0.contains('?') { "&" } else { "?" };
         self.0.extend([separator, name, "=", &escaped.replace('+', "%20")]);
     }
 
-    /// The URL of this target on a cloud's endpoint, compared with the endpoint's origin.
-    pub fn on(&self, endpoint: &Url) -> Result<Url, ArmPathError> {
+    /// Returns the URL of this target on a cloud's endpoint, after comparing the origins.
+    pub fn to_url(&self, endpoint: &Url) -> Result<Url, ArmPathError> {
         let url = join(endpoint, &self.0)?;
         if url[Position::BeforePath..Position::AfterQuery] != *self.0 {
             return Err(ArmPathError("it is not the path that would be requested"));
@@ -82,18 +82,17 @@ impl ArmPath {
         &self.0
     }
 
-    /// The path without query, which may contain a signature.
+    /// Returns the path without query, which may contain a signature.
     pub fn path(&self) -> &str {
         self.0.split('?').next().unwrap_or_default()
     }
 
-    /// The parameter `api-version` of the query.
     pub(crate) fn api_version(&self) -> &str {
         let mut parts = self.0.split(['?', '&']).skip(1);
         parts.find_map(|part| part.strip_prefix("api-version=")).unwrap_or_default()
     }
 
-    /// True if this is a path below the subscription, in any case.
+    /// Returns true if the path is in the subscription, ignoring case.
     pub fn is_under(&self, subscription: &str) -> bool {
         let prefix = format!("/subscriptions/{subscription}/");
         let head = self.path().get(..prefix.len());
@@ -101,7 +100,7 @@ impl ArmPath {
     }
 }
 
-/// Joins a target to an origin; an error if it leads to another one.
+/// Joins a target to an origin and rejects a result with another origin.
 fn join(origin: &Url, target: &str) -> Result<Url, ArmPathError> {
     let url = origin.join(target).map_err(|_| NOT_A_URL)?;
     if url.origin() != origin.origin() || !url.username().is_empty() || url.password().is_some() {
@@ -110,13 +109,13 @@ fn join(origin: &Url, target: &str) -> Result<Url, ArmPathError> {
     Ok(url)
 }
 
-/// Characters that a URL parser drops, replaces, or takes as the start of another part.
+/// Returns true for characters that a URL parser drops, replaces, or reads as the start of another part.
 fn is_forbidden(character: char) -> bool {
     character.is_control() || character.is_whitespace() || matches!(character, '\\' | '#')
 }
 
-/// True if the text after a percent sign is no encoded byte, or one that would be a separator, a dot, another
-/// percent sign or a control character to a server that decodes the path.
+/// Returns true if the text after a percent sign is not an encoded byte, or encodes a separator, a dot, another
+/// percent sign or a control character for a server that decodes the path.
 fn hides_a_separator(after: &str) -> bool {
     let byte = after.get(..2).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
@@ -137,7 +136,7 @@ impl From<ArmPath> for String {
     }
 }
 
-/// Without query, which may contain a signature.
+/// Omits the query, which may contain a signature.
 impl fmt::Debug for ArmPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.path())
@@ -237,7 +236,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_a_path_below_the_subscription_is_under_it() {
+    fn path_of_another_subscription_is_not_under_it() {
         let under = |text: &str, id: &str| ArmPath::parse(text).unwrap().is_under(id);
         assert!(under("/subscriptions/s-1/x", "s-1") && under("/SUBSCRIPTIONS/S-1/x?y", "s-1"));
         for (text, id) in [

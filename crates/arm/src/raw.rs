@@ -1,14 +1,14 @@
-//! JSON as it came, with a typed look at it.
+//! JSON in its original text, with a typed view.
 //!
-//! A pool that is read in order to be created again must lose nothing: no member that this program does not
-//! know, no digit of a number. So what is kept is the text, and the type is only a view of it. A [`Document`]
-//! changes single members of a text and leaves all others as they are, byte for byte.
+//! A pool that is read in order to be recreated must lose nothing: no unknown member, no digit of a number. So the
+//! text is kept, and the type is only a view of it. A [`Document`] changes single members of a text and keeps all
+//! others byte for byte.
 
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-/// A value of Azure: its text, and what we know of it.
+/// A value from Azure: its text and a typed view.
 #[derive(Clone)]
 pub struct Raw<T> {
     text: Box<RawValue>,
@@ -26,12 +26,11 @@ impl<T: DeserializeOwned> Raw<T> {
 }
 
 impl<T> Raw<T> {
-    /// The text, byte for byte as Azure sent it.
+    /// Returns the text byte for byte as Azure sent it.
     pub fn text(&self) -> &str {
         self.text.get()
     }
 
-    /// The text for changes to single members.
     pub fn document(&self) -> Result<Document, RawError> {
         Document::parse(self.text())
     }
@@ -49,7 +48,7 @@ impl<T> std::ops::Deref for Raw<T> {
     }
 }
 
-/// The view only: the text may be long, and may hold what the view leaves out on purpose.
+/// Prints the view only: the text may contain secrets that the view omits.
 impl<T: std::fmt::Debug> std::fmt::Debug for Raw<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.view.fmt(f)
@@ -84,12 +83,11 @@ impl Document {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// An object of a value that we made ourselves.
+    /// Serializes a value that is a JSON object.
     pub fn of<T: Serialize>(value: &T) -> Result<Self, RawError> {
         Self::parse(&serde_json::to_string(value)?)
     }
 
-    /// The names of its members.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
@@ -98,7 +96,7 @@ impl Document {
         self.0.iter().find(|(member, _)| member == name).map(|(_, value)| value.get())
     }
 
-    /// A member that is an object; nothing if it is not there or `null`.
+    /// Returns a member that is an object; `None` if it is absent or `null`.
     pub fn object(&self, name: &str) -> Result<Option<Self>, RawError> {
         match self.get(name) {
             None | Some("null") => Ok(None),
@@ -106,7 +104,7 @@ impl Document {
         }
     }
 
-    /// Sets a member, in its place if it is there.
+    /// Sets a member; an existing one keeps its position.
     pub fn set<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), RawError> {
         let value = serde_json::value::to_raw_value(value)?;
         match self.0.iter_mut().find(|(member, _)| member == name) {
@@ -116,7 +114,7 @@ impl Document {
         Ok(())
     }
 
-    /// Takes a member away.
+    /// Removes a member, and returns true if it existed.
     pub fn remove(&mut self, name: &str) -> bool {
         let before = self.0.len();
         self.0.retain(|(member, _)| member != name);
@@ -156,27 +154,23 @@ impl Serialize for Document {
     }
 }
 
-/// Names only: values may be secrets.
+/// Prints names only: values may be secrets.
 impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.names()).finish()
     }
 }
 
-/// A list where it matters whether it was empty, `null` or not there at all.
+/// A list that may be empty, `null` or absent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Listed<T> {
-    /// The member was not there.
     #[default]
     Absent,
-    /// The member was `null`.
     Null,
-    /// A list, perhaps empty.
     Items(Vec<T>),
 }
 
 impl<T> Listed<T> {
-    /// What is in it; nothing of what was not there.
     pub fn items(&self) -> &[T] {
         match self {
             Self::Items(items) => items,
@@ -191,7 +185,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
     }
 }
 
-/// A text that is not the JSON that was expected. Says where, never what: a value may be a secret.
+/// Position of unexpected JSON. The value is not printed: it may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unexpected JSON at line {line}, column {column}")]
 pub struct RawError {
@@ -218,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_survives_whatever_the_view_knows() {
+    fn text_is_kept_byte_for_byte() {
         let raw = Raw::<View>::parse(TEXT).unwrap();
         assert_eq!(raw.text(), TEXT);
         assert!((raw.b - 1.1).abs() < 1e-9);
@@ -227,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_object_is_a_document() {
+    fn document_must_be_an_object() {
         for text in ["[]", "1", "\"x\""] {
             let error = serde_json::from_str::<Document>(text).unwrap_err().to_string();
             assert!(error.contains("expected a JSON object"), "{text}: {error}");
@@ -235,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_touches_one_member_only() {
+    fn change_affects_one_member_only() {
         let mut document = Document::parse(TEXT).unwrap();
         document.set("b", &7).unwrap();
         assert!(document.remove("n") && !document.remove("n"));
@@ -251,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn null_absent_and_empty_are_three_things() {
+    fn null_absent_and_empty_lists_are_distinguished() {
         #[derive(Deserialize)]
         struct Nic {
             #[serde(default)]
@@ -265,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_tells_no_value() {
+    fn error_contains_no_value() {
         let error = Raw::<View>::parse(r#"{"b":"hunter2"}"#).unwrap_err();
         assert_eq!(error.to_string(), "unexpected JSON at line 1, column 14");
     }

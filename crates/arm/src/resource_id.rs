@@ -1,4 +1,4 @@
-//! The path of a resource in Azure, which is the same in any mixture of cases.
+//! Azure resource IDs, which are case-insensitive.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// `/subscriptions/…/resourceGroups/…/providers/<namespace>/<type>/<name>[/<type>/<name>…]`.
 ///
-/// Keeps the spelling it was given, and compares without regard to it, as Azure does.
+/// Keeps its case, and compares without regard to case as Azure does.
 #[derive(Clone)]
 pub struct ResourceId {
     text: String,
 }
 
 impl ResourceId {
-    /// Reads an id, also one with the prefix `azure://` of a Kubernetes provider id.
+    /// Parses an ID, also with the prefix `azure://` of a Kubernetes provider ID.
     pub fn parse(text: &str) -> Result<Self, ResourceIdError> {
         let text = text.trim().trim_end_matches('/');
         let text = text.strip_prefix("azure://").unwrap_or(text);
@@ -28,13 +28,13 @@ impl ResourceId {
         let segments: Vec<&str> = text[1..].split('/').collect();
         let dots = |segment: &&str| segment.is_empty() || **segment == *"." || **segment == *"..";
         if segments.len() < 2 || segments.len() % 2 == 1 || segments.iter().any(dots) {
-            // `providers/<namespace>` is a pair too, so every whole id has an even number of segments.
+            // `providers/<namespace>` is a pair, so every complete ID has an even number of segments.
             return Err(wrong());
         }
         Ok(Self { text: text.to_owned() })
     }
 
-    /// A resource below a resource group, by its parts; `path` is `type/name[/type/name…]`.
+    /// Creates the ID of a resource in a resource group; `path` is `type/name[/type/name…]`.
     pub fn of(
         subscription: &str,
         resource_group: &str,
@@ -59,7 +59,6 @@ impl ResourceId {
         Self::parse(&format!("{}/{kind}/{name}", self.text))
     }
 
-    /// The resource that this one belongs to, if it is a child.
     pub fn parent(&self) -> Option<Self> {
         let (head, _) = self.text.rsplit_once('/')?;
         let (head, kind) = head.rsplit_once('/')?;
@@ -68,7 +67,7 @@ impl ResourceId {
             return None;
         }
         let parent = Self::parse(head).ok()?;
-        // What is left must still name a resource, not only a provider.
+        // The rest must name a resource, not only a provider.
         (parent.segments().filter(|(key, _)| !key.eq_ignore_ascii_case("providers")).count() > 2)
             .then_some(parent)
     }
@@ -89,14 +88,14 @@ impl ResourceId {
         self.value("resourceGroups")
     }
 
-    /// What stands behind a word, such as the name behind `virtualMachines`.
+    /// Returns the segment after a key, such as the name after `virtualMachines`.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.segments()
             .find(|(segment, _)| segment.eq_ignore_ascii_case(key))
             .map(|(_, value)| value)
     }
 
-    /// The type with its namespace, in lower case: `microsoft.compute/virtualmachines`.
+    /// Returns the type with its namespace in lowercase: `microsoft.compute/virtualmachines`.
     pub fn kind(&self) -> String {
         let mut kind = String::new();
         for (key, value) in self.segments() {
@@ -110,7 +109,7 @@ impl ResourceId {
         kind
     }
 
-    /// The form that equal ids share.
+    /// Returns the lowercase form, which is the same for equal IDs.
     pub fn folded(&self) -> String {
         self.text.to_ascii_lowercase()
     }
@@ -121,7 +120,7 @@ impl ResourceId {
     }
 }
 
-/// Characters that would leave the path of a URL, or do not belong into any name.
+/// Returns true for characters that end the path of a URL or are invalid in names.
 fn is_unsafe(character: char) -> bool {
     character.is_control()
         || character.is_whitespace()
@@ -180,7 +179,7 @@ impl<'de> Deserialize<'de> for ResourceId {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a resource id: {0}")]
+#[error("invalid resource ID: {0}")]
 pub struct ResourceIdError(String);
 
 #[cfg(test)]
@@ -191,7 +190,7 @@ mod tests {
         "/subscriptions/s/resourceGroups/MC_rg/providers/Microsoft.Compute/virtualMachines/vm1";
 
     #[test]
-    fn ids_are_equal_in_any_case_and_keep_their_spelling() {
+    fn ids_compare_without_case_and_keep_their_case() {
         let one = ResourceId::parse(VM).unwrap();
         assert_eq!(one, ResourceId::parse(&format!("azure://{}/", VM.to_uppercase())).unwrap());
         let lower = ResourceId::parse(&format!("azure://{}", VM.to_lowercase())).unwrap();
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_leave_the_path_is_no_id() {
+    fn id_that_could_escape_the_path_is_rejected() {
         for text in [
             "",
             "/",

@@ -1,8 +1,8 @@
-//! Messages of Azure for errors.
+//! Azure messages in errors.
 
 use mooring_redact::{Limit, foreign};
 
-/// The longest useful messages of Azure (policy, quota) are shorter.
+/// Useful Azure messages (policy, quota) are shorter.
 const MAX_MESSAGE: Limit = Limit::Chars(1024);
 
 /// Returns `text` on one line, without quoted values and likely secrets, cut after 1,024 characters.

@@ -1,4 +1,4 @@
-//! Failures without secrets.
+//! Error messages without secrets.
 
 use std::error::Error;
 
@@ -8,16 +8,16 @@ use mooring_redact::{Limit, foreign};
 
 const MAX_MESSAGE: Limit = Limit::Chars(400);
 
-/// Returns the failure with its causes, without control characters, not endless, and without anything that was read from a
-/// kubeconfig, a credential plugin or a proxy's address.
+/// Returns the error with its causes, limited in length, without control characters and without content of a
+/// kubeconfig, a credential plugin or a proxy URL.
 pub fn redacted_message(error: &(dyn Error + 'static)) -> String {
     let causes = || std::iter::successors(Some(error), |&error| error.source());
-    if let Some(bare) = causes().find_map(bare) {
-        return bare;
+    if let Some(message) = causes().find_map(replacement) {
+        return message;
     }
     let mut text = String::new();
     for cause in causes().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
-        // Most wrappers repeat what they wrap.
+        // Most wrappers repeat the wrapped error.
         if text.contains(&cause) {
             continue;
         }
@@ -29,46 +29,44 @@ pub fn redacted_message(error: &(dyn Error + 'static)) -> String {
     foreign(&text, MAX_MESSAGE)
 }
 
-/// Other words for a failure that quotes what it was given.
-fn bare(error: &(dyn Error + 'static)) -> Option<String> {
+/// Returns a replacement for an error message that quotes its input.
+fn replacement(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(KubeconfigError::Parse(error)) = error.downcast_ref() {
         let place = error.location().map_or_else(String::new, |place| {
             format!(" (line {}, column {})", place.line(), place.column())
         });
-        return Some(format!("this is no kubeconfig{place}"));
+        return Some(format!("invalid kubeconfig{place}"));
     }
     if let Some(error) = error.downcast_ref::<AuthError>() {
         return match error {
             AuthError::AuthExecRun { out, .. } => Some(format!(
-                "the kubeconfig's credential plugin failed ({}); run it by hand to see what it says",
+                "the kubeconfig credential plugin failed ({}); run it manually for details",
                 out.status
             )),
             AuthError::AuthExec(_)
             | AuthError::AuthExecParse(_)
             | AuthError::ParseTokenKey(_)
             | AuthError::MalformedTokenExpirationDate(_) => Some(
-                "the kubeconfig's credential plugin is of no use here, or what it printed is; `kubectl` with that kubeconfig says more".to_owned(),
+                "the kubeconfig credential plugin returned no usable credentials; run `kubectl` with this kubeconfig for details".to_owned(),
             ),
             _ => None,
         };
     }
     match error.downcast_ref::<kube::Error>() {
-        // Its own text is there twice, once with escapes.
+        // Its `Display` repeats the message with escapes.
         Some(kube::Error::Api(status)) => {
             Some(foreign(&format!("{}: {}", status.code, status.message), MAX_MESSAGE))
         }
         Some(
             kube::Error::ProxyProtocolUnsupported { .. }
             | kube::Error::ProxyProtocolDisabled { .. },
-        ) => Some(
-            "the kubeconfig or the environment names a proxy, which is not supported".to_owned(),
-        ),
+        ) => Some("a proxy in the kubeconfig or the environment is not supported".to_owned()),
         _ => None,
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "a test may write a file as it likes")]
+#[allow(clippy::disallowed_methods, reason = "tests may write files directly")]
 mod tests {
     use std::os::unix::process::ExitStatusExt as _;
     use std::process::{ExitStatus, Output};
@@ -78,10 +76,10 @@ mod tests {
     const CANARY: &str = "CANARY-5e1f";
 
     #[test]
-    fn a_kubeconfig_is_never_quoted() {
+    fn kubeconfig_is_never_quoted() {
         let broken = [
-            // A quote that nobody closes, a colon too many, a list and a mapping where a text must be, a tab,
-            // text that is no YAML, and a document that is only the token.
+            // An unclosed quote, an extra colon, a list and a mapping instead of a string, a tab, invalid YAML, and a
+            // document that is only the token.
             format!("users:\n- name: u\n  user: {{token: \"{CANARY}\n"),
             format!("users:\n- name: u\n  user:\n    token: {CANARY}: b\n"),
             format!("users:\n- name: u\n  user:\n    token: [{CANARY}]\n"),
@@ -95,14 +93,14 @@ mod tests {
         for text in broken {
             let error = crate::kubeconfig::parse(&text).expect_err(&text);
             assert!(!error.contains(CANARY) && !error.contains("5e1f"), "{error}");
-            assert!(error.contains("no kubeconfig (line "), "{error}");
+            assert!(error.contains("invalid kubeconfig (line "), "{error}");
         }
     }
 
     #[test]
-    fn a_file_is_named_with_the_place_of_its_mistake() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("kube.yaml");
+    fn parse_error_names_file_and_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kube.yaml");
         std::fs::write(&path, format!("users:\n- name: u\n  user: {{token: [{CANARY}]}}\n"))
             .unwrap();
         let error = crate::kubeconfig::read(&path).unwrap_err();
@@ -123,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_credential_plugin_is_given_and_prints_is_never_repeated() {
+    fn credential_plugin_input_and_output_are_never_quoted() {
         for error in [
             kube::Error::Auth(failed_plugin()),
             kube::Error::Service(Box::new(failed_plugin())),
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_password_of_a_proxy_is_never_repeated() {
+    async fn proxy_password_is_never_quoted() {
         let yaml = format!(
             "current-context: c\nclusters:\n- name: c\n  cluster: {{server: 'https://127.0.0.1:1', proxy-url: 'http://u:{CANARY}@127.0.0.1:2'}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user: {{}}\n"
         );
@@ -149,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_no_object_is_not_quoted() {
+    fn invalid_response_is_not_quoted() {
         let wrong = serde_json::from_str::<u8>(&format!("\"{CANARY}\"")).unwrap_err();
         let text = redacted_message(&kube::Error::SerdeError(wrong));
         assert!(!text.contains(CANARY) && text.contains("expected u8"), "{text}");
     }
 
     #[test]
-    fn a_refusal_does_not_quote_what_it_refuses() {
+    fn rejection_does_not_quote_the_value() {
         let message = format!("spec.key: Invalid value: \"{CANARY}\": too long");
         let status = kube::core::Status::failure(&message, "Invalid").with_code(422);
         let text = redacted_message(&kube::Error::Api(Box::new(status)));
@@ -164,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_token_that_is_no_header_is_refused_in_words() {
+    async fn invalid_token_is_rejected() {
         let yaml = format!(
             "current-context: c\nclusters:\n- name: c\n  cluster: {{server: 'https://127.0.0.1:1'}}\ncontexts:\n- name: c\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user: {{token: \"{CANARY}\\nx\"}}\n"
         );
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_told_once_and_in_one_line() {
+    fn causes_are_printed_once_and_on_one_line() {
         let disk = std::io::Error::other("no\nsuch\tdisk");
         let error = KubeconfigError::ReadConfig(disk, "/kube".into());
         assert_eq!(

@@ -1,14 +1,14 @@
-//! The gate before writes: evaluated before each one, so that a lost Lease stops all of them at once.
+//! Check before each write, so that a lost Lease stops all writes immediately.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// The time, as the holder of a Lease counts it.
+/// The clock of a Lease holder.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Between two checks for a late renewal.
+/// Interval of checks for a late renewal.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Open while this process holds the Lease.
@@ -18,13 +18,11 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A closed gate.
-    #[must_use]
+    /// Creates a closed gate.
     pub fn new(clock: Clock) -> Self {
         Self { clock, held: Mutex::new(None) }
     }
 
-    /// Opens for the writes of this term, until then.
     pub fn open(&self, term: u64, until: Timestamp) {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some((term, until));
     }
@@ -33,9 +31,8 @@ impl Gate {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Returns true if a write of this term may be sent, and false if the term has ended. While a renewal is late,
-    /// neither is known, and this waits for it.
-    pub async fn lets(&self, term: u64) -> bool {
+    /// Returns true if a write of this term may be sent, false after the end of the term. Waits for a late renewal.
+    pub async fn allows_write(&self, term: u64) -> bool {
         loop {
             let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
             match held {

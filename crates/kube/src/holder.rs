@@ -10,34 +10,32 @@ use crate::gate::Clock;
 use crate::lease::{Candidate, Lease, Step, Times};
 use crate::request::{Client, RequestError};
 
-/// The time to release a Lease; after that, it expires.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The result of an attempt to hold a Lease.
+/// Result of an attempt to hold a Lease.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// It was created, acquired or renewed.
+    /// The Lease was created, acquired or renewed.
     Held,
-    /// Another process holds it.
+    /// Another process holds the Lease.
     Waiting(Lease),
-    /// This process held it, and another one does now: stop writing at once.
+    /// Another process took over the Lease: stop writing immediately.
     Lost(Lease),
 }
 
-/// One process's claim to a Lease.
+/// One process that holds or waits for a Lease.
 pub struct Holder {
     client: Client,
     namespace: String,
     name: String,
     clock: Clock,
     candidate: Candidate,
-    /// The Lease as this process wrote it last; none if another one may have written since.
+    /// The Lease as this process wrote it last; none if another process may have written since.
     written: Option<Lease>,
 }
 
 impl Holder {
-    /// A process that does not hold the Lease yet. `identity` must be unique among all processes.
-    #[must_use]
+    /// Creates a process that does not hold the Lease. `identity` must be unique.
     pub fn new(
         client: Client,
         namespace: &str,
@@ -51,18 +49,11 @@ impl Holder {
         Self { client, namespace, name, clock, candidate, written: None }
     }
 
-    /// Reads the Lease.
-    ///
-    /// # Errors
-    /// It could not be read.
     pub async fn read(&self) -> Result<Option<Lease>, RequestError> {
         read_lease(&self.client, &self.namespace, &self.name).await
     }
 
-    /// Creates, acquires or renews the Lease where that is allowed.
-    ///
-    /// # Errors
-    /// It could not be read or written; status 409 if another process wrote it first.
+    /// Creates, acquires or renews the Lease if possible.
     pub async fn attempt(&mut self) -> Result<Attempt, RequestError> {
         // A holder renews the version that it wrote. If that one is outdated, the Lease is read.
         if let Some(written) = self.written.take() {
@@ -81,7 +72,7 @@ impl Holder {
         self.confirm(method, lease.as_ref()).await
     }
 
-    /// Writes the Lease in the place of `lease`.
+    /// Replaces `lease` with the Lease of this process.
     async fn confirm(
         &mut self,
         method: Method,
@@ -107,7 +98,7 @@ impl Holder {
         self.candidate.lost();
     }
 
-    /// Frees the Lease, so that the next holder does not wait until it expires. Returns true if that was confirmed.
+    /// Releases the Lease, so that the next holder does not wait until it expires. Returns true if that was confirmed.
     pub async fn release(&mut self) -> bool {
         let written = self.written.take();
         self.lose();
@@ -135,9 +126,6 @@ impl Holder {
 }
 
 /// Reads a Lease; none if it does not exist.
-///
-/// # Errors
-/// It could not be read.
 pub async fn read_lease(
     client: &Client,
     namespace: &str,
@@ -218,7 +206,7 @@ mod tests {
 
     /// Other processes count from when they read a renewal, which is before the response arrives.
     #[tokio::test]
-    async fn lease_counts_from_when_its_renewal_was_sent() {
+    async fn lease_starts_when_its_renewal_is_sent() {
         let server = Server::default();
         let mut holder = server.holder("a");
         assert_eq!(holder.attempt().await, Ok(Attempt::Held));
@@ -228,7 +216,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_of_two_processes_holds_the_lease() {
+    async fn lease_is_held_by_one_process() {
         let server = Server::default();
         let (mut a, mut b) = (server.holder("a"), server.holder("b"));
         assert_eq!(a.attempt().await, Ok(Attempt::Held));
@@ -248,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_two_processes_that_acquire_at_once_one_gets_a_conflict() {
+    async fn concurrent_acquisition_gets_a_conflict() {
         let server = Server::default();
         let mut a = server.holder("a");
         a.attempt().await.unwrap();

@@ -1,8 +1,8 @@
-//! A client from a kubeconfig.
+//! Clients from a kubeconfig.
 //!
-//! A kubeconfig is a secret, and the libraries that read one quote it where they fail: the YAML reader shows the
-//! lines around a mistake, a failed credential plugin all that it printed, a proxy its password. So whatever opens a
-//! kubeconfig or a connection does it here, and every failure goes through [`redacted_message`].
+//! A kubeconfig is a secret, and libraries quote it in errors: the YAML parser prints the lines around a mistake, a
+//! failed credential plugin its output, a proxy its password. So only this module opens kubeconfigs and connections,
+//! and every error passes through [`redacted_message`].
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;
@@ -13,117 +13,94 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 
 use crate::error::redacted_message;
 
-/// No connection takes longer than this to come about.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One with certificates of a hundred clusters is shorter.
-const LONGEST: u64 = 4 << 20;
+/// Larger than a kubeconfig with certificates of a hundred clusters.
+const MAX_SIZE: u64 = 4 << 20;
 
-/// Reads the file that was named.
-///
-/// # Errors
-/// A sentence that names the file, and nothing of what stands in it.
 pub fn read(path: &Path) -> Result<Kubeconfig, String> {
-    let told = |why: String| format!("{}: {why}", path.display());
-    let too_long = || told(format!("this is no kubeconfig: it is longer than {LONGEST} bytes"));
-    let file = File::open(path).map_err(|error| told(error.to_string()))?;
+    let message = |why: String| format!("{}: {why}", path.display());
+    let too_long = || message(format!("not a kubeconfig: longer than {MAX_SIZE} bytes"));
+    let file = File::open(path).map_err(|error| message(error.to_string()))?;
     if let Some(data) = file.metadata().ok().filter(Metadata::is_file) {
-        if data.len() > LONGEST {
+        if data.len() > MAX_SIZE {
             return Err(too_long());
         }
-        // In any encoding, and with the files that it names beside it.
-        return Kubeconfig::read_from(path).map_err(|error| told(redacted_message(&error)));
+        // Handles any encoding and relative paths in the file.
+        return Kubeconfig::read_from(path).map_err(|error| message(redacted_message(&error)));
     }
-    // A device has no end, and what comes through a pipe is there only once.
+    // A device has no end, and a pipe can be read only once.
     let mut text = String::new();
-    let read = file.take(LONGEST + 1).read_to_string(&mut text);
-    read.map_err(|error| told(error.to_string()))?;
-    if text.len() as u64 > LONGEST {
+    let read = file.take(MAX_SIZE + 1).read_to_string(&mut text);
+    read.map_err(|error| message(error.to_string()))?;
+    if text.len() as u64 > MAX_SIZE {
         return Err(too_long());
     }
-    parse(&text).map_err(told)
+    parse(&text).map_err(message)
 }
 
-/// Reads a kubeconfig that is in memory.
-///
-/// # Errors
-/// A sentence with nothing of the text.
 pub fn parse(yaml: &str) -> Result<Kubeconfig, String> {
     Kubeconfig::from_yaml(yaml).map_err(|error| redacted_message(&error))
 }
 
-/// A client by a kubeconfig's current context.
-///
-/// # Errors
-/// A sentence with nothing of the kubeconfig but the name of its context, cluster or files.
+/// Creates a client for the current context of a kubeconfig.
 pub async fn client(kubeconfig: Kubeconfig) -> Result<kube::Client, String> {
     let options = KubeConfigOptions::default();
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
-    by_config(config.map_err(|error| redacted_message(&error))?)
+    from_config(config.map_err(|error| redacted_message(&error))?)
 }
 
-/// A client by the file that was named.
-///
-/// # Errors
-/// As [`read`] and [`client`].
+/// Creates a client from a kubeconfig file.
 pub async fn client_by_file(path: &Path) -> Result<kube::Client, String> {
     client(read(path)?).await.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// A client, and what its cluster is called.
 pub struct Connection {
     pub client: kube::Client,
-    /// The cluster of the kubeconfig's current context; none in a pod.
+    /// Cluster of the kubeconfig's current context; none in a pod.
     pub cluster: Option<String>,
-    /// The address of the API server, as `https://HOST:PORT`.
+    /// URL of the API server, `https://HOST:PORT`.
     pub server: String,
 }
 
-/// Connects by the file that was named, else as [`usual_client`] does.
-///
-/// # Errors
-/// As [`client_by_file`] and [`usual_client`].
+/// Connects with the kubeconfig file, or as [`default_client`] does.
 pub async fn connect(path: Option<&Path>) -> Result<Connection, String> {
     let options = KubeConfigOptions::default();
     let (config, kubeconfig) = match path {
         Some(path) => {
             let kubeconfig = read(path)?;
             let config = kube::Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
-            let told = |error| format!("{}: {}", path.display(), redacted_message(&error));
-            (config.map_err(told)?, Some(kubeconfig))
+            let message = |error| format!("{}: {}", path.display(), redacted_message(&error));
+            (config.map_err(message)?, Some(kubeconfig))
         }
-        None => (usual_config().await?, Kubeconfig::read().ok()),
+        None => (default_config().await?, Kubeconfig::read().ok()),
     };
     let url = &config.cluster_url;
     let port = url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
     let (scheme, host) = (url.scheme_str().unwrap_or("https"), url.host().unwrap_or_default());
     let server = format!("{scheme}://{host}{port}");
     let cluster = kubeconfig.as_ref().and_then(current_cluster);
-    Ok(Connection { client: by_config(config)?, cluster, server })
+    Ok(Connection { client: from_config(config)?, cluster, server })
 }
 
-/// The name of the cluster of the current context.
 fn current_cluster(kubeconfig: &Kubeconfig) -> Option<String> {
     let current = kubeconfig.current_context.as_deref()?;
     let context = kubeconfig.contexts.iter().find(|one| one.name == current)?;
     Some(context.context.as_ref()?.cluster.clone())
 }
 
-/// A client by what every tool of Kubernetes goes by: `KUBECONFIG`, the user's own kubeconfig, or the pod's account.
-///
-/// # Errors
-/// A sentence on both ways.
-pub async fn usual_client() -> Result<kube::Client, String> {
-    by_config(usual_config().await?)
+/// Creates a client as kubectl does: `KUBECONFIG`, `~/.kube/config`, or the pod's service account.
+pub async fn default_client() -> Result<kube::Client, String> {
+    from_config(default_config().await?)
 }
 
-async fn usual_config() -> Result<kube::Config, String> {
+async fn default_config() -> Result<kube::Config, String> {
     let by_file = kube::Config::from_kubeconfig(&KubeConfigOptions::default()).await;
     by_file.or_else(|outside| {
         kube::Config::incluster().map_err(|inside| {
             format!(
-                "by {}: {}; as a pod: {}",
-                usual_file(),
+                "{}: {}; in-cluster: {}",
+                default_file(),
                 redacted_message(&outside),
                 redacted_message(&inside)
             )
@@ -131,22 +108,22 @@ async fn usual_config() -> Result<kube::Config, String> {
     })
 }
 
-fn usual_file() -> String {
+fn default_file() -> String {
     match std::env::var("KUBECONFIG") {
         Ok(files) if !files.is_empty() => format!("KUBECONFIG={files}"),
         _ => "~/.kube/config".to_owned(),
     }
 }
 
-/// A client that repeats nothing unseen: whoever asks again has a reason, and says so.
-fn by_config(mut config: kube::Config) -> Result<kube::Client, String> {
-    // kube takes it for granted that it is one.
+/// Creates a client without automatic retries, so that callers decide about them.
+fn from_config(mut config: kube::Config) -> Result<kube::Client, String> {
+    // kube does not validate the token.
     let token = config.auth_info.token.as_ref().map(secrecy::ExposeSecret::expose_secret);
     if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
-        return Err("the kubeconfig's token is none: it holds blanks or line breaks".to_owned());
+        return Err("invalid token in kubeconfig: contains whitespace".to_owned());
     }
     config.default_retry = false;
-    config.connect_timeout = Some(CONNECT);
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
     kube::Client::try_from(config).map_err(|error| redacted_message(&error))
 }
 
@@ -159,28 +136,28 @@ mod tests {
     const YAML: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\n";
 
     #[test]
-    fn a_device_without_an_end_is_no_kubeconfig() {
+    fn endless_device_is_rejected() {
         let error = read(Path::new("/dev/zero")).unwrap_err();
         assert!(error.contains("/dev/zero") && error.contains("longer than"), "{error}");
         assert!(read(Path::new("/nowhere")).unwrap_err().contains("/nowhere"));
         let long = tempfile::NamedTempFile::new().unwrap();
-        long.as_file().set_len(LONGEST + 1).unwrap();
+        long.as_file().set_len(MAX_SIZE + 1).unwrap();
         assert!(read(long.path()).unwrap_err().contains("longer than"));
     }
 
     #[test]
-    fn cluster_is_that_of_the_current_context() {
+    fn cluster_is_read_from_the_current_context() {
         let yaml = "current-context: c\ncontexts: [{name: d, context: {cluster: x, user: u}}, {name: c, context: {cluster: prod, user: u}}]\n";
         assert_eq!(current_cluster(&parse(yaml).unwrap()).as_deref(), Some("prod"));
         assert_eq!(current_cluster(&parse(YAML).unwrap()), None);
     }
 
     #[test]
-    fn a_file_and_a_pipe_are_read_alike() {
+    fn files_and_pipes_are_read() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(YAML.as_bytes()).unwrap();
         assert_eq!(read(file.path()).unwrap().current_context.as_deref(), Some("c"));
-        // Some editors write two bytes for every letter.
+        // Some editors write UTF-16.
         let wide: Vec<u8> =
             format!("\u{feff}{YAML}").encode_utf16().flat_map(u16::to_le_bytes).collect();
         let mut file = tempfile::NamedTempFile::new().unwrap();

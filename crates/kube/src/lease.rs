@@ -1,20 +1,18 @@
-//! The holder of a Lease, decided from the Lease as it was read. Times in a Lease are its writer's: only the
-//! moment when *this* process saw it change counts, so clocks may differ between processes.
+//! Leader election from a Lease as it was read. Times in a Lease come from the writer's clock: only the time when
+//! *this* process observed a change counts, so clocks may differ between processes.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// The duration of a Lease, the end of its holder's writes, and the interval of attempts.
+/// Durations of leader election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Others may acquire the Lease this long after its last renewal.
     pub lease: Duration,
-    /// The holder stops writing this long after its last renewal. Shorter than `lease`, so that two
-    /// processes never write.
+    /// The holder stops writing this long after its last renewal; shorter than `lease`.
     pub renew: Duration,
-    /// How often to try.
     pub retry: Duration,
 }
 
@@ -28,56 +26,46 @@ impl Default for Times {
     }
 }
 
-/// A Lease as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Lease {
     pub resource_version: String,
     /// The holder's identity; empty if it is free.
     pub holder: String,
-    /// How often it changed hands.
     pub transitions: i64,
-    /// When its holder acquired it, as written.
+    /// Time of acquisition, as written.
     pub acquired: String,
-    /// When its holder renewed it last, as written; only compared with itself.
+    /// Time of the last renewal, as written; only compared with itself.
     pub renewed: String,
-    /// Its duration, as its holder wrote it.
     pub seconds: Option<u64>,
 }
 
-/// The next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Create it: there is none.
     Create,
-    /// Take it over, at this version.
     Acquire,
-    /// Renew it, at this version.
     Renew,
-    /// Another process holds it.
     Wait,
-    /// This process lost it: stop writing at once.
+    /// Another process holds the Lease now: stop writing immediately.
     StepDown,
 }
 
-/// What one process knows about the Lease.
+/// State of one process in the election.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     me: String,
     times: Times,
-    /// Holder and renewal as last read, and when they were first read so.
+    /// Holder and renewal as last read, and the time of the first such read.
     seen: Option<(String, String, Timestamp)>,
-    /// When the renewal was *sent* that the API server confirmed last.
+    /// Time at which the last confirmed renewal was *sent*.
     held_since_request: Option<Timestamp>,
 }
 
 impl Candidate {
-    /// A process that holds nothing yet.
-    #[must_use]
     pub fn new(me: &str, times: Times) -> Self {
         Self { me: me.to_owned(), times, seen: None, held_since_request: None }
     }
 
-    /// Decides from the Lease as it was just read.
+    /// Decides the next request from the Lease as it was just read.
     pub fn decide(&mut self, lease: Option<&Lease>, now: Timestamp) -> Step {
         let Some(lease) = lease else {
             self.held_since_request = None;
@@ -88,16 +76,16 @@ impl Candidate {
             return Step::Renew;
         }
         if self.held_since_request.take().is_some() {
-            self.see(lease, now);
+            self.observe(lease, now);
             return Step::StepDown;
         }
-        let first_seen = self.see(lease, now);
+        let first_seen = self.observe(lease, now);
         let lasts = lease.seconds.map_or(self.times.lease, Duration::from_secs);
         let expired = now.duration_since(first_seen) >= signed(lasts);
         if lease.holder.is_empty() || expired { Step::Acquire } else { Step::Wait }
     }
 
-    fn see(&mut self, lease: &Lease, now: Timestamp) -> Timestamp {
+    fn observe(&mut self, lease: &Lease, now: Timestamp) -> Timestamp {
         match &self.seen {
             Some((holder, renewed, at)) if *holder == lease.holder && *renewed == lease.renewed => {
                 *at
@@ -121,12 +109,11 @@ impl Candidate {
     }
 
     /// Returns until when this process may write; none if it does not hold the Lease. Counted from the sending of the
-    /// last renewal, so it ends before another process can acquire it, however slow a response was.
+    /// last renewal, so it ends before another process can acquire the Lease, regardless of slow responses.
     pub fn may_write_until(&self) -> Option<Timestamp> {
         self.held_since_request?.checked_add(signed(self.times.renew)).ok()
     }
 
-    /// Returns true if this process may write now.
     pub fn may_write(&self, now: Timestamp) -> bool {
         self.may_write_until().is_some_and(|until| now < until)
     }
@@ -157,7 +144,7 @@ impl Candidate {
         object
     }
 
-    /// Returns the free Lease to write when this process ends, so that another acquires it at once; none if this
+    /// Returns the free Lease to write when this process ends, so that another one acquires it immediately; none if this
     /// process does not hold it.
     pub fn released(&self, lease: &Lease, now: Timestamp) -> Option<Value> {
         if lease.holder != self.me {
@@ -171,8 +158,7 @@ impl Candidate {
 }
 
 impl Lease {
-    /// Reads the object. What is missing or of another type counts as free.
-    #[must_use]
+    /// Reads the object. Missing or invalid fields count as free.
     pub fn from_value(object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let spec = &object["spec"];
@@ -211,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn lease_is_acquired_after_it_expired_and_not_before() {
+    fn lease_is_acquired_only_after_it_expired() {
         let mut candidate = Candidate::new("a", Times::default());
         assert_eq!(candidate.decide(None, at(0)), Step::Create);
         assert_eq!(candidate.decide(Some(&lease("b", "x")), at(0)), Step::Wait);
@@ -223,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_ends_before_another_process_can_begin() {
+    fn writing_ends_before_another_process_can_start() {
         let times = Times::default();
         let mut candidate = Candidate::new("a", times);
         assert!(!candidate.may_write(at(0)));
@@ -237,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_lease_stops_all_writes_at_once() {
+    fn lost_lease_stops_all_writes() {
         let mut candidate = Candidate::new("a", Times::default());
         candidate.confirmed(at(0));
         assert_eq!(candidate.decide(Some(&lease("b", "x")), at(1)), Step::StepDown);
@@ -246,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn own_name_on_a_lease_allows_nothing_before_a_renewal() {
+    fn own_name_on_a_lease_allows_no_write_before_a_renewal() {
         let mut candidate = Candidate::new("a", Times::default());
         assert_eq!(candidate.decide(Some(&lease("a", "x")), at(0)), Step::Renew);
         assert!(!candidate.may_write(at(0)));
     }
 
     #[test]
-    fn an_object_replaces_the_version_that_was_read() {
+    fn written_object_has_the_version_that_was_read() {
         let candidate = Candidate::new("a", Times::default());
         let taken = candidate.object(Some(&lease("b", "x")), at(0));
         assert_eq!(taken["metadata"]["resourceVersion"], "1");

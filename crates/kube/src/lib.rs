@@ -1,14 +1,14 @@
-//! The way to a Kubernetes API server.
+//! Access to a Kubernetes API server.
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`kubeconfig`] | a client from a kubeconfig or a pod's account |
-//! | [`request`] | raw requests, judged by their status; lists in pages |
-//! | [`lease`], [`holder`] | the holder of a Lease, as a pure decision; acquire, renew and release |
-//! | [`gate`] | whether a write may be sent now |
-//! | [`error`] | failures without secrets |
+//! | [`kubeconfig`] | a client from a kubeconfig or a pod's service account |
+//! | [`request`] | raw requests, paged lists |
+//! | [`lease`], [`holder`] | leader election with a Lease: pure decision; acquire, renew and release |
+//! | [`gate`] | permission to write while the Lease is held |
+//! | [`error`] | error messages without secrets |
 //!
-//! Azure, and what is requested, are not known here.
+//! The crate depends neither on Azure nor on specific resources.
 
 pub mod error;
 pub mod gate;

@@ -1,7 +1,7 @@
-//! Requests to a Kubernetes API: one at a time, each with an end, judged by their status.
+//! Requests to a Kubernetes API, each with a timeout.
 //!
-//! Raw requests over [`kube::Client`] instead of its typed API: what is decided here depends on statuses and on
-//! members that may be absent, and nothing may be repeated unseen.
+//! Raw requests over [`kube::Client`] instead of its typed API: decisions depend on statuses and on fields that may
+//! be absent, and nothing may be retried implicitly.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,64 +16,60 @@ use thiserror::Error;
 
 use crate::error::redacted_message;
 
-/// The timeout of a request, the wait for a token included. Not more than the time between the end of a Lease holder's
-/// writes and the end of the Lease, so that a write is over before the next holder begins.
+/// Timeout of a request, including the wait for a token. Not longer than the time between the end of a Lease
+/// holder's writes and the end of the Lease, so that a write has ended before the next holder starts.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a read is tried, with these pauses between.
+/// Pauses between the attempts of a read.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(200), Duration::from_millis(800), Duration::from_secs(2)];
-/// Entries of one page, and pages of one list: 100,000 pods.
-const PAGE: usize = 500;
-const MOST_PAGES: usize = 200;
-/// Of a server's reason or message.
+/// 200 pages with 500 entries: 100,000 pods.
+const PAGE_SIZE: usize = 500;
+const MAX_PAGES: usize = 200;
 const MAX_TEXT: Limit = Limit::Chars(400);
 
-/// Gives tokens for requests, such as those of Entra.
+/// Source of tokens, such as Entra.
 pub trait TokenSource: Send + Sync {
-    /// Returns a bearer token, a new one when the last gets old; else why there is none.
+    /// Returns a bearer token, renewed before it expires.
     fn token(&self) -> BoxFuture<'_, Result<http::HeaderValue, String>>;
 }
 
-/// A client of a Kubernetes API, which may sign its requests.
 #[derive(Clone)]
 pub struct Client {
     transport: kube::Client,
-    /// Gives a token for each request; none if the client signs by itself.
+    /// Token of each request; none if the transport authenticates.
     signer: Option<Arc<dyn TokenSource>>,
-    /// Lists are asked for their objects' metadata alone.
     metadata_only: bool,
-    /// The address of the API server, for people.
+    /// URL of the API server, for messages.
     server: Option<String>,
-    /// What may keep this machine from the server, by the cluster's own settings.
+    /// Cluster setting that may block this host, for messages.
     obstacle: Option<Arc<str>>,
     timeout: Duration,
-    /// Set by the first response 401.
+    /// Set by the first 401.
     signed_out: Arc<AtomicBool>,
 }
 
-/// By which the server names the writer of a field.
+/// Identifies the writer in `managedFields`.
 const USER_AGENT: &str = concat!("mooring/", env!("CARGO_PKG_VERSION"));
 
-/// A server that cannot leave the rest out answers with whole objects, which hold the same.
+/// A server without support for it returns complete objects.
 const METADATA_ONLY: &str =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json";
 
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,
-    /// The body; null if it is not JSON.
+    /// Null if it is not JSON.
     pub body: Value,
-    /// The header, in seconds.
+    /// `Retry-After` in seconds.
     pub retry_after: Option<i64>,
 }
 
-/// No whole answer came; whether the request took effect is not known.
+/// No complete response; the request may have been applied.
 #[derive(Debug)]
 pub struct Lost(pub String);
 
 impl Client {
-    /// A client that signs by itself.
-    #[must_use]
+    /// Creates a client whose transport authenticates.
     pub fn new(client: kube::Client) -> Self {
         Self {
             transport: client,
@@ -86,58 +82,51 @@ impl Client {
         }
     }
 
-    /// The same with the server's address, which people compare with the one that they mean.
+    /// Sets the server's URL for messages.
     #[must_use]
     pub fn at(self, server: Option<String>) -> Self {
         Self { server, ..self }
     }
 
-    /// The same with what may keep this machine from the server. It is named where no response comes: a time-out alone
-    /// explains nothing.
+    /// Sets a cluster setting that may block this host, to explain errors without a response.
     #[must_use]
     pub fn with_obstacle(self, obstacle: Option<String>) -> Self {
         Self { obstacle: obstacle.map(Arc::from), ..self }
     }
 
-    /// The same with another timeout of requests.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    fn unreached(&self, Lost(why): Lost) -> Lost {
+    fn add_obstacle(&self, Lost(why): Lost) -> Lost {
         match &self.obstacle {
             Some(obstacle) => Lost(format!("{why}; {obstacle}")),
             None => Lost(why),
         }
     }
 
-    /// Returns the server's address, where it is known.
     pub fn server(&self) -> Option<&str> {
         self.server.as_deref()
     }
 
-    /// A client whose requests carry a token.
-    #[must_use]
+    /// Creates a client whose requests have a token.
     pub fn signed(client: kube::Client, signer: Arc<dyn TokenSource>) -> Self {
         Self { signer: Some(signer), ..Self::new(client) }
     }
 
-    /// The same, but lists hold metadata only: what is not read cannot leak.
+    /// Returns a client whose lists return metadata only, so that nothing else can leak.
     #[must_use]
     pub fn metadata_only(&self) -> Self {
         Self { metadata_only: true, ..self.clone() }
     }
 
-    /// Returns true once the server has rejected the credentials (401): a missing sign-in, not a missing permission.
+    /// Returns true after a 401: missing authentication, not a missing permission.
     pub fn is_signed_out(&self) -> bool {
         self.signed_out.load(Ordering::Relaxed)
     }
 
-    /// Sends a request, once.
-    ///
-    /// # Errors
-    /// No whole response came.
+    /// Sends a request without retries.
     pub async fn send(
         &self,
         method: Method,
@@ -165,7 +154,7 @@ impl Client {
                 request.headers_mut().insert(http::header::AUTHORIZATION, token);
             }
             let response = self.transport.send(request).await;
-            let response = response.map_err(|error| self.unreached(lost(&error)))?;
+            let response = response.map_err(|error| self.add_obstacle(lost(&error)))?;
             let (head, body) = response.into_parts();
             if head.status == StatusCode::UNAUTHORIZED {
                 self.signed_out.store(true, Ordering::Relaxed);
@@ -183,7 +172,8 @@ impl Client {
         match tokio::time::timeout(self.timeout, answer).await {
             Ok(answer) => answer,
             Err(_) => {
-                Err(self.unreached(Lost(format!("no answer in {} s", self.timeout.as_secs()))))
+                Err(self
+                    .add_obstacle(Lost(format!("no response within {}s", self.timeout.as_secs()))))
             }
         }
     }
@@ -195,7 +185,7 @@ impl Client {
         }
     }
 
-    /// A read, tried again while the server is busy or away.
+    /// Reads an object, with retries while the server is busy or unavailable.
     pub async fn get(&self, path: &str) -> Result<Response, Lost> {
         for pause in PAUSES {
             match self.send(Method::GET, path, None).await {
@@ -208,7 +198,7 @@ impl Client {
         self.send(Method::GET, path, None).await
     }
 
-    /// A whole list, in pages, each reduced to what is needed of it before the next is read.
+    /// Reads a complete list in pages, each reduced by `read` before the next is read.
     pub async fn list<T>(
         &self,
         path: &str,
@@ -218,9 +208,9 @@ impl Client {
         let mut follow = String::new();
         let mut restarted = false;
         let joint = if path.contains('?') { '&' } else { '?' };
-        for _ in 0..MOST_PAGES {
-            let answer = self.get(&format!("{path}{joint}limit={PAGE}{follow}")).await?;
-            // The pages so far are too old to be continued: once more from the beginning.
+        for _ in 0..MAX_PAGES {
+            let answer = self.get(&format!("{path}{joint}limit={PAGE_SIZE}{follow}")).await?;
+            // The continue token has expired: start again.
             if answer.status == 410 && !restarted {
                 restarted = true;
                 items.clear();
@@ -234,17 +224,16 @@ impl Client {
                 None => return Ok(items),
             }
         }
-        Err(RequestError::new(None, format!("the list has more than {MOST_PAGES} pages")))
+        Err(RequestError::new(None, format!("the list has more than {MAX_PAGES} pages")))
     }
 }
 
 impl Response {
-    /// Returns true for a status of 2xx.
     pub fn is_success(&self) -> bool {
         StatusCode::from_u16(self.status).is_ok_and(|status| status.is_success())
     }
 
-    /// The reason and message of a refusal.
+    /// Returns reason and message of an error.
     pub fn refusal(&self) -> (String, String) {
         let text = |name: &str| {
             let text = self.body.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -255,28 +244,23 @@ impl Response {
         (reason, text("message"))
     }
 
-    /// Parses the body of a success.
-    ///
-    /// # Errors
-    /// The status, if it is not a success, or a body that does not parse.
+    /// Parses the body of a successful response.
     pub fn parse<T>(&self, parse: impl FnOnce(&Value) -> Option<T>) -> Result<T, RequestError> {
         if !self.is_success() {
             let (reason, message) = self.refusal();
             return Err(RequestError { status: Some(self.status), reason, message });
         }
-        parse(&self.body).ok_or_else(|| RequestError::new(None, "unreadable answer".to_owned()))
+        parse(&self.body).ok_or_else(|| RequestError::new(None, "invalid response".to_owned()))
     }
 }
 
-/// A request that did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{reason}{}{message}", if message.is_empty() { "" } else { ": " })]
 pub struct RequestError {
-    /// The status; none without a usable response.
+    /// None without a usable response.
     pub status: Option<u16>,
-    /// The server's reason, or why there is no usable response.
+    /// The server's reason, or the cause of a missing response.
     pub reason: String,
-    /// The server's message.
     pub message: String,
 }
 
@@ -292,7 +276,7 @@ impl From<Lost> for RequestError {
     }
 }
 
-/// A continue token is base64 in practice, but that is not documented.
+/// Percent-encodes a continue token, which is base64 in practice but not by contract.
 fn escaped(text: &str) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::new(), |mut out, byte| {

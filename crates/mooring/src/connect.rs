@@ -42,7 +42,7 @@ fn unreachable_cluster(error: &str) -> Failure {
 pub(crate) async fn kube_client(arguments: &ClusterArguments) -> Result<kube::Client, Failure> {
     let client = match &arguments.kubeconfig {
         Some(path) => mooring_kube::kubeconfig::client_by_file(path).await,
-        None => mooring_kube::kubeconfig::usual_client().await,
+        None => mooring_kube::kubeconfig::default_client().await,
     };
     client.map_err(|error| unreachable_cluster(&error))
 }

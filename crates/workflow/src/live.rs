@@ -106,7 +106,7 @@ pub async fn pause(time: SignedDuration, stop: &watch::Receiver<bool>) {
 /// Waits while a renewal of the lock is late, at most for the duration of the Lease.
 async fn may_write(gate: Option<&Gate>) -> Result<(), AppendError> {
     let Some(gate) = gate else { return Ok(()) };
-    match tokio::time::timeout(TIMES.lease, gate.lets(TERM)).await {
+    match tokio::time::timeout(TIMES.lease, gate.allows_write(TERM)).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(AppendError::LostLock),
         Err(_) => Err(AppendError::Unavailable("the lock could not be renewed".to_owned())),

@@ -1,4 +1,4 @@
-//! One token bucket, in whole numbers: no rounding makes anybody wait once more.
+//! A token bucket in whole numbers, so that rounding causes no additional waits.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::limits::Limit;
 
-/// Parts of a token: at a rate of `n` thousandths of a token per second, `n` parts come in each nanosecond.
+/// Parts of a token: at a rate of `n` thousandths of a token per second, `n` parts are added each nanosecond.
 const TOKEN: u128 = 1_000_000_000_000;
 
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) struct Bucket {
     limit: Limit,
     level: u128,
     at: Timestamp,
-    /// Azure said: nothing before this.
+    /// End of the pause that Azure requested.
     closed_until: Option<Timestamp>,
 }
 
@@ -23,7 +23,7 @@ impl Bucket {
         Self { limit, level: u128::from(limit.burst) * TOKEN, at: now, closed_until: None }
     }
 
-    /// Takes `cost` tokens if `cost` and `reserve` are there; otherwise tells how long to wait for that.
+    /// Takes `cost` tokens if `cost + reserve` are available; otherwise returns the time until then.
     pub(crate) fn take(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Result<(), Duration> {
         match self.wait(now, cost, reserve) {
             Duration::ZERO => {
@@ -34,8 +34,7 @@ impl Bucket {
         }
     }
 
-    /// How long until `cost` and `reserve` are there. More than the bucket holds is never asked for: such a
-    /// wait would not end.
+    /// Returns the time until `cost + reserve` tokens, at most the bucket's size, are available.
     pub(crate) fn wait(&mut self, now: Timestamp, cost: u32, reserve: u32) -> Duration {
         self.refill(now);
         let needed = u128::from(cost.saturating_add(reserve).min(self.limit.burst)) * TOKEN;
@@ -45,13 +44,13 @@ impl Bucket {
         refill.max(self.closed_until.map_or(Duration::ZERO, |until| between(now, until)))
     }
 
-    /// Azure told how much is left. Believed only downwards: others may be spending from the same bucket.
+    /// Lowers the level to what Azure reported. Never raises it: other clients may use the same bucket.
     pub(crate) fn at_most(&mut self, now: Timestamp, left: u32) {
         self.refill(now);
         self.level = self.level.min(u128::from(left) * TOKEN);
     }
 
-    /// Azure refused: nothing for a while, and the bucket is empty.
+    /// Empties the bucket and closes it for a pause, after a 429.
     pub(crate) fn close(&mut self, now: Timestamp, pause: Duration) {
         self.refill(now);
         self.level = 0;
@@ -59,7 +58,7 @@ impl Bucket {
         self.closed_until = Some(self.closed_until.map_or(until, |before| before.max(until)));
     }
 
-    pub(crate) fn left(&mut self, now: Timestamp) -> u32 {
+    pub(crate) fn remaining(&mut self, now: Timestamp) -> u32 {
         self.refill(now);
         u32::try_from(self.level / TOKEN).unwrap_or(u32::MAX)
     }
@@ -68,14 +67,14 @@ impl Bucket {
         self.limit.burst
     }
 
-    /// A full and open bucket is as good as a new one, and can be forgotten.
+    /// Returns true if the bucket is full and open, like a new one, and can be removed.
     pub(crate) fn is_idle(&mut self, now: Timestamp) -> bool {
         self.refill(now);
         self.level == u128::from(self.limit.burst) * TOKEN && self.closed_until.is_none()
     }
 
     fn refill(&mut self, now: Timestamp) {
-        // A clock that goes backwards brings nothing and takes nothing.
+        // A clock that jumps back adds and removes nothing.
         let gained = between(self.at, now).as_nanos() * u128::from(self.limit.milli_per_second);
         self.at = now;
         self.level = self.level.saturating_add(gained).min(u128::from(self.limit.burst) * TOKEN);
@@ -85,7 +84,7 @@ impl Bucket {
     }
 }
 
-/// From one time to a later one; nothing if it is not later.
+/// Returns the time from `from` to `to`, or zero.
 fn between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
 }
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_holds_its_burst_and_refills_at_its_rate() {
+    fn bucket_holds_its_burst_and_refills_at_its_rate() {
         // 12.5 tokens a second: one each 80 ms.
         let mut bucket = Bucket::full(Limit::per_second_milli(3, 12_500), at(0));
         for _ in 0..3 {
@@ -108,11 +107,11 @@ mod tests {
         assert_eq!(bucket.take(at(0), 1, 0), Err(Duration::from_millis(80)));
         assert_eq!(bucket.take(at(79), 1, 0), Err(Duration::from_millis(1)));
         assert_eq!(bucket.take(at(80), 1, 0), Ok(()));
-        assert_eq!(bucket.left(at(10_000)), 3);
+        assert_eq!(bucket.remaining(at(10_000)), 3);
     }
 
     #[test]
-    fn waiting_exactly_as_told_is_always_enough() {
+    fn returned_wait_is_always_sufficient() {
         for rate in [1, 7, 200, 333, 12_500, 133_333] {
             let mut bucket = Bucket::full(Limit::per_second_milli(1, rate), at(0));
             bucket.take(at(0), 1, 0).unwrap();
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reserve_is_left_for_those_who_need_not_leave_it() {
+    fn reserve_remains_for_higher_priorities() {
         let mut bucket = Bucket::full(Limit::per_second_milli(10, 1000), at(0));
         for _ in 0..5 {
             bucket.take(at(0), 1, 5).unwrap();
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_closes_the_bucket_and_a_clock_going_back_does_no_harm() {
+    fn throttling_closes_the_bucket_also_if_the_clock_jumps_back() {
         let mut bucket = Bucket::full(Limit::per_second_milli(10, 1000), at(0));
         bucket.close(at(0), Duration::from_secs(17));
         assert_eq!(bucket.take(at(16_000), 1, 0), Err(Duration::from_secs(1)));
@@ -141,11 +140,11 @@ mod tests {
     }
 
     #[test]
-    fn what_azure_says_is_left_counts_only_downwards() {
+    fn reported_level_only_lowers_the_bucket() {
         let mut bucket = Bucket::full(Limit::per_second_milli(250, 25_000), at(0));
         bucket.at_most(at(0), 11_999);
-        assert_eq!(bucket.left(at(0)), 250);
+        assert_eq!(bucket.remaining(at(0)), 250);
         bucket.at_most(at(0), 2);
-        assert_eq!(bucket.left(at(0)), 2);
+        assert_eq!(bucket.remaining(at(0)), 2);
     }
 }

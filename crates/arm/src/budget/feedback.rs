@@ -1,4 +1,4 @@
-//! What Azure's answers say about the buckets.
+//! Updates of the buckets from Azure's responses.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use super::{Budget, MAX_PAUSE, Name};
 
 impl Budget {
-    /// Reads the headers that tell what is left.
+    /// Lowers the buckets to the remaining requests in the headers.
     pub(crate) fn learn(&self, now: Timestamp, names: &[Name], headers: &HeaderMap) {
         let mut state = self.lock();
-        for (name, left) in told(headers) {
+        for (name, left) in remaining(headers) {
             if names.contains(&name)
                 && let Some(bucket) = state.buckets.get_mut(&name)
             {
@@ -20,9 +20,8 @@ impl Budget {
         }
     }
 
-    /// Azure refused a request for being one too many. `gate`: the resource manager itself did, not the
-    /// service behind it.
-    pub(crate) fn refused(
+    /// Closes a bucket after a 429: the resource manager's if `gate` is set, otherwise the one of the service.
+    pub(crate) fn throttled(
         &self,
         now: Timestamp,
         names: &[Name],
@@ -38,8 +37,7 @@ impl Budget {
     }
 }
 
-/// What is left, by bucket, as far as the headers tell.
-fn told(headers: &HeaderMap) -> Vec<(Name, u32)> {
+fn remaining(headers: &HeaderMap) -> Vec<(Name, u32)> {
     let number =
         |header: &str| -> Option<u32> { headers.get(header)?.to_str().ok()?.trim().parse().ok() };
     let single = [
@@ -48,7 +46,7 @@ fn told(headers: &HeaderMap) -> Vec<(Name, u32)> {
         ("x-ms-ratelimit-remaining-subscription-deletes", Name::Writes),
         ("x-ms-user-quota-remaining", Name::Graph),
     ];
-    let mut told: Vec<(Name, u32)> =
+    let mut remaining: Vec<(Name, u32)> =
         single.into_iter().filter_map(|(header, name)| Some((name, number(header)?))).collect();
     // `Microsoft.Compute/HighCostGetSubscriptionMaximum;895,Microsoft.Compute/…;…`
     for value in headers.get_all("x-ms-ratelimit-remaining-resource") {
@@ -64,11 +62,11 @@ fn told(headers: &HeaderMap) -> Vec<(Name, u32)> {
                 _ => continue,
             };
             if let Ok(left) = left.trim().parse() {
-                told.push((name, left));
+                remaining.push((name, left));
             }
         }
     }
-    told
+    remaining
 }
 
 #[cfg(test)]
@@ -76,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_headers_are_read_and_nonsense_is_not() {
+    fn remaining_requests_are_read_from_headers() {
         let mut headers = HeaderMap::new();
         let mut put =
             |name: &'static str, value: &str| headers.append(name, value.parse().unwrap());
@@ -92,7 +90,7 @@ mod tests {
         );
         put("x-ms-user-quota-remaining", "14");
         assert_eq!(
-            told(&headers),
+            remaining(&headers),
             [
                 (Name::Reads, 249),
                 (Name::Graph, 14),

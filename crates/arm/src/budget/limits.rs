@@ -1,4 +1,4 @@
-//! How much Azure allows, as it publishes it, and how much of that is ours.
+//! Published limits of Azure, and the share that is used.
 
 /// A token bucket's size and refill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,19 +9,16 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// A limit by its burst and thousandths of a request per second.
-    #[must_use]
     pub const fn per_second_milli(burst: u32, milli_per_second: u32) -> Self {
         Self { burst, milli_per_second }
     }
 
-    /// A limit by its burst and requests per minute, rounded down.
-    #[must_use]
+    /// Creates a limit from requests per minute, rounded down.
     pub const fn per_minute(burst: u32, per_minute: u32) -> Self {
         Self { burst, milli_per_second: per_minute * 50 / 3 }
     }
 
-    /// A part of it, never nothing.
+    /// Returns a part of the limit, at least 1.
     #[must_use]
     pub fn percent(self, percent: u32) -> Self {
         let part = |whole: u32| {
@@ -31,7 +28,6 @@ impl Limit {
     }
 }
 
-/// All limits that the calls of this crate can meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// The resource manager's reads, per subscription, region and principal: 250, refilled at 25/s.
@@ -77,7 +73,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// A share of everything, for a program that must leave the rest to others: half for the controller.
+    /// Returns a share of all limits, for a process that must leave the rest to other clients.
     #[must_use]
     pub fn share(&self, percent: u32) -> Self {
         Self {
@@ -101,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_controllers_half_is_125_at_once_and_12_5_a_second() {
+    fn half_of_the_reads_is_125_at_12_5_per_second() {
         let half = Limits::default().share(50);
         assert_eq!(half.reads, Limit::per_second_milli(125, 12_500));
         assert_eq!(half.aks, Limit::per_second_milli(30, 500));

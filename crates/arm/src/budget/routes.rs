@@ -1,11 +1,11 @@
-//! Which buckets a request is counted in: a pure function of method and path.
+//! Buckets of a request, by method and path.
 
 use http::Method;
 
 use super::limits::{Limit, Limits};
 use crate::request::Class;
 
-/// A bucket. Those of single VMs are many; all others there is one of.
+/// A bucket: one per VM, and one of each other type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Name {
     Reads,
@@ -18,7 +18,7 @@ pub(crate) enum Name {
     AksClusters,
     AksOperations,
     Graph,
-    /// By the lower-case path of the VM.
+    /// Lowercase path of the VM.
     Vm(String),
 }
 
@@ -39,8 +39,8 @@ impl Name {
         }
     }
 
-    /// The word for metrics; single VMs share one.
-    pub(crate) fn word(&self) -> &'static str {
+    /// Returns the metric label; all VMs share one.
+    pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Reads => "reads",
             Self::Writes => "writes",
@@ -57,12 +57,12 @@ impl Name {
     }
 }
 
-/// The buckets of a request: the resource manager's own first, the most particular last.
+/// Returns the buckets of a request: the resource manager's first, the most specific last.
 pub(crate) fn buckets(class: Class, method: &Method, path: &str) -> Vec<Name> {
     let path = path.split('?').next().unwrap_or_default().to_ascii_lowercase();
     let gate = if class == Class::Read { Name::Reads } else { Name::Writes };
     let mut names = vec![gate];
-    // Tags and the like hang below another resource: the last provider is the one who answers.
+    // Tags etc. are children of another resource: the last provider handles the request.
     let Some((_, tail)) = path.rsplit_once("/providers/") else { return names };
     let segments: Vec<&str> = tail.split('/').filter(|segment| !segment.is_empty()).collect();
     let kind = segments.get(1..).unwrap_or_default();
@@ -110,11 +110,11 @@ mod tests {
 
     #[test]
     #[allow(clippy::too_many_lines, reason = "one table")]
-    fn every_call_is_counted_where_azure_counts_it() {
+    fn calls_are_counted_in_the_buckets_of_azure() {
         let rg = "/subscriptions/S/resourceGroups/RG/providers";
         let (get, put, post) = (&Method::GET, &Method::PUT, &Method::POST);
         let (read, write) = (Class::Read, Class::Idempotent);
-        for (class, method, path, words) in [
+        for (class, method, path, expected) in [
             (
                 read,
                 get,
@@ -215,13 +215,13 @@ mod tests {
             (read, post, "/providers/Microsoft.ResourceGraph/resources".to_owned(), "reads graph"),
             (read, get, "/subscriptions".to_owned(), "reads"),
         ] {
-            let found: Vec<_> = buckets(class, method, &path).iter().map(Name::word).collect();
-            assert_eq!(found.join(" "), words, "{method} {path}");
+            let found: Vec<_> = buckets(class, method, &path).iter().map(Name::as_str).collect();
+            assert_eq!(found.join(" "), expected, "{method} {path}");
         }
     }
 
     #[test]
-    fn a_vm_has_one_bucket_however_it_is_spelt() {
+    fn vm_bucket_ignores_case() {
         let name = |path: &str| buckets(Class::Read, &Method::GET, path).pop().unwrap();
         let rg = "/subscriptions/S/resourceGroups/RG/providers/Microsoft.Compute";
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The line before the buckets, under virtual time.
+//! The queue of the buckets, under virtual time.
 
 use std::sync::Mutex as StdMutex;
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::identity::IdentityError;
 use crate::world::{Token, TransportError};
 
-/// A world with tokio's clock and nothing else.
+/// A world with tokio's clock only.
 struct Clock(tokio::time::Instant);
 
 impl World for Clock {
@@ -45,7 +45,7 @@ fn small() -> Budget {
 
 type Log = Arc<StdMutex<Vec<(&'static str, u64)>>>;
 
-/// Asks in the background, and notes in which second it was let through.
+/// Sends a request in the background, and logs the second in which it was admitted.
 fn ask(
     budget: &Budget,
     clock: &Arc<Clock>,
@@ -71,7 +71,7 @@ async fn spend(budget: &Budget, clock: &Clock, number: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_overtaken_within_a_priority_and_triggers_go_first() {
+async fn queue_is_ordered_by_priority_and_arrival() {
     let (clock, log) = world();
     let budget = small();
     spend(&budget, &clock, 10).await;
@@ -80,7 +80,7 @@ async fn nobody_is_overtaken_within_a_priority_and_triggers_go_first() {
         ("sweep", Priority::Sweep),
         ("first", Priority::Routine),
         ("second", Priority::Routine),
-        ("person", Priority::Interactive),
+        ("user", Priority::Interactive),
         ("trigger", Priority::Trigger),
     ] {
         asked.push(ask(&budget, &clock, &log, who, priority));
@@ -88,15 +88,15 @@ async fn nobody_is_overtaken_within_a_priority_and_triggers_go_first() {
     for task in asked {
         task.await.unwrap();
     }
-    // The bucket has ten: a person leaves 1, routine 2, a sweep 5.
-    let expected = [("trigger", 1), ("person", 3), ("first", 5), ("second", 6), ("sweep", 9)];
+    // Of ten tokens, interactive requests leave 1, routine ones 2, a sweep 5.
+    let expected = ["trigger", "user", "first", "second", "sweep"];
     let order: Vec<_> = log.lock().unwrap().iter().map(|(who, _)| *who).collect();
-    assert_eq!(order, expected.map(|(who, _)| who));
-    assert_eq!(budget.counts().0, 0, "the line is empty");
+    assert_eq!(order, expected);
+    assert_eq!(budget.counts().0, 0, "the queue is empty");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sweep_leaves_half_of_the_bucket_to_triggers() {
+async fn sweep_leaves_half_of_the_bucket_to_triggers() {
     let (clock, _) = world();
     let budget = small();
     for _ in 0..5 {
@@ -111,23 +111,23 @@ async fn a_sweep_leaves_half_of_the_bucket_to_triggers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gives_up_costs_nothing_and_lets_the_next_go() {
+async fn canceled_request_is_not_counted_and_admits_the_next() {
     let (clock, log) = world();
     let budget = small();
     spend(&budget, &clock, 10).await;
-    let quitters: Vec<_> =
-        (0..5).map(|_| ask(&budget, &clock, &log, "quitter", Priority::Trigger)).collect();
-    let patient = ask(&budget, &clock, &log, "patient", Priority::Trigger);
+    let canceled: Vec<_> =
+        (0..5).map(|_| ask(&budget, &clock, &log, "task", Priority::Trigger)).collect();
+    let waiting = ask(&budget, &clock, &log, "waiting", Priority::Trigger);
     tokio::time::sleep(Duration::from_millis(500)).await;
-    for quitter in &quitters {
-        quitter.abort();
+    for task in &canceled {
+        task.abort();
     }
-    patient.await.unwrap();
-    assert_eq!(*log.lock().unwrap(), [("patient", 1)], "not after six seconds");
+    waiting.await.unwrap();
+    assert_eq!(*log.lock().unwrap(), [("waiting", 1)], "not after six seconds");
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_who_waits_for_a_busy_vm_does_not_hold_up_the_others() {
+async fn request_for_a_busy_vm_does_not_block_the_others() {
     let (clock, log) = world();
     let budget = Budget::new(Limits { vm_reads: Limit::per_minute(1, 1), ..Limits::default() });
     let vm = [Name::Reads, Name::Vm("vm1".to_owned())];
@@ -143,17 +143,17 @@ async fn one_who_waits_for_a_busy_vm_does_not_hold_up_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_of_azure_holds_everyone_back() {
+async fn throttling_by_azure_blocks_all_requests() {
     let (clock, log) = world();
     let budget = small();
     spend(&budget, &clock, 1).await;
-    budget.refused(clock.now(), &[Name::Reads], true, Some(Duration::from_secs(17)));
+    budget.throttled(clock.now(), &[Name::Reads], true, Some(Duration::from_secs(17)));
     ask(&budget, &clock, &log, "later", Priority::Trigger).await.unwrap();
     assert_eq!(*log.lock().unwrap(), [("later", 17)]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_thousand_at_once_go_at_the_rate_and_not_faster() {
+async fn thousand_requests_are_sent_at_the_rate_limit() {
     let (clock, log) = world();
     let budget = Budget::new(Limits::default().share(50));
     let asked: Vec<_> =
@@ -171,13 +171,13 @@ async fn a_thousand_at_once_go_at_the_rate_and_not_faster() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_line_is_bounded() {
+async fn queue_is_bounded() {
     let (clock, log) = world();
     let budget = Budget::new(Limits { reads: Limit::per_second_milli(1, 1), ..Limits::default() });
     spend(&budget, &clock, 1).await;
     let waiting: Vec<_> =
         (0..MAX_WAITING).map(|_| ask(&budget, &clock, &log, "x", Priority::Sweep)).collect();
-    // Long enough for all of them to have asked.
+    // Long enough for all of them to be queued.
     tokio::time::sleep(Duration::from_millis(1)).await;
     let full = budget.admit(&*clock, &[Name::Reads], Priority::Trigger).await;
     assert_eq!(full, Err(BudgetFull));
@@ -187,19 +187,19 @@ async fn the_line_is_bounded() {
 }
 
 #[test]
-fn the_map_of_vms_is_bounded() {
+fn number_of_vm_buckets_is_bounded() {
     let budget = Budget::new(Limits::default());
     let mut state = budget.lock();
     let now = Timestamp::UNIX_EPOCH;
     for number in 0..MAX_VMS + 10 {
         let name = Name::Vm(format!("vm{number}"));
-        if state.watch(&name, now) {
-            // In use, so that it cannot be forgotten.
+        if state.ensure_bucket(&name, now) {
+            // In use, so that it is not removed.
             state.buckets.get_mut(&name).unwrap().take(now, 1, 0).unwrap();
         }
     }
     assert_eq!((state.buckets.len(), state.unwatched_vms), (MAX_VMS, 10));
     let later = now.checked_add(Duration::from_hours(1)).unwrap();
-    assert!(state.watch(&Name::Vm("new".to_owned()), later));
-    assert_eq!(state.buckets.len(), 1, "full buckets were forgotten");
+    assert!(state.ensure_bucket(&Name::Vm("new".to_owned()), later));
+    assert_eq!(state.buckets.len(), 1, "full buckets were removed");
 }

@@ -1,12 +1,7 @@
 //! Agent pools.
 
-use std::collections::BTreeMap;
-
 use http::Method;
-use serde::Deserialize;
 
-use super::cluster::code;
-use super::lenient::{PoolMode, PowerState, ProvisioningState, or_default};
 use crate::client::Client;
 use crate::error::Error;
 use crate::operation::{Kind, Started};
@@ -14,78 +9,26 @@ use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
 use crate::resource_id::ResourceId;
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct AgentPool {
-    pub id: Option<ResourceId>,
-    pub name: String,
-    #[serde(deserialize_with = "or_default")]
-    pub properties: AgentPoolProperties,
-}
-
-/// What is inside `properties` of a pool.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct AgentPoolProperties {
-    pub provisioning_state: Option<ProvisioningState>,
-    #[serde(deserialize_with = "code")]
-    pub power_state: Option<PowerState>,
-    pub mode: Option<PoolMode>,
-    pub count: Option<u32>,
-    pub min_count: Option<u32>,
-    pub max_count: Option<u32>,
-    pub enable_auto_scaling: Option<bool>,
-    /// The size of its VMs.
-    pub vm_size: Option<String>,
-    pub max_pods: Option<u32>,
-    /// `VirtualMachineScaleSets`.
-    #[serde(rename = "type")]
-    pub kind: Option<String>,
-    /// The version asked for.
-    pub orchestrator_version: Option<String>,
-    pub current_orchestrator_version: Option<String>,
-    pub node_image_version: Option<String>,
-    /// `Linux` or `Windows`.
-    pub os_type: Option<String>,
-    /// `Ubuntu`, `AzureLinux` and so on.
-    #[serde(rename = "osSKU")]
-    pub os_sku: Option<String>,
-    #[serde(rename = "vnetSubnetID")]
-    pub vnet_subnet_id: Option<String>,
-    #[serde(rename = "podSubnetID")]
-    pub pod_subnet_id: Option<String>,
-    #[serde(deserialize_with = "or_default")]
-    pub availability_zones: Vec<String>,
-    #[serde(deserialize_with = "or_default")]
-    pub node_labels: BTreeMap<String, String>,
-    #[serde(deserialize_with = "or_default")]
-    pub node_taints: Vec<String>,
-    #[serde(deserialize_with = "or_default")]
-    pub tags: BTreeMap<String, String>,
-    /// Changes with every change.
-    pub e_tag: Option<String>,
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeletePool {
-    /// Delete nodes although pods of disruption budgets are still there. Without it such a pod may block.
+    /// Deletes nodes even if a PDB blocks the eviction of their pods.
     pub ignore_pod_disruption_budget: bool,
-    /// Only if the pool still has this tag.
+    /// eTag that the pool must have.
     pub if_match: Option<String>,
 }
 
 impl Client {
-    pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Raw<AgentPool>>, Error> {
+    pub async fn agent_pools(&self, cluster: &ResourceId) -> Result<Vec<Raw<Document>>, Error> {
         self.list(Call::get(&format!("{cluster}/agentPools"), self.versions.aks)?).await
     }
 
-    pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<AgentPool>, Error> {
+    pub async fn agent_pool(&self, pool: &ResourceId) -> Result<Raw<Document>, Error> {
         let call = Call::get(pool.as_str(), self.versions.aks)?;
         self.send(&call).await?.parse(call.path())
     }
 
-    /// Creates a pool, if there is none of its name. As with [`Client::put_agent_pool`], a repetition may meet what the
-    /// first request made: a failed condition whose fate is unknown.
+    /// Creates a pool if none has its name. As with [`Client::put_agent_pool`], a retry may find the pool of the first
+    /// request: a failed precondition whose write status is unknown.
     pub async fn create_agent_pool(
         &self,
         pool: &ResourceId,
@@ -99,8 +42,8 @@ impl Client {
 
     /// Creates or changes a pool.
     ///
-    /// A PUT whose answer was lost is repeated. If the first one had arrived, the repetition meets its own
-    /// operation: that is a conflict whose fate is unknown, and the pool must be read.
+    /// A PUT whose response was lost is retried. If the first one was applied, the retry conflicts with its
+    /// operation: the write status is unknown, and the pool must be read.
     pub async fn put_agent_pool(
         &self,
         pool: &ResourceId,
@@ -113,7 +56,7 @@ impl Client {
         self.begin(&call, Kind::Write).await
     }
 
-    /// Deletes a pool. One that is not there is deleted.
+    /// Deletes a pool. Succeeds if the pool does not exist.
     pub async fn delete_agent_pool(
         &self,
         pool: &ResourceId,
@@ -128,7 +71,7 @@ impl Client {
         self.begin(&call, Kind::Delete).await
     }
 
-    /// Stops what runs on a pool; see [`Client::abort_cluster`].
+    /// Aborts the running operation of a pool; see [`Client::abort_cluster`].
     pub async fn abort_agent_pool(&self, pool: &ResourceId) -> Result<Started, Error> {
         self.begin(&self.abort(pool)?, Kind::Abort).await
     }

@@ -1,4 +1,4 @@
-//! Rights at a scope, and what takes them away: the caller's permissions, deny assignments and locks.
+//! Permissions, deny assignments and locks at a scope.
 
 use serde::Deserialize;
 
@@ -9,14 +9,14 @@ use crate::raw::Raw;
 use crate::request::Call;
 use crate::resource_id::ResourceId;
 
-/// What one role gives to the caller at a scope, or what one deny assignment takes away.
+/// Actions that a role grants or a deny assignment denies.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Permission {
-    /// Actions, in which a `*` stands for anything.
+    /// Patterns of actions; `*` matches anything.
     #[serde(deserialize_with = "or_default")]
     pub actions: Vec<String>,
-    /// Actions that are not meant all the same.
+    /// Patterns that are excluded from `actions`.
     #[serde(deserialize_with = "or_default")]
     pub not_actions: Vec<String>,
 }
@@ -30,7 +30,7 @@ impl Permission {
     }
 }
 
-/// Returns true if the action fits the pattern, in which each `*` stands for anything. Case does not matter.
+/// Returns true if the action matches the pattern, in which each `*` matches anything, ignoring case.
 fn is_match(pattern: &str, action: &str) -> bool {
     let (pattern, action) = (pattern.to_ascii_lowercase(), action.to_ascii_lowercase());
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == action };
@@ -47,13 +47,12 @@ fn is_match(pattern: &str, action: &str) -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Lock {
-    /// Its id, which begins with the scope that it locks.
+    /// ID, which starts with the locked scope.
     pub id: String,
     pub name: String,
     pub properties: LockProperties,
 }
 
-/// What is inside `properties` of a lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct LockProperties {
@@ -68,7 +67,6 @@ pub struct DenyAssignment {
     pub properties: DenyAssignmentProperties,
 }
 
-/// What is inside `properties` of a deny assignment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct DenyAssignmentProperties {
@@ -76,7 +74,6 @@ pub struct DenyAssignmentProperties {
     #[serde(deserialize_with = "or_default")]
     pub permissions: Vec<Permission>,
     pub scope: String,
-    /// Whether it is for the scope alone.
     #[serde(deserialize_with = "or_default")]
     pub do_not_apply_to_child_scopes: bool,
     #[serde(deserialize_with = "or_default")]
@@ -88,7 +85,7 @@ pub struct DenyAssignmentProperties {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Principal {
-    /// Its object id; all zeros for everyone.
+    /// Object ID; all zeros for everyone.
     pub id: String,
     /// `User`, `Group`, `ServicePrincipal` or `SystemDefined`.
     #[serde(rename = "type")]
@@ -96,13 +93,12 @@ pub struct Principal {
 }
 
 impl Client {
-    /// The caller's permissions at a subscription, resource group or resource, inherited ones included.
+    /// Returns the caller's permissions at a scope, including inherited ones.
     pub async fn permissions(&self, scope: &ResourceId) -> Result<Vec<Raw<Permission>>, Error> {
         let path = format!("{scope}/providers/Microsoft.Authorization/permissions");
         self.list(Call::get(&path, self.versions.authorization)?).await
     }
 
-    /// The deny assignments that concern a scope.
     pub async fn deny_assignments(
         &self,
         scope: &ResourceId,
@@ -111,7 +107,7 @@ impl Client {
         self.list(Call::get(&path, self.versions.authorization)?).await
     }
 
-    /// The locks that concern a scope: at it, above it and below it.
+    /// Returns the locks at, above and below a scope.
     pub async fn locks(&self, scope: &ResourceId) -> Result<Vec<Raw<Lock>>, Error> {
         let path = format!("{scope}/providers/Microsoft.Authorization/locks");
         self.list(Call::get(&path, self.versions.locks)?).await
@@ -123,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_match_anywhere_and_in_any_case() {
+    fn patterns_match_anywhere_and_ignore_case() {
         for (pattern, action, fits) in [
             ("a*b*b", "axb", false),
             ("a*b*b", "axbb", true),
@@ -143,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn permission_does_not_cover_what_it_takes_away() {
+    fn permission_does_not_cover_excluded_actions() {
         let text = r#"{"actions": ["Microsoft.Network/*"], "notActions": ["*/DELETE"], "dataActions": null}"#;
         let permission: Permission = serde_json::from_str(text).unwrap();
         assert!(permission.covers("microsoft.network/virtualNetworks/subnets/join/action"));

@@ -1,4 +1,4 @@
-//! Whether machines can be had: quotas and sizes of a region.
+//! VM quotas and sizes of a region.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::request::Call;
 use crate::resource_id::ResourceId;
 
 impl Client {
-    /// What is used and allowed in a region, by name (`cores`, and one per family of sizes).
+    /// Returns usage and limits of a region by name (`cores`, and one per VM family).
     pub async fn vm_usages(
         &self,
         subscription: &str,
         location: &str,
     ) -> Result<Vec<Raw<Value>>, Error> {
-        // Checked as an id, so that a name cannot leave its place in the path.
+        // Parsed as an ID, so that the name cannot add segments to the path.
         let path = format!(
             "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}"
         );
@@ -23,7 +23,7 @@ impl Client {
         self.list(Call::get(&path, self.versions.compute)?).await
     }
 
-    /// The sizes of a region, with capabilities and restrictions.
+    /// Returns the VM sizes of a region with capabilities and restrictions.
     pub async fn vm_sizes(
         &self,
         subscription: &str,
@@ -32,7 +32,7 @@ impl Client {
         let scope = ResourceId::parse(&format!("/subscriptions/{subscription}"))?;
         let path = format!("{scope}/providers/Microsoft.Compute/skus");
         let filter = format!("location eq '{}'", location.replace('\'', "''"));
-        // This list has versions of its own.
+        // This list has its own api-versions.
         self.list(Call::get(&path, "2021-07-01")?.query("$filter", &filter)).await
     }
 }

@@ -4,112 +4,85 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use http::Method;
-use jiff::Timestamp;
 use mooring_redact::Secret;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::lenient::{PowerState, ProvisioningState, or_default, time};
+use super::lenient::or_default;
 use crate::client::Client;
 use crate::error::{Error, WriteStatus};
 use crate::operation::{Kind, Started};
-use crate::raw::Raw;
+use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
 use crate::resource_id::ResourceId;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Cluster {
-    pub id: Option<ResourceId>,
     pub name: String,
-    pub location: Option<String>,
-    #[serde(deserialize_with = "or_default")]
-    pub tags: BTreeMap<String, String>,
-    /// Changes with every change.
-    pub e_tag: Option<String>,
     pub properties: ClusterProperties,
 }
 
-/// What is inside `properties` of a cluster. A cluster that is being created lacks most of it.
+/// A cluster that is being created lacks most properties.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ClusterProperties {
-    pub provisioning_state: Option<ProvisioningState>,
-    #[serde(deserialize_with = "code")]
+    #[serde(deserialize_with = "power_state")]
     pub power_state: Option<PowerState>,
-    /// The version asked for.
-    pub kubernetes_version: Option<String>,
-    pub current_kubernetes_version: Option<String>,
     pub node_resource_group: Option<String>,
-    /// The API server's name.
+    /// Host name of the API server.
     pub fqdn: Option<String>,
-    /// The API server's name inside of the network.
+    /// Host name of the API server in the virtual network.
     #[serde(rename = "privateFQDN")]
     pub private_fqdn: Option<String>,
-    pub max_agent_pools: Option<u32>,
     pub disable_local_accounts: Option<bool>,
     #[serde(deserialize_with = "or_default")]
     pub api_server_access_profile: ApiServerAccessProfile,
-    /// Its integration with Entra, if it has one. Its members are not needed.
+    /// Entra integration; its members are not read.
     pub aad_profile: Option<Value>,
 }
 
-/// How the API server of a cluster is reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ApiServerAccessProfile {
-    /// Whether it is reached from the cluster's own network only.
     pub enable_private_cluster: Option<bool>,
-    /// Whether a public name leads to its private address.
-    #[serde(rename = "enablePrivateClusterPublicFQDN")]
-    pub enable_private_cluster_public_fqdn: Option<bool>,
-    /// The addresses that it admits; all if there are none.
+    /// Allowed client addresses; empty means all.
     #[serde(rename = "authorizedIPRanges", deserialize_with = "or_default")]
     pub authorized_ip_ranges: Vec<String>,
 }
 
-/// `{"code": "Running"}`.
-pub(crate) fn code<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<PowerState>, D::Error> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PowerState {
+    Running,
+    Stopped,
+}
+
+/// Reads `{"code": "Running"}`, ignoring case; an unknown state is `None`.
+fn power_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PowerState>, D::Error> {
     #[derive(Deserialize)]
-    struct Code {
-        code: Option<PowerState>,
+    struct State {
+        code: Option<String>,
     }
-    Ok(Option::<Code>::deserialize(deserializer)?.and_then(|state| state.code))
+    let code = Option::<State>::deserialize(deserializer)?.and_then(|state| state.code);
+    Ok(match code.unwrap_or_default().to_ascii_lowercase().as_str() {
+        "running" => Some(PowerState::Running),
+        "stopped" => Some(PowerState::Stopped),
+        _ => None,
+    })
 }
 
-/// What runs on a cluster or pool, or ran last.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct AksOperation {
-    /// Its id; tells cluster or pool.
-    pub id: Option<ResourceId>,
-    pub name: Option<String>,
-    /// `InProgress`, `Succeeded` and so on.
-    pub status: String,
-    pub percent_complete: Option<f64>,
-    #[serde(deserialize_with = "time")]
-    pub start_time: Option<Timestamp>,
-    #[serde(deserialize_with = "time")]
-    pub end_time: Option<Timestamp>,
-    /// Why it failed; read it with [`Refusal::of`](crate::Refusal::of).
-    pub error: Option<Value>,
-}
-
-/// How a kubeconfig wants its user to sign in.
+/// Sign-in method of a kubeconfig.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KubeconfigFormat {
-    /// By a command (`kubelogin`).
+    /// A command (`kubelogin`).
     Exec,
-    /// By the old `azure` plugin.
+    /// The old `azure` plugin.
     Azure,
 }
 
-/// A kubeconfig, which may hold a client key.
+/// A kubeconfig, which may contain a client key.
 #[derive(Debug, Clone)]
 pub struct Kubeconfig {
-    /// `clusterUser`.
     pub name: String,
     pub yaml: Secret,
 }
@@ -120,8 +93,8 @@ impl Client {
         self.send(&call).await?.parse(call.path())
     }
 
-    /// Stops what runs on a cluster. 409 means that it had ended already; an error whose fate is unknown means
-    /// that the state must be read before anything else.
+    /// Aborts the running operation of a cluster. 409 means that it has ended already; after an error with unknown
+    /// write status, read the state first.
     pub async fn abort_cluster(&self, cluster: &ResourceId) -> Result<Started, Error> {
         self.begin(&self.abort(cluster)?, Kind::Abort).await
     }
@@ -130,11 +103,10 @@ impl Client {
         Call::new(Method::POST, Class::Once, &format!("{id}/abort"), self.versions.aks)
     }
 
-    /// What runs on a cluster, or ran last.
     pub async fn latest_operation(
         &self,
         cluster_or_pool: &ResourceId,
-    ) -> Result<Raw<AksOperation>, Error> {
+    ) -> Result<Raw<Document>, Error> {
         let call = Call::get(
             &format!("{cluster_or_pool}/operations/latest"),
             self.versions.aks_operations,
@@ -142,7 +114,7 @@ impl Client {
         self.send(&call).await?.parse(call.path())
     }
 
-    /// Adds tags to any resource, or changes them. All other tags stay.
+    /// Adds or changes tags of any resource, and keeps all others.
     pub async fn merge_tags(
         &self,
         resource: &ResourceId,
@@ -160,9 +132,9 @@ impl Client {
         let path = format!("{resource}/providers/Microsoft.Resources/tags/default");
         let call = Call::new(Method::PATCH, Class::Idempotent, &path, self.versions.tags)?
             .json(&json!({"operation": "Merge", "properties": {"tags": tags}}))?;
-        let answer = self.send(&call).await?;
-        let tags: Tags = answer.parse(call.path()).map_err(|mut error| {
-            // It was accepted; only the list that came back cannot be read.
+        let response = self.send(&call).await?;
+        let tags: Tags = response.parse(call.path()).map_err(|mut error| {
+            // The write was accepted; only the returned list cannot be read.
             error.write_status = WriteStatus::Unknown;
             error.call.method = Method::PATCH;
             error
@@ -170,7 +142,7 @@ impl Client {
         Ok(tags.properties.tags)
     }
 
-    /// The kubeconfigs of a cluster's user. None at all is an error: there is nothing to go on with.
+    /// Returns the user kubeconfigs of a cluster, at least one.
     pub async fn user_credentials(
         &self,
         cluster: &ResourceId,
@@ -194,17 +166,17 @@ impl Client {
             let word = if format == KubeconfigFormat::Exec { "exec" } else { "azure" };
             call = call.query("format", word);
         }
-        let answer = self.send(&call).await?;
-        let credentials: Credentials = answer.parse(call.path())?;
-        let malformed = |what| Error::malformed(Method::POST, &path, &answer.correlation_id, what);
+        let response = self.send(&call).await?;
+        let credentials: Credentials = response.parse(call.path())?;
+        let malformed =
+            |what| Error::malformed(Method::POST, &path, &response.correlation_id, what);
         if credentials.kubeconfigs.is_empty() {
-            return Err(malformed("holds no kubeconfig"));
+            return Err(malformed("no kubeconfig"));
         }
         let decoded = credentials.kubeconfigs.into_iter().map(|credential| {
             let yaml = base64::engine::general_purpose::STANDARD.decode(&credential.value).ok();
             let yaml = yaml.and_then(|yaml| String::from_utf8(yaml).ok());
-            let yaml =
-                yaml.ok_or_else(|| malformed("holds a kubeconfig that is not base64 of text"))?;
+            let yaml = yaml.ok_or_else(|| malformed("kubeconfig is not base64-encoded text"))?;
             Ok(Kubeconfig { name: credential.name, yaml: Secret::from(yaml) })
         });
         decoded.collect()

@@ -1,4 +1,4 @@
-//! Resource Graph: one query over many resources, seconds to minutes behind.
+//! Resource Graph: queries over many resources, delayed by seconds to minutes.
 
 use http::Method;
 use serde::Deserialize;
@@ -12,8 +12,8 @@ use crate::raw::Raw;
 use crate::request::{Call, Class};
 
 const PATH: &str = "/providers/Microsoft.ResourceGraph/resources";
-/// Rows of a page: the most that the service gives.
-const ROWS: u32 = 1000;
+/// Maximum page size of the service.
+const MAX_ROWS: u32 = 1000;
 const MAX_PAGES: usize = 100;
 
 #[derive(Deserialize)]
@@ -26,8 +26,7 @@ struct Rows<T> {
 }
 
 impl Client {
-    /// The rows of a query, all pages. It should return `id`: without an order of its own the service cannot
-    /// give pages.
+    /// Returns all rows of a query, which should include `id`: the service pages only ordered results.
     pub async fn graph<T: DeserializeOwned>(
         &self,
         subscriptions: &[&str],
@@ -37,7 +36,7 @@ impl Client {
         let mut rows = Vec::new();
         let mut skip_token: Option<String> = None;
         for _ in 0..MAX_PAGES {
-            let mut options = json!({"$top": ROWS, "resultFormat": "objectArray"});
+            let mut options = json!({"$top": MAX_ROWS, "resultFormat": "objectArray"});
             if let Some(token) = &skip_token {
                 options["$skipToken"] = json!(token);
             }
@@ -52,7 +51,7 @@ impl Client {
                 Some(token) => skip_token = Some(token),
             }
         }
-        let what = format!("has more than {MAX_PAGES} pages");
+        let what = format!("more than {MAX_PAGES} pages");
         Err(Error::malformed(Method::POST, PATH, "", what))
     }
 }

@@ -1,7 +1,7 @@
-//! The calls that Mooring makes, and what it reads in their answers.
+//! The calls that Mooring makes, and the fields that it reads in responses.
 //!
-//! A type here is a view: it knows the members that we use, and lets all others pass. What will be written
-//! back comes as [`Raw`](crate::Raw), with its text.
+//! Types are views of the members that are used; unknown members are ignored. Resources that are written back are
+//! returned as [`Raw`](crate::Raw), with their text.
 
 mod activity_log;
 mod agent_pool;
@@ -18,26 +18,16 @@ mod scale_set;
 mod versions;
 mod vm;
 
-pub use activity_log::{ActivityEvent, ActivityQuery, Localized};
-pub use agent_pool::{AgentPool, AgentPoolProperties, DeletePool};
+pub use activity_log::ActivityQuery;
+pub use agent_pool::DeletePool;
 pub use authorization::{
     DenyAssignment, DenyAssignmentProperties, Lock, LockProperties, Permission, Principal,
 };
 pub use cluster::{
-    AksOperation, ApiServerAccessProfile, Cluster, ClusterProperties, Kubeconfig, KubeconfigFormat,
+    ApiServerAccessProfile, Cluster, ClusterProperties, Kubeconfig, KubeconfigFormat, PowerState,
 };
-pub use lenient::{PoolMode, PowerState, ProvisioningState};
-pub use machine::{Machine, MachineProperties, MachineStatus};
-pub use network::{
-    IpConfiguration, IpConfigurationProperties, NetworkInterface, NetworkInterfaceProperties,
-    Reference, Subnet, SubnetProperties,
-};
+pub use network::{Reference, Subnet, SubnetProperties};
 pub use run_command::{Script, ScriptOutput};
-pub use scale_set::{
-    OsProfile, ScaleSet, ScaleSetProperties, ScaleSetVm, ScaleSetVmProperties, Sku, VmProfile,
-};
+pub use scale_set::{OsProfile, ScaleSet, ScaleSetVm, ScaleSetVmProperties};
 pub use versions::Versions;
-pub use vm::{
-    Extension, ExtensionProperties, ExtensionView, ImageReference, InstanceView, StorageProfile,
-    Vm, VmAgent, VmProperties, VmStatus,
-};
+pub use vm::{ImageReference, InstanceView, StorageProfile, Vm, VmAgent, VmProperties, VmStatus};

@@ -1,4 +1,4 @@
-//! Lists that come in pages.
+//! Paged lists.
 
 use http::Method;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::raw::Raw;
 use crate::request::Call;
 
-/// No list of ours has more pages: 100 of the activity log are 20,000 events.
+/// Maximum number of pages: 100 of the activity log are 20,000 events.
 const MAX_PAGES: usize = 100;
 
 #[derive(Deserialize)]
@@ -22,21 +22,21 @@ struct Page<T> {
 }
 
 impl Client {
-    /// All pages of a list, within the terms of one call.
+    /// Returns all pages of a list, within the deadline of one call.
     pub(crate) async fn list<T: DeserializeOwned>(&self, call: Call) -> Result<Vec<Raw<T>>, Error> {
         let deadline = self.deadline();
         let path = call.path().to_owned();
         let mut items = Vec::new();
         let mut call = call;
         for _ in 0..MAX_PAGES {
-            let answer = self.send_by(&call, deadline).await?;
-            let page: Page<T> = answer.parse(&path)?;
+            let response = self.send_by(&call, deadline).await?;
+            let page: Page<T> = response.parse(&path)?;
             items.extend(page.value);
             let Some(link) = page.next_link.filter(|link| !link.is_empty()) else {
                 return Ok(items);
             };
             let target = self.shared.cloud.own_link(&link).map_err(|foreign| {
-                let mut error = Error::malformed(Method::GET, &path, &answer.correlation_id, "");
+                let mut error = Error::malformed(Method::GET, &path, &response.correlation_id, "");
                 error.kind = ErrorKind::ForeignLink(foreign.0);
                 error
             })?;
@@ -45,7 +45,7 @@ impl Client {
             }
             call = Call::follow(target);
         }
-        let what = format!("has more than {MAX_PAGES} pages, or goes in a circle");
+        let what = format!("more than {MAX_PAGES} pages, or a loop of pages");
         Err(Error::malformed(Method::GET, &path, "", what))
     }
 }

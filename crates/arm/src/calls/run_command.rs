@@ -1,4 +1,4 @@
-//! Runs a script on a VM. Needs the right to write, and is done only when somebody asks for it.
+//! Runs a script on a VM. Requires write permission, and is used only on request.
 
 use http::Method;
 use serde::Deserialize;
@@ -13,23 +13,20 @@ use crate::raw::{Document, RawError};
 use crate::request::{Call, Class};
 use crate::resource_id::ResourceId;
 
-/// A shell script for a VM. It must hold no secret: Azure keeps it.
+/// A shell script for a VM. It must not contain secrets: Azure stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script<'a> {
     pub lines: &'a [&'a str],
 }
 
-/// What a script wrote: the last 4,096 bytes of each stream.
+/// Output of a script: the last 4,096 bytes of each stream, which are untrusted text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScriptOutput {
-    /// Standard output. Hostile text.
     pub stdout: String,
-    /// Standard error. Hostile text.
     pub stderr: String,
 }
 
 impl ScriptOutput {
-    /// Reads the result of the operation.
     pub fn read(result: &Document) -> Result<Self, RawError> {
         #[derive(Deserialize)]
         struct Output {
@@ -57,7 +54,7 @@ impl ScriptOutput {
 }
 
 impl Client {
-    /// Starts a script on a VM or an instance of a scale set. Never repeated unless it was provably not begun;
+    /// Starts a script on a VM or an instance of a scale set. Retried only if it was provably not started;
     /// read the operation's result with [`ScriptOutput::read`].
     pub async fn run_script(&self, vm: &ResourceId, script: &Script<'_>) -> Result<Started, Error> {
         let call = Call::new(
@@ -76,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_streams_are_read_in_either_form() {
+    fn both_streams_are_read_in_both_formats() {
         let read = |text: &str| ScriptOutput::read(&Document::parse(text).unwrap()).unwrap();
         let linux = read(
             r#"{"value":[{"code":"ProvisioningState/succeeded","message":"Enable succeeded: \n[stdout]\n{\"ExitCode\":\"0\"}\n\n[stderr]\noops"}]}"#,

@@ -1,22 +1,20 @@
-//! Which api-version each family of calls speaks.
+//! API versions.
 
-/// The api-versions. A pool is read and written through the newest stable one: a GET and a PUT lose every member that their
-/// version lacks.
+/// Pools use the newest stable version: GET and PUT lose every member that their version lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Versions {
-    /// Clusters and pools. `ignore-pod-disruption-budget` and `If-Match` exist from 2025-02-01 on.
+    /// Clusters and pools. `ignore-pod-disruption-budget` and `If-Match` exist since 2025-02-01.
     pub aks: &'static str,
     /// `operations/latest` exists in preview versions only, which stop working about a year after their release.
     pub aks_operations: &'static str,
-    /// Machines: newer, since `status.provisioningError` is not in the version of clusters and pools.
+    /// Machines. `status.provisioningError` exists only in newer versions.
     pub machines: &'static str,
     /// VMs, scale sets, extensions, run command.
     pub compute: &'static str,
-    /// Network interfaces of scale sets: this operation is fixed to an old version.
+    /// Network interfaces of scale sets, which exist only in this old version.
     pub scale_set_network: &'static str,
     pub network: &'static str,
     pub activity_log: &'static str,
-    /// Tags of any resource.
     pub tags: &'static str,
     /// Permissions and deny assignments.
     pub authorization: &'static str,

@@ -1,4 +1,4 @@
-//! Tokens, kept until shortly before they end.
+//! Cache of tokens.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,11 +9,10 @@ use tokio::sync::Mutex;
 use super::IdentityError;
 use crate::world::{Token, World};
 
-/// A token is replaced this long before it ends, so that none ends on its way or in a queue.
-const EARLY: Duration = Duration::from_mins(5);
+/// Tokens are renewed this long before they expire, so that none expires in transit or in a queue.
+const RENEWAL_MARGIN: Duration = Duration::from_mins(5);
 
-/// One token per scope. Whoever comes while a token is fetched waits for that one instead of fetching another;
-/// if the one who fetches is dropped, the next in line fetches.
+/// One token per scope. Concurrent callers wait for one fetch; if that fetch is dropped, the next caller fetches.
 #[derive(Debug, Default)]
 pub(crate) struct TokenCache(Mutex<BTreeMap<String, Token>>);
 
@@ -25,8 +24,8 @@ impl TokenCache {
     ) -> Result<Token, IdentityError> {
         let mut tokens = self.0.lock().await;
         let now = world.now();
-        let kept = tokens.get(scope);
-        if let Some(token) = kept.filter(|token| ends_after(token, now, EARLY)) {
+        let cached = tokens.get(scope);
+        if let Some(token) = cached.filter(|token| expires_after(token, now, RENEWAL_MARGIN)) {
             return Ok(token.clone());
         }
         match world.token(scope).await {
@@ -34,10 +33,10 @@ impl TokenCache {
                 tokens.insert(scope.to_owned(), token.clone());
                 Ok(token)
             }
-            // An old token that still holds is better than none while the sign-in endpoint is away.
+            // A token that is still valid is used while the sign-in endpoint is unavailable.
             Err(error) => match tokens.get(scope) {
-                Some(token) if ends_after(token, world.now(), Duration::ZERO) => {
-                    tracing::warn!(%error, "cannot renew the token, the old one is used while it holds");
+                Some(token) if expires_after(token, world.now(), Duration::ZERO) => {
+                    tracing::warn!(%error, "failed to renew the token, using the cached one until it expires");
                     Ok(token.clone())
                 }
                 _ => Err(error),
@@ -45,12 +44,12 @@ impl TokenCache {
         }
     }
 
-    /// Forgets a token that was not accepted.
+    /// Removes a token that was rejected.
     pub(crate) async fn forget(&self, scope: &str) {
         self.0.lock().await.remove(scope);
     }
 }
 
-fn ends_after(token: &Token, now: Timestamp, margin: Duration) -> bool {
+fn expires_after(token: &Token, now: Timestamp, margin: Duration) -> bool {
     now.checked_add(margin).is_ok_and(|then| token.expires > then)
 }

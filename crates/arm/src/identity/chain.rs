@@ -1,4 +1,4 @@
-//! The chosen credentials, asked in order.
+//! Selected credentials, tried in order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,23 +21,21 @@ use crate::cloud::Cloud;
 use crate::text::safe;
 use crate::world::Token;
 
-/// How long one credential may take. Where there is no metadata service, its address swallows packets.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The same for a credential behind which others wait.
-const PATIENCE_IN_CHAIN: Duration = Duration::from_secs(5);
+/// Timeout of the last credential. Without a metadata service, requests to its address get no response.
+const LAST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Timeout of a credential that is followed by others.
+const CHAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Credentials in the order in which they are asked. The first that gave a token is asked first from then on.
+/// Credentials in the order in which they are tried. The first that returned a token is tried first from then on.
 #[derive(Debug)]
 pub struct Chain {
     links: Vec<(Credential, Arc<dyn TokenCredential>)>,
     good: AtomicUsize,
-    /// Taken out of every error text.
-    /// What no error may repeat.
+    /// Redacted in every error.
     secrets: Vec<Secret>,
 }
 
 impl Chain {
-    /// The credentials that the settings choose. `sign_in` and `metadata` carry their requests.
     pub(crate) fn new(
         cloud: &Cloud,
         settings: &Settings,
@@ -53,7 +51,7 @@ impl Chain {
                 _ => sign_in.clone(),
             };
             let options = options(cloud, transport, alone);
-            links.push((credential, make(credential, settings, options)?));
+            links.push((credential, create(credential, settings, options)?));
         }
         Ok(Self {
             links,
@@ -69,8 +67,8 @@ impl Chain {
             let at = (good + turn) % self.links.len();
             let (credential, link) = &self.links[at];
             let last = turn + 1 == self.links.len();
-            let patience = if last { PATIENCE } else { PATIENCE_IN_CHAIN };
-            match tokio::time::timeout(patience, link.get_token(&[scope], None)).await {
+            let timeout = if last { LAST_TIMEOUT } else { CHAIN_TIMEOUT };
+            match tokio::time::timeout(timeout, link.get_token(&[scope], None)).await {
                 Ok(Ok(token)) => {
                     self.good.store(at, Ordering::Relaxed);
                     let expires = Timestamp::from_second(token.expires_on.unix_timestamp());
@@ -79,17 +77,17 @@ impl Chain {
                         expires: expires.unwrap_or(Timestamp::MAX),
                     });
                 }
-                Ok(Err(error)) => failures.push((*credential, self.words(&error))),
+                Ok(Err(error)) => failures.push((*credential, self.describe(&error))),
                 Err(_) => failures
-                    .push((*credential, format!("no answer within {} s", patience.as_secs()))),
+                    .push((*credential, format!("no response within {}s", timeout.as_secs()))),
             }
         }
         Err(IdentityError::AllFailed(failures))
     }
 
-    /// An error as text. It may quote what was answered, by Entra, the machine's identity service or `az`: our own secret is
-    /// taken out of it, and what is likely another one.
-    fn words(&self, error: &azure_core::Error) -> String {
+    /// Formats an error. It may quote a response of Entra, the identity service or `az`, so our secrets and likely
+    /// other secrets are redacted.
+    fn describe(&self, error: &azure_core::Error) -> String {
         let mut text = error.to_string();
         let mut source = std::error::Error::source(error);
         while let Some(cause) = source {
@@ -119,7 +117,7 @@ fn options(cloud: &Cloud, client: reqwest::Client, alone: bool) -> ClientOptions
     }
 }
 
-fn make(
+fn create(
     credential: Credential,
     settings: &Settings,
     client_options: ClientOptions,
@@ -183,7 +181,7 @@ mod tests {
 
     use super::*;
 
-    /// A credential that fails or not, or never answers, and counts its requests.
+    /// A credential that fails, succeeds or never responds, and counts its requests.
     #[derive(Debug)]
     struct Fake {
         fails: bool,
@@ -221,7 +219,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn credential_that_worked_is_asked_first() {
+    async fn successful_credential_is_tried_first() {
         let [failing, working] = [true, false]
             .map(|fails| Arc::new(Fake { fails, hangs: false, requests: AtomicUsize::new(0) }));
         let chain = Chain {
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_the_last_credential_is_waited_for_long() {
+    async fn last_credential_has_the_long_timeout() {
         let hanging = || -> Arc<dyn TokenCredential> {
             Arc::new(Fake { fails: false, hangs: true, requests: AtomicUsize::new(0) })
         };
@@ -254,8 +252,8 @@ mod tests {
         let IdentityError::AllFailed(failures) = chain.token("scope").await.unwrap_err() else {
             panic!("another error");
         };
-        let told: Vec<&str> = failures.iter().map(|(_, why)| why.as_str()).collect();
-        assert_eq!(told, ["no answer within 5 s", "no answer within 5 s", "no answer within 30 s"]);
+        let messages: Vec<&str> = failures.iter().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(messages, [5, 5, 30].map(|seconds| format!("no response within {seconds}s")));
         assert_eq!(start.elapsed(), Duration::from_secs(40));
     }
 }

@@ -1,8 +1,7 @@
-//! The kinds of credentials.
+//! Types of credentials.
 
 use std::fmt;
 
-/// A way to prove who we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
     /// A service principal with a secret, from the environment.
@@ -11,7 +10,7 @@ pub enum Credential {
     WorkloadIdentity,
     /// The identity of the VM, pod or app service.
     ManagedIdentity,
-    /// Whoever is signed in to `az`.
+    /// The user who is signed in to `az`.
     AzureCli,
 }
 

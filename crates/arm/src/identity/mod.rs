@@ -1,4 +1,4 @@
-//! Who we are to Azure: which credentials are asked, in which order, and tokens kept until they are old.
+//! Authentication to Azure: selection and order of credentials, cached tokens.
 
 mod cache;
 mod chain;

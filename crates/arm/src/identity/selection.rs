@@ -1,4 +1,4 @@
-//! Which credentials to ask: a pure decision over settings.
+//! Selects credentials by settings.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,6 @@ use mooring_redact::Secret;
 
 use super::{Credential, IdentityError};
 
-/// What the environment says about the identity.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// `AZURE_TENANT_ID`.
@@ -15,7 +14,7 @@ pub struct Settings {
     pub client: Option<String>,
     /// `AZURE_CLIENT_SECRET`.
     pub secret: Option<Secret>,
-    /// `IDENTITY_HEADER`, by which the identity service of an app knows us.
+    /// `IDENTITY_HEADER`, the secret of the App Service identity endpoint.
     pub header: Option<Secret>,
     /// `AZURE_FEDERATED_TOKEN_FILE`.
     pub token_file: Option<PathBuf>,
@@ -24,7 +23,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    #[must_use]
     pub fn from_env() -> Self {
         let value = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         Self {
@@ -37,8 +35,8 @@ impl Settings {
         }
     }
 
-    /// The credentials to ask, in order. What is configured on purpose is asked alone; only where nothing is,
-    /// the machine's identity is tried and then the signed-in person.
+    /// Returns the credentials to try, in order. An explicitly configured credential is used alone; otherwise the
+    /// managed identity is tried, then the user who is signed in to `az`.
     pub fn choose(&self) -> Result<Vec<Credential>, IdentityError> {
         use Credential::{AzureCli, ClientSecret, ManagedIdentity, WorkloadIdentity};
         let production = if self.secret.is_some() {
@@ -80,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_secret_workload_machine_person() {
+    fn order_is_secret_workload_identity_managed_identity_cli() {
         for (secret, file, named, chosen) in [
             (true, true, "", vec![ClientSecret]),
             (false, true, "", vec![WorkloadIdentity]),
@@ -102,16 +100,16 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_with_the_right_ones() {
+    fn unknown_credential_error_lists_valid_names() {
         let error = settings(false, false, "visualstudio").choose().unwrap_err().to_string();
         assert!(
-            error.starts_with("AZURE_TOKEN_CREDENTIALS is visualstudio: it must be dev, prod"),
+            error.starts_with("invalid AZURE_TOKEN_CREDENTIALS value visualstudio: use dev, prod"),
             "{error}"
         );
     }
 
     #[test]
-    fn settings_print_no_secret() {
+    fn debug_output_contains_no_secret() {
         assert!(!format!("{:?}", settings(true, true, "")).contains("hunter2"));
     }
 }

@@ -1,4 +1,4 @@
-//! Following an operation to its end.
+//! Follows an operation to its end.
 
 use std::time::Duration;
 
@@ -6,48 +6,47 @@ use http::StatusCode;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::start::{POLL, POLL_AT_LEAST};
+use super::start::{MIN_POLL_INTERVAL, POLL_INTERVAL};
 use super::state::{State, failure, provisioning_state, state};
 use super::{Kind, Monitor, Operation, Outcome, Progress};
 use crate::client::Client;
 use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 use crate::raw::Document;
-use crate::request::{Answer, Call, retry_after};
+use crate::request::{Call, Response, retry_after};
 
-/// So many times in a row Azure must not know an operation before that is believed: right after the write, and
-/// on a stale replica, it may not know it yet.
-const BELIEVED_MISSING: u8 = 3;
-/// No single wait is longer: a record may come from a machine whose clock goes wrong.
-const LONGEST_WAIT: Duration = Duration::from_mins(5);
+/// Consecutive 404 responses after which an operation counts as unknown: right after the write, and on a stale
+/// replica, Azure may not know it yet.
+const MAX_NOT_FOUND: u8 = 3;
+/// Maximum single wait: a record may come from a host with a wrong clock.
+const MAX_WAIT: Duration = Duration::from_mins(5);
 
 impl Client {
-    /// Waits until Azure wants to be asked, asks once, and notes in the operation when to ask next.
+    /// Waits until the next poll is due, polls once, and records in the operation when to poll next.
     ///
-    /// Dropped at any time, the operation is as it was before, and can be asked again.
+    /// If dropped, the operation is unchanged and can be polled again.
     pub async fn poll(&self, operation: &mut Operation) -> Result<Progress, Error> {
         let now = self.world().now();
         let wait = Duration::try_from(operation.next.duration_since(now)).unwrap_or(Duration::ZERO);
         if !wait.is_zero() {
-            self.world().sleep(wait.min(LONGEST_WAIT)).await;
+            self.world().sleep(wait.min(MAX_WAIT)).await;
         }
         match operation.monitor.clone() {
-            Monitor::Resource => self.look_at_resource(operation).await,
+            Monitor::Resource => self.read_resource(operation).await,
             Monitor::Status(target) | Monitor::Location(target) => {
                 match self.send(&Call::follow(target)).await {
-                    Ok(answer) => {
+                    Ok(response) => {
                         operation.missing = 0;
-                        self.read_monitor(operation, &answer).await
+                        self.read_monitor(operation, &response).await
                     }
-                    Err(error) if error.is_not_found() => self.not_known(operation).await,
+                    Err(error) if error.is_not_found() => self.not_found(operation).await,
                     Err(error) => end_by_location(operation, error),
                 }
             }
         }
     }
 
-    /// Follows an operation to its end, or until `until`; what goes on then is told as an error of the kind
-    /// [`ErrorKind::Deadline`], and the operation can be followed further. Each change of state is told to
-    /// `seen`, with the operation for the record.
+    /// Follows an operation to its end, or until `until`; then returns [`ErrorKind::Deadline`], and the operation
+    /// can be followed further. Calls `seen` after each change of state.
     pub async fn wait(
         &self,
         operation: &mut Operation,
@@ -63,7 +62,7 @@ impl Client {
                     ..CallInfo::default()
                 };
                 return Err(Error {
-                    kind: ErrorKind::Deadline("the operation's end"),
+                    kind: ErrorKind::Deadline("the operation"),
                     write_status: WriteStatus::Unknown,
                     call: Box::new(call),
                 });
@@ -82,28 +81,28 @@ impl Client {
     async fn read_monitor(
         &self,
         operation: &mut Operation,
-        answer: &Answer,
+        response: &Response,
     ) -> Result<Progress, Error> {
-        let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
+        let body: Option<Value> = serde_json::from_slice(&response.body).ok();
         if matches!(operation.monitor, Monitor::Location(_)) {
-            if answer.status == StatusCode::ACCEPTED {
-                return Ok(self.goes_on(operation, Some(answer), "Accepted", None));
+            if response.status == StatusCode::ACCEPTED {
+                return Ok(self.running(operation, Some(response), "Accepted", None));
             }
-            // A write's `Location` may answer with the resource, which may still go on.
+            // A write's `Location` may return the resource, which may still be updating.
             let word = body.as_ref().and_then(provisioning_state);
             if operation.kind == Kind::Write && word.map(state) == Some(State::Running) {
                 let word = word.unwrap_or_default().to_owned();
-                return Ok(self.goes_on(operation, Some(answer), &word, None));
+                return Ok(self.running(operation, Some(response), &word, None));
             }
-            return self.succeeded(operation, Some(answer)).await;
+            return self.succeeded(operation, Some(response)).await;
         }
         let Some(body) = body else {
-            // 202 or 204 without a word, as some services do while it goes on.
-            return Ok(self.goes_on(operation, Some(answer), "Unknown", None));
+            // Some services return 202 or 204 without a body while the operation is running.
+            return Ok(self.running(operation, Some(response), "Unknown", None));
         };
         let word = body.get("status").and_then(Value::as_str).or_else(|| provisioning_state(&body));
         let Some(word) = word else {
-            return Ok(self.goes_on(operation, Some(answer), "Unknown", None));
+            return Ok(self.running(operation, Some(response), "Unknown", None));
         };
         match state(word) {
             State::Running => {
@@ -115,98 +114,98 @@ impl Client {
                     reason = "0 to 100"
                 )]
                 let percent = percent.map(|percent| percent.clamp(0.0, 100.0) as u8);
-                Ok(self.goes_on(operation, Some(answer), word, percent))
+                Ok(self.running(operation, Some(response), word, percent))
             }
             State::Succeeded => self.succeeded(operation, None).await,
-            over => Ok(Progress::Done(failure(over, error_of(&body)))),
+            end => Ok(Progress::Done(failure(end, error_of(&body)))),
         }
     }
 
-    /// The end of an operation that went well: the resource, or the action's result.
+    /// Reads the resource or the action's result after success.
     async fn succeeded(
         &self,
         operation: &Operation,
-        answer: Option<&Answer>,
+        response: Option<&Response>,
     ) -> Result<Progress, Error> {
-        let target = match (operation.kind, answer) {
+        let target = match (operation.kind, response) {
             (Kind::Delete | Kind::Abort, _) => None,
-            (Kind::Action, Some(answer)) => return Ok(done(&answer.body)),
+            (Kind::Action, Some(response)) => return Ok(done(&response.body)),
             (Kind::Action, None) => operation.result.clone(),
             (Kind::Write, _) => Some(operation.resource.clone()),
         };
         let Some(target) = target else { return Ok(Progress::Done(Outcome::Succeeded(None))) };
         match self.send(&Call::follow(target)).await {
-            Ok(answer) => Ok(done(&answer.body)),
-            // It ended well and somebody has deleted the resource since, or there is no result.
+            Ok(response) => Ok(done(&response.body)),
+            // The resource was deleted since then, or the action has no result.
             Err(error) if error.is_not_found() => Ok(Progress::Done(Outcome::Succeeded(None))),
             Err(error) => Err(error),
         }
     }
 
-    /// Azure does not know the operation: not yet, or not any more. Then the resource itself must tell.
-    async fn not_known(&self, operation: &mut Operation) -> Result<Progress, Error> {
+    /// Handles an operation that Azure does not know yet or no longer knows: the resource's state decides.
+    async fn not_found(&self, operation: &mut Operation) -> Result<Progress, Error> {
         operation.missing = operation.missing.saturating_add(1);
-        if operation.missing < BELIEVED_MISSING {
-            return Ok(self.goes_on(operation, None, "Unknown", None));
+        if operation.missing < MAX_NOT_FOUND {
+            return Ok(self.running(operation, None, "Unknown", None));
         }
         if operation.kind == Kind::Action {
             return Ok(Progress::Done(Outcome::Lost { state: None }));
         }
         operation.monitor = Monitor::Resource;
         operation.missing = 0;
-        self.look_at_resource(operation).await
+        self.read_resource(operation).await
     }
 
-    async fn look_at_resource(&self, operation: &mut Operation) -> Result<Progress, Error> {
-        let answer = match self.send(&Call::follow(operation.resource.clone())).await {
-            Ok(answer) => answer,
+    async fn read_resource(&self, operation: &mut Operation) -> Result<Progress, Error> {
+        let response = match self.send(&Call::follow(operation.resource.clone())).await {
+            Ok(response) => response,
             Err(error) if error.is_not_found() => {
                 if operation.kind == Kind::Delete {
                     return Ok(Progress::Done(Outcome::Succeeded(None)));
                 }
                 operation.missing = operation.missing.saturating_add(1);
-                if operation.missing < BELIEVED_MISSING {
-                    return Ok(self.goes_on(operation, None, "Unknown", None));
+                if operation.missing < MAX_NOT_FOUND {
+                    return Ok(self.running(operation, None, "Unknown", None));
                 }
                 return Ok(Progress::Done(Outcome::Lost { state: None }));
             }
             Err(error) => return Err(error),
         };
         operation.missing = 0;
-        let body: Value = answer.parse(operation.resource())?;
+        let body: Value = response.parse(operation.resource())?;
         let word = provisioning_state(&body).unwrap_or("Succeeded").to_owned();
         let lost = || Ok(Progress::Done(Outcome::Lost { state: Some(word.clone()) }));
         match (operation.kind, state(&word)) {
-            // It still exists. Unless it is being deleted, the deletion has failed, or was never begun, or
-            // there is a new one of the same name.
+            // It still exists. Unless it is being deleted, the deletion failed or never started, or there is a new
+            // resource of the same name.
             (Kind::Delete, State::Failed) => Ok(Progress::Done(Outcome::Failed(error_of(&body)))),
             (Kind::Delete, State::Succeeded | State::Canceled) => lost(),
             (Kind::Abort, State::Running) if !word.eq_ignore_ascii_case("Canceling") => lost(),
             (Kind::Abort, State::Succeeded | State::Failed | State::Canceled) => {
                 Ok(Progress::Done(Outcome::Succeeded(None)))
             }
-            (_, State::Running) => Ok(self.goes_on(operation, Some(&answer), &word, None)),
-            (_, State::Succeeded) => Ok(done(&answer.body)),
-            (_, over) => Ok(Progress::Done(failure(over, error_of(&body)))),
+            (_, State::Running) => Ok(self.running(operation, Some(&response), &word, None)),
+            (_, State::Succeeded) => Ok(done(&response.body)),
+            (_, end) => Ok(Progress::Done(failure(end, error_of(&body)))),
         }
     }
 
-    fn goes_on(
+    fn running(
         &self,
         operation: &mut Operation,
-        answer: Option<&Answer>,
+        response: Option<&Response>,
         state: &str,
         percent: Option<u8>,
     ) -> Progress {
         let now = self.world().now();
-        let told = answer.and_then(|answer| retry_after(&answer.headers, now));
-        let wait = told.unwrap_or(POLL).max(POLL_AT_LEAST);
+        let retry_after = response.and_then(|response| retry_after(&response.headers, now));
+        let wait = retry_after.unwrap_or(POLL_INTERVAL).max(MIN_POLL_INTERVAL);
         operation.next = now.checked_add(wait).unwrap_or(now);
         Progress::Running { state: state.to_owned(), percent }
     }
 }
 
-/// Where `Location` is all there is, a refusal of it is the operation's own end.
+/// If only `Location` is available, its error is the operation's result.
 fn end_by_location(operation: &Operation, error: Error) -> Result<Progress, Error> {
     let ended = matches!(operation.monitor, Monitor::Location(_))
         && matches!(
@@ -224,7 +223,7 @@ fn done(body: &[u8]) -> Progress {
     Progress::Done(Outcome::Succeeded(Document::parse(text).ok()))
 }
 
-/// The error that stands in a state or a resource; nothing but an empty one if there is none.
+/// Reads the error of a state or a resource; empty if there is none.
 fn error_of(body: &Value) -> Refusal {
     let inside = body.get("error").or_else(|| body.get("properties")?.get("error"));
     inside.map(Refusal::of).unwrap_or_default()

@@ -1,9 +1,8 @@
-//! Writes that go on in Azure after the answer, as values.
+//! Long-running operations: writes that continue in Azure after the response.
 //!
-//! An [`Operation`] holds all that is needed to follow a write to its end. It can be written down, read by
-//! another process on another machine, and followed there. It holds paths, never a host: what is read from a record
-//! is checked as every other target ([`ArmPath`]), and [`Operation::is_under`] tells whether it is on the
-//! subscription that the record is about.
+//! An [`Operation`] contains all that is needed to follow a write to its end. It can be stored, read by another process
+//! on another host, and followed there. It contains paths, never a host: what is read from a record is checked as every
+//! other target ([`ArmPath`]), and [`Operation::is_under`] checks that it belongs to the subscription of the record.
 
 mod follow;
 mod start;
@@ -16,23 +15,20 @@ use crate::error::Refusal;
 use crate::path::ArmPath;
 use crate::raw::Document;
 
-/// A write that goes on.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     pub(crate) kind: Kind,
     pub(crate) monitor: Monitor,
-    /// The resource it is about: path and api-version.
     pub(crate) resource: ArmPath,
-    /// Where an action's result is fetched after success.
+    /// Location of an action's result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<ArmPath>,
     pub(crate) started: Timestamp,
-    /// Not to be asked before this.
+    /// Earliest time of the next poll.
     pub(crate) next: Timestamp,
-    /// How often in a row Azure did not know the operation.
+    /// Consecutive polls that Azure answered with 404.
     #[serde(default)]
     pub(crate) missing: u8,
-    /// Under which id Azure's logs tell the write.
     pub(crate) correlation_id: String,
 }
 
@@ -41,22 +37,20 @@ impl Operation {
         self.started
     }
 
-    /// When Azure wants to be asked next.
+    /// Returns the earliest time of the next poll.
     pub fn next(&self) -> Timestamp {
         self.next
     }
 
-    /// Under which id Azure's logs tell the write.
     pub fn correlation_id(&self) -> &str {
         &self.correlation_id
     }
 
-    /// The path of the resource it is about.
     pub fn resource(&self) -> &str {
         self.resource.path()
     }
 
-    /// True if all that is read to follow it is below this subscription. A record that is not must not be followed.
+    /// Returns true if all paths of the operation are in this subscription. Other records must not be followed.
     pub fn is_under(&self, subscription: &str) -> bool {
         let monitor = match &self.monitor {
             Monitor::Status(path) | Monitor::Location(path) => Some(path),
@@ -67,7 +61,7 @@ impl Operation {
     }
 }
 
-/// Without queries, which sign.
+/// Omits queries, which may contain signatures.
 impl std::fmt::Debug for Operation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Operation")
@@ -80,17 +74,16 @@ impl std::fmt::Debug for Operation {
     }
 }
 
-/// What kind of write an operation comes from; it decides what the end looks like.
+/// Type of the write, which determines how its end is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// PUT or PATCH: at its end the resource is read once more.
+    /// PUT or PATCH: the resource is read at the end.
     Write,
-    /// At its end the resource is gone.
     Delete,
-    /// Abort: at its end the resource has stopped canceling.
+    /// The resource is no longer `Canceling` at the end.
     Abort,
-    /// POST with a result of its own.
+    /// POST with its own result.
     Action,
 }
 
@@ -99,51 +92,44 @@ pub(crate) enum Kind {
 pub(crate) enum Monitor {
     /// A resource with `status` (`Azure-AsyncOperation`, `Operation-Location`).
     Status(ArmPath),
-    /// 202 while it goes on (`Location`).
+    /// 202 while it is running (`Location`).
     Location(ArmPath),
     /// The resource's own `provisioningState`.
     Resource,
 }
 
-/// What a write came to at once.
+/// Immediate result of a write.
 #[derive(Debug)]
 pub enum Started {
-    /// It is over already.
     Done(Outcome),
     Running(Operation),
 }
 
 #[derive(Debug)]
 pub enum Progress {
-    /// It goes on: the state's word and percent, as far as told.
-    Running {
-        /// `InProgress`, `Creating` and so on.
-        state: String,
-        percent: Option<u8>,
-    },
+    Running { state: String, percent: Option<u8> },
     Done(Outcome),
 }
 
 #[derive(Debug)]
 pub enum Outcome {
-    /// Well. With the resource after a PUT or PATCH, or an action's result, if there is one.
+    /// Contains the resource after a PUT or PATCH, or an action's result, if any.
     Succeeded(Option<Document>),
     Failed(Refusal),
     Canceled(Refusal),
-    /// Stopped because a later operation took its place.
+    /// Canceled by a later operation.
     Replaced {
-        /// The later one's id, if told.
+        /// ID of the later operation.
         by: Option<String>,
         refusal: Refusal,
     },
-    /// Azure knows nothing of it any more, and the resource's state (if there is one) does not tell.
+    /// Azure no longer knows the operation, and the resource's state is inconclusive.
     Lost {
         state: Option<String>,
     },
 }
 
 impl Outcome {
-    /// True if it ended well.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Succeeded(_))
     }

@@ -1,4 +1,4 @@
-//! From a write's answer to what goes on.
+//! Starts an operation from the response to a write.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use crate::cloud::{Cloud, ForeignLink};
 use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 use crate::path::{ArmPath, ArmPathError};
 use crate::raw::Document;
-use crate::request::{Answer, Call, retry_after};
+use crate::request::{Call, Response, retry_after};
 
-/// How long to wait where Azure does not say.
-pub(crate) const POLL: Duration = Duration::from_secs(30);
-/// Azure is never asked more often than this, whatever it says.
-pub(crate) const POLL_AT_LEAST: Duration = Duration::from_secs(1);
+/// Polling interval if Azure sends no `Retry-After`.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(30);
+/// Minimum polling interval, regardless of `Retry-After`.
+pub(crate) const MIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Client {
-    /// Makes a write and tells what goes on after it.
+    /// Sends a write and returns its outcome or the running operation.
     pub(crate) async fn begin(&self, call: &Call, kind: Kind) -> Result<Started, Error> {
-        let answer = match self.send(call).await {
-            Ok(answer) => answer,
-            // An earlier attempt of ours deleted it, and its answer was lost.
+        let response = match self.send(call).await {
+            Ok(response) => response,
+            // An earlier attempt deleted it, and its response was lost.
             Err(error)
                 if kind == Kind::Delete
                     && error.is_not_found()
@@ -35,12 +35,12 @@ impl Client {
             }
             Err(error) => return Err(error),
         };
-        let started = started(&self.shared.cloud, call, kind, &answer, self.world().now());
+        let started = started(&self.shared.cloud, call, kind, &response, self.world().now());
         started.map_err(|kind| {
             let call = CallInfo {
                 method: call.method.clone(),
                 path: call.path().to_owned(),
-                correlation_id: answer.correlation_id.clone(),
+                correlation_id: response.correlation_id.clone(),
                 attempts: 1,
             };
             Error { kind, write_status: WriteStatus::Unknown, call: Box::new(call) }
@@ -48,16 +48,16 @@ impl Client {
     }
 }
 
-/// `Azure-AsyncOperation`, then `Operation-Location`, then `Location`, then the body's state.
+/// Reads `Azure-AsyncOperation`, then `Operation-Location`, then `Location`, then the body's state.
 pub(crate) fn started(
     cloud: &Cloud,
     call: &Call,
     kind: Kind,
-    answer: &Answer,
+    response: &Response,
     now: Timestamp,
 ) -> Result<Started, ErrorKind> {
     let link = |name: &str| {
-        let link = answer.header(name).map(|link| cloud.own_link(link)).transpose();
+        let link = response.header(name).map(|link| cloud.own_link(link)).transpose();
         link.map_err(|ForeignLink(origin)| ErrorKind::ForeignLink(origin))
     };
     let location = link("location")?;
@@ -65,11 +65,12 @@ pub(crate) fn started(
         Some(status) => Some(status),
         None => link("operation-location")?,
     };
-    let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
-    let goes_on = |monitor| {
+    let body: Option<Value> = serde_json::from_slice(&response.body).ok();
+    let running = |monitor| {
         let resource =
             resource(call, kind).map_err(|error| ErrorKind::Invalid(error.to_string()))?;
-        let wait = retry_after(&answer.headers, now).unwrap_or(POLL).max(POLL_AT_LEAST);
+        let wait =
+            retry_after(&response.headers, now).unwrap_or(POLL_INTERVAL).max(MIN_POLL_INTERVAL);
         Ok(Started::Running(Operation {
             kind,
             monitor,
@@ -78,43 +79,44 @@ pub(crate) fn started(
             started: now,
             next: now.checked_add(wait).unwrap_or(now),
             missing: 0,
-            correlation_id: answer.correlation_id.clone(),
+            correlation_id: response.correlation_id.clone(),
         }))
     };
-    if answer.status == StatusCode::NO_CONTENT {
+    if response.status == StatusCode::NO_CONTENT {
         return Ok(Started::Done(Outcome::Succeeded(None)));
     }
     if let Some(status) = status {
-        return goes_on(Monitor::Status(status));
+        return running(Monitor::Status(status));
     }
-    if let Some(location) = location.clone().filter(|_| answer.status == StatusCode::ACCEPTED) {
-        return goes_on(Monitor::Location(location));
+    if let Some(location) = location.clone().filter(|_| response.status == StatusCode::ACCEPTED) {
+        return running(Monitor::Location(location));
     }
-    if answer.status == StatusCode::ACCEPTED && matches!(call.method, Method::DELETE | Method::POST)
+    if response.status == StatusCode::ACCEPTED
+        && matches!(call.method, Method::DELETE | Method::POST)
     {
         return Err(ErrorKind::Malformed(
-            "accepts the call but does not tell where it can be followed".to_owned(),
+            "202 Accepted without a header for the operation status".to_owned(),
         ));
     }
     let word = body.as_ref().and_then(provisioning_state);
     match word.map(state) {
         _ if kind != Kind::Write => {}
-        Some(State::Running) => return goes_on(Monitor::Resource),
-        Some(over @ (State::Failed | State::Canceled)) => {
+        Some(State::Running) => return running(Monitor::Resource),
+        Some(end @ (State::Failed | State::Canceled)) => {
             let refusal = body.as_ref().map(Refusal::of).unwrap_or_default();
-            return Ok(Started::Done(failure(over, refusal)));
+            return Ok(Started::Done(failure(end, refusal)));
         }
-        // No state, or no whole body: an accepted write is looked after until the resource tells.
-        None if answer.status == StatusCode::ACCEPTED || body.is_none() => {
-            return goes_on(Monitor::Resource);
+        // No state or no complete body: an accepted write is followed by the resource's state.
+        None if response.status == StatusCode::ACCEPTED || body.is_none() => {
+            return running(Monitor::Resource);
         }
         Some(State::Succeeded) | None => {}
     }
-    let text = std::str::from_utf8(&answer.body).unwrap_or_default();
+    let text = std::str::from_utf8(&response.body).unwrap_or_default();
     Ok(Started::Done(Outcome::Succeeded(Document::parse(text).ok())))
 }
 
-/// The resource that a write is about: an abort stands one word below it.
+/// Returns the resource of a write; the path of an abort has one more segment.
 fn resource(call: &Call, kind: Kind) -> Result<ArmPath, ArmPathError> {
     let path = match kind {
         Kind::Abort => call.path().rsplit_once('/').map_or(call.path(), |(path, _)| path),

@@ -1,4 +1,4 @@
-//! What the words of an operation mean: pure.
+//! States of operations.
 
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ pub(crate) enum State {
     Succeeded,
     Failed,
     Canceled,
-    /// Any other word: it goes on.
+    /// Any other state.
     Running,
 }
 
-/// Azure spells them so, others have been seen; a word that is not known is not an end.
-pub(crate) fn state(word: &str) -> State {
-    match word.to_ascii_lowercase().as_str() {
+/// Parses a state. Unknown states are not terminal.
+pub(crate) fn state(text: &str) -> State {
+    match text.to_ascii_lowercase().as_str() {
         "succeeded" | "completed" => State::Succeeded,
         "failed" => State::Failed,
         "canceled" | "cancelled" => State::Canceled,
@@ -24,12 +24,11 @@ pub(crate) fn state(word: &str) -> State {
     }
 }
 
-/// `properties.provisioningState` of a resource.
 pub(crate) fn provisioning_state(body: &Value) -> Option<&str> {
     body.get("properties")?.get("provisioningState")?.as_str()
 }
 
-/// How an end that is not success is told: cancelled by a person, or replaced by a later operation.
+/// Distinguishes cancellation by a user from replacement by a later operation.
 pub(crate) fn failure(state: State, refusal: Refusal) -> Outcome {
     const SIGNS: [&str; 5] =
         ["overrid", "superseded", "preempted", "replaced by", "by a later operation"];
@@ -43,7 +42,7 @@ pub(crate) fn failure(state: State, refusal: Refusal) -> Outcome {
     if state == State::Canceled { Outcome::Canceled(refusal) } else { Outcome::Failed(refusal) }
 }
 
-/// The first UUID in a text, unless it is all zeros.
+/// Returns the first UUID in a text that is not all zeros.
 fn uuid(text: &str) -> Option<String> {
     let words = text.split(|character: char| !character.is_ascii_hexdigit() && character != '-');
     words
@@ -60,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_is_not_known_is_not_an_end() {
-        for (word, expected) in [
+    fn unknown_state_is_not_terminal() {
+        for (text, expected) in [
             ("Succeeded", State::Succeeded),
             ("succeeded", State::Succeeded),
             ("Failed", State::Failed),
@@ -72,12 +71,12 @@ mod tests {
             ("Scaling", State::Running),
             ("", State::Running),
         ] {
-            assert_eq!(state(word), expected, "{word}");
+            assert_eq!(state(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn replaced_is_told_from_cancelled_and_failed() {
+    fn replaced_differs_from_canceled_and_failed() {
         let refusal = |code: &str, message: &str| Refusal {
             code: Some(code.to_owned()),
             message: message.to_owned(),

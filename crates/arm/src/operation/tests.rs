@@ -1,4 +1,4 @@
-//! Which header wins, and what an answer without any means.
+//! Precedence of headers, and responses without headers.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
@@ -8,7 +8,7 @@ use super::start::started;
 use super::*;
 use crate::cloud::{Cloud, Settings};
 use crate::error::ErrorKind;
-use crate::request::{Answer, Call, Class};
+use crate::request::{Call, Class, Response};
 
 const POOL: &str = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerService/managedClusters/c/agentPools/p";
 
@@ -23,7 +23,7 @@ fn begin(
     for (name, value) in headers {
         map.insert(*name, value.parse().unwrap());
     }
-    let answer = Answer {
+    let response = Response {
         status: StatusCode::from_u16(status).unwrap(),
         headers: map,
         body: Bytes::from(body.to_owned()),
@@ -32,7 +32,7 @@ fn begin(
     let path = if kind == Kind::Abort { format!("{POOL}/abort") } else { POOL.to_owned() };
     let call = Call::new(method, Class::Idempotent, &path, "v").unwrap().query("a", "b");
     let cloud = Cloud::new(Settings::default()).unwrap();
-    started(&cloud, &call, kind, &answer, Timestamp::UNIX_EPOCH)
+    started(&cloud, &call, kind, &response, Timestamp::UNIX_EPOCH)
 }
 
 fn running(started: Result<Started, ErrorKind>) -> Operation {
@@ -47,7 +47,7 @@ const OPERATION: (&str, &str) = ("operation-location", "https://management.azure
 const LOCATION: (&str, &str) = ("location", "https://management.azure.com/ops/3");
 
 #[test]
-fn the_headers_win_in_their_order_and_then_the_body() {
+fn headers_take_precedence_over_the_body() {
     let creating = r#"{"properties":{"provisioningState":"Creating"}}"#;
     let target = |path: &str| ArmPath::parse(path).unwrap();
     let status = |path: &str| Monitor::Status(target(path));
@@ -67,7 +67,7 @@ fn the_headers_win_in_their_order_and_then_the_body() {
 }
 
 #[test]
-fn the_first_answer_tells_when_to_ask() {
+fn first_response_sets_the_time_of_the_next_poll() {
     for (told, next) in [("10", 10), ("0", 1)] {
         let operation =
             running(begin(Method::DELETE, Kind::Delete, 202, &[STATUS, ("retry-after", told)], ""));
@@ -76,7 +76,7 @@ fn the_first_answer_tells_when_to_ask() {
 }
 
 #[test]
-fn what_is_over_is_over() {
+fn finished_write_is_done() {
     let over = |method, kind, status, body| match begin(method, kind, status, &[], body).unwrap() {
         Started::Done(outcome) => outcome,
         Started::Running(operation) => panic!("goes on: {operation:?}"),
@@ -92,21 +92,21 @@ fn what_is_over_is_over() {
 }
 
 #[test]
-fn an_accepted_call_that_cannot_be_followed_is_an_error() {
+fn accepted_call_without_status_header_is_an_error() {
     for (method, kind) in [(Method::DELETE, Kind::Delete), (Method::POST, Kind::Abort)] {
         assert!(matches!(begin(method, kind, 202, &[], ""), Err(ErrorKind::Malformed(_))));
     }
 }
 
 #[test]
-fn no_token_follows_a_link_to_another_host() {
+fn link_to_another_host_is_rejected() {
     let foreign = [("azure-asyncoperation", "https://evil.example/ops/1")];
     let error = begin(Method::PUT, Kind::Write, 201, &foreign, "{}").unwrap_err();
     assert!(matches!(error, ErrorKind::ForeignLink(origin) if origin == "https://evil.example"));
 }
 
 #[test]
-fn a_record_can_be_kept_holds_no_host_and_prints_no_signature() {
+fn record_contains_no_host_and_prints_no_signature() {
     let operation = running(begin(Method::POST, Kind::Abort, 202, &[STATUS, LOCATION], ""));
     assert_eq!(operation.resource(), POOL);
     let text = serde_json::to_string(&operation).unwrap();

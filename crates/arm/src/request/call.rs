@@ -1,4 +1,4 @@
-//! A call before it is sent, and the answer to it.
+//! A call before it is sent, and its response.
 
 use bytes::Bytes;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
@@ -11,7 +11,6 @@ use super::Class;
 use crate::error::Error;
 use crate::path::ArmPath;
 
-/// One call of the resource manager.
 #[derive(Clone)]
 pub struct Call {
     pub(crate) method: Method,
@@ -22,7 +21,6 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of a path, at an api-version.
     pub fn new(method: Method, class: Class, path: &str, api_version: &str) -> Result<Self, Error> {
         match ArmPath::at_version(path, api_version) {
             Ok(target) => Ok(Self { method, target, class, body: Bytes::new(), condition: None }),
@@ -34,7 +32,7 @@ impl Call {
         Self::new(Method::GET, Class::Read, path, api_version)
     }
 
-    /// A read of a target that Azure gave.
+    /// Creates a read of a target that Azure returned.
     pub(crate) fn follow(target: ArmPath) -> Self {
         Self {
             method: Method::GET,
@@ -45,14 +43,13 @@ impl Call {
         }
     }
 
-    /// Adds a parameter to the query.
     #[must_use]
     pub fn query(mut self, name: &str, value: &str) -> Self {
         self.target.add_parameter(name, value);
         self
     }
 
-    /// Sends this text, which must be JSON.
+    /// Sets the body, which must be JSON.
     #[must_use]
     pub fn text(mut self, json: impl Into<String>) -> Self {
         self.body = Bytes::from(json.into());
@@ -62,22 +59,21 @@ impl Call {
     pub fn json<T: Serialize>(self, value: &T) -> Result<Self, Error> {
         match serde_json::to_string(value) {
             Ok(text) => Ok(self.text(text)),
-            Err(_) => Err(Error::invalid(self.method.clone(), self.path(), "the body is no JSON")),
+            Err(_) => Err(Error::invalid(self.method.clone(), self.path(), "invalid JSON body")),
         }
     }
 
-    /// Only if the resource still has this tag.
+    /// Makes the call conditional on the resource's eTag.
     pub fn if_match(mut self, etag: Option<&str>) -> Result<Self, Error> {
         if let Some(etag) = etag {
-            let value = HeaderValue::from_str(etag).map_err(|_| {
-                Error::invalid(self.method.clone(), self.path(), "the eTag is no header value")
-            })?;
+            let value = HeaderValue::from_str(etag)
+                .map_err(|_| Error::invalid(self.method.clone(), self.path(), "invalid eTag"))?;
             self.condition = Some((IF_MATCH, value));
         }
         Ok(self)
     }
 
-    /// Only if there is no such resource.
+    /// Makes the call conditional on the absence of the resource.
     #[must_use]
     pub fn if_absent(mut self) -> Self {
         self.condition = Some((IF_NONE_MATCH, HeaderValue::from_static("*")));
@@ -89,27 +85,25 @@ impl Call {
     }
 }
 
-/// Without query and body, which may hold what nobody should read.
+/// Omits query and body, which may contain secrets.
 impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} ({})", self.method, self.path(), self.class.word())
+        write!(f, "{} {} ({})", self.method, self.path(), self.class.as_str())
     }
 }
 
-/// An answer of success.
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) correlation_id: String,
 }
 
-impl Answer {
-    /// The body as a type; an error names the call's path.
+impl Response {
     pub(crate) fn parse<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let (line, column) = (error.line(), error.column());
-            let what = format!("is not what was expected at line {line}, column {column}");
+            let what = format!("unexpected JSON at line {line}, column {column}");
             Error::malformed(Method::GET, path, &self.correlation_id, what)
         })
     }

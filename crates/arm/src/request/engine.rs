@@ -1,4 +1,4 @@
-//! How a call goes: budget, token, request, judgement, and perhaps once more.
+//! Execution of a call: budget, token, request, classification of the response, retry.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use futures::future::{Either, select};
 use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 
-use super::call::{Answer, Call};
+use super::call::{Call, Response};
 use super::retry_after;
 use super::retry_policy::{Attempt, Class, MAX_ATTEMPTS, pause};
 use crate::budget::{self, Name};
@@ -16,10 +16,9 @@ use crate::client::Client;
 use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 use crate::world::{Sent, TransportError};
 
-/// How long one request may be without an answer. The resource manager itself gives up after a minute.
-const PATIENCE: Duration = Duration::from_secs(75);
+/// Time until a request without a response is given up. The resource manager itself times out after a minute.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(75);
 
-/// What a call has come to so far.
 struct CallState<'a> {
     call: &'a Call,
     correlation_id: String,
@@ -27,9 +26,9 @@ struct CallState<'a> {
     names: Vec<Name>,
     deadline: Timestamp,
     attempts: u32,
-    /// An attempt may have worked although we were not told.
+    /// An attempt may have been applied although no response confirmed it.
     doubt: bool,
-    /// The token was refused once already.
+    /// The token was rejected once already.
     renewed: bool,
 }
 
@@ -49,14 +48,16 @@ impl CallState<'_> {
 }
 
 impl Client {
-    /// Makes a call within the client's terms.
-    pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Error> {
+    pub(crate) async fn send(&self, call: &Call) -> Result<Response, Error> {
         self.send_by(call, self.deadline()).await
     }
 
-    /// Makes a call that ends at this time at the latest.
-    pub(crate) async fn send_by(&self, call: &Call, deadline: Timestamp) -> Result<Answer, Error> {
-        let mut course = CallState {
+    pub(crate) async fn send_by(
+        &self,
+        call: &Call,
+        deadline: Timestamp,
+    ) -> Result<Response, Error> {
+        let mut state = CallState {
             call,
             correlation_id: self.correlation_id.clone().unwrap_or_else(|| self.new_id()),
             request_id: self.new_id(),
@@ -67,70 +68,70 @@ impl Client {
             renewed: false,
         };
         loop {
-            let request = self.prepare(&course).await?;
-            course.attempts += 1;
-            let result = self.attempt(&course, request).await;
-            let Refused { attempt, told, kind } = match result {
-                Ok(answer) => match self.judge(&course, answer) {
-                    Ok(answer) => return Ok(answer),
-                    Err(refused) => *refused,
+            let request = self.prepare(&state).await?;
+            state.attempts += 1;
+            let result = self.attempt(&state, request).await;
+            let Rejected { attempt, retry_after, kind } = match result {
+                Ok(response) => match self.classify(&state, response) {
+                    Ok(response) => return Ok(response),
+                    Err(rejected) => *rejected,
                 },
-                Err(Unanswered::Time) => {
-                    course.doubt |= call.class != Class::Read;
+                Err(NoResponse::Deadline) => {
+                    state.doubt |= call.class != Class::Read;
                     self.shared.counters.deadline();
-                    return Err(course.error(ErrorKind::Deadline("an answer")));
+                    return Err(state.error(ErrorKind::Deadline("a response")));
                 }
-                Err(Unanswered::Broken(error)) => Refused {
-                    attempt: Attempt::NoAnswer(error.sent),
-                    told: None,
+                Err(NoResponse::Broken(error)) => Rejected {
+                    attempt: Attempt::NoResponse(error.sent),
+                    retry_after: None,
                     kind: ErrorKind::Transport(error),
                 },
             };
-            course.doubt |= attempt.may_have_worked(call.class);
-            if attempt == Attempt::Status(StatusCode::UNAUTHORIZED) && !course.renewed {
-                // Refused before anything was done: a token that ended early, or keys that were changed.
-                course.renewed = true;
+            state.doubt |= attempt.may_be_applied(call.class);
+            if attempt == Attempt::Status(StatusCode::UNAUTHORIZED) && !state.renewed {
+                // Rejected before anything was applied: the token expired early, or keys were rotated.
+                state.renewed = true;
                 self.shared.tokens.forget(&self.shared.cloud.scope()).await;
                 continue;
             }
-            if !attempt.is_worth_repeating(call.class) || course.attempts >= MAX_ATTEMPTS {
-                return Err(course.error(kind));
+            if !attempt.is_retryable(call.class) || state.attempts >= MAX_ATTEMPTS {
+                return Err(state.error(kind));
             }
             let now = self.world().now();
-            let pause = pause(course.attempts + 1, told, self.world().random());
+            let pause = pause(state.attempts + 1, retry_after, self.world().random());
             if now.checked_add(pause).map_or(true, |then| then >= deadline) {
-                // Waiting would not leave time to try again: say now what there is to say.
-                return Err(course.error(kind));
+                // No time remains for another attempt.
+                return Err(state.error(kind));
             }
             self.world().sleep(pause).await;
         }
     }
 
-    /// Waits for the budget and the token, and makes the request. This is the only place that attaches the token,
-    /// and the URL has been compared with the cloud's origin before there is one.
-    async fn prepare(&self, course: &CallState<'_>) -> Result<http::Request<Bytes>, Error> {
-        let call = course.call;
-        let url = call.target.on(self.shared.cloud.endpoint());
-        let url = url.map_err(|error| course.error(ErrorKind::Invalid(error.to_string())))?;
+    /// Waits for the budget and the token, and builds the request. This is the only place that attaches the token,
+    /// after the URL was compared with the cloud's origin.
+    async fn prepare(&self, state: &CallState<'_>) -> Result<http::Request<Bytes>, Error> {
+        let call = state.call;
+        let url = call.target.to_url(self.shared.cloud.endpoint());
+        let url = url.map_err(|error| state.error(ErrorKind::Invalid(error.to_string())))?;
         let late = |waiting_for| {
             self.shared.counters.deadline();
-            course.error(ErrorKind::Deadline(waiting_for))
+            state.error(ErrorKind::Deadline(waiting_for))
         };
-        let admitted = self.shared.budget.admit(self.world(), &course.names, self.priority);
-        match self.by(course.deadline, admitted).await {
+        let admitted = self.shared.budget.admit(self.world(), &state.names, self.priority);
+        match self.by(state.deadline, admitted).await {
             None => return Err(late("the request budget")),
             Some(Ok(waited)) => self.shared.counters.waited(waited),
             Some(Err(_)) => {
                 self.shared.counters.budget_full();
-                return Err(course.error(ErrorKind::BudgetFull));
+                return Err(state.error(ErrorKind::BudgetFull));
             }
         }
         let scope = self.shared.cloud.scope();
-        let token = match self.by(course.deadline, self.token(&scope)).await {
+        let token = match self.by(state.deadline, self.token(&scope)).await {
             None => return Err(late("a token")),
-            Some(token) => token.map_err(|error| course.error(ErrorKind::Identity(error)))?,
+            Some(token) => token.map_err(|error| state.error(ErrorKind::Identity(error)))?,
         };
-        let wrong = || course.error(ErrorKind::Invalid("the call is no HTTP request".to_owned()));
+        let wrong = || state.error(ErrorKind::Invalid("invalid HTTP request".to_owned()));
         let mut authorization = HeaderValue::try_from(format!("Bearer {}", token.secret.expose()))
             .map_err(|_| wrong())?;
         authorization.set_sensitive(true);
@@ -139,8 +140,8 @@ impl Client {
             .uri(url.as_str())
             .header(header::AUTHORIZATION, authorization)
             .header(header::ACCEPT, "application/json")
-            .header("x-ms-correlation-request-id", &course.correlation_id)
-            .header("x-ms-client-request-id", &course.request_id)
+            .header("x-ms-correlation-request-id", &state.correlation_id)
+            .header("x-ms-client-request-id", &state.request_id)
             .header("x-ms-return-client-request-id", "true");
         if !call.body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json; charset=utf-8");
@@ -151,59 +152,58 @@ impl Client {
         request.body(call.body.clone()).map_err(|_| wrong())
     }
 
-    /// Sends one request, and counts it.
     async fn attempt(
         &self,
-        course: &CallState<'_>,
+        state: &CallState<'_>,
         request: http::Request<Bytes>,
-    ) -> Result<http::Response<Bytes>, Unanswered> {
+    ) -> Result<http::Response<Bytes>, NoResponse> {
         let now = self.world().now();
-        let patience = now.checked_add(PATIENCE).unwrap_or(Timestamp::MAX);
-        let until = patience.min(course.deadline);
-        let answered = self.by(until, self.world().send(request)).await;
-        let result = match answered {
-            Some(Ok(response)) if is_torn(course.call.class, &response) => {
-                Err(Unanswered::Broken(TransportError::unknown("the answer broke off")))
+        let timeout = now.checked_add(RESPONSE_TIMEOUT).unwrap_or(Timestamp::MAX);
+        let until = timeout.min(state.deadline);
+        let response = self.by(until, self.world().send(request)).await;
+        let result = match response {
+            Some(Ok(response)) if is_truncated(state.call.class, &response) => {
+                Err(NoResponse::Broken(TransportError::unknown("truncated response")))
             }
             Some(Ok(response)) => Ok(response),
-            Some(Err(error)) => Err(Unanswered::Broken(error)),
-            None if until < course.deadline => {
-                Err(Unanswered::Broken(TransportError::unknown("no answer within 75 s")))
+            Some(Err(error)) => Err(NoResponse::Broken(error)),
+            None if until < state.deadline => {
+                Err(NoResponse::Broken(TransportError::unknown("no response within 75s")))
             }
-            None => Err(Unanswered::Time),
+            None => Err(NoResponse::Deadline),
         };
         let outcome = match &result {
             Ok(response) => response.status().as_str().to_owned(),
-            Err(Unanswered::Broken(TransportError { sent: Sent::No, .. })) => "unsent".to_owned(),
+            Err(NoResponse::Broken(TransportError { sent: Sent::No, .. })) => "unsent".to_owned(),
             Err(_) => "no_answer".to_owned(),
         };
         tracing::debug!(
-            method = %course.call.method,
-            path = course.call.path(),
+            method = %state.call.method,
+            path = state.call.path(),
             outcome,
-            attempt = course.attempts,
-            correlation_id = course.correlation_id,
-            "asked Azure"
+            attempt = state.attempts,
+            correlation_id = state.correlation_id,
+            "request sent to Azure"
         );
-        self.shared.counters.sent(course.call.class, outcome, course.attempts);
+        self.shared.counters.sent(state.call.class, outcome, state.attempts);
         result
     }
 
-    /// Success, or why not. The budget learns from both.
-    fn judge(
+    /// Updates the budget from the headers, and turns a status that is not success into an error.
+    fn classify(
         &self,
-        course: &CallState<'_>,
+        state: &CallState<'_>,
         response: http::Response<Bytes>,
-    ) -> Result<Answer, Box<Refused>> {
+    ) -> Result<Response, Box<Rejected>> {
         let (parts, body) = response.into_parts();
         let (status, headers) = (parts.status, parts.headers);
         let now = self.world().now();
-        self.shared.budget.learn(now, &course.names, &headers);
+        self.shared.budget.learn(now, &state.names, &headers);
         if status.is_success() {
-            let correlation_id = course.correlation_id.clone();
-            return Ok(Answer { status, headers, body, correlation_id });
+            let correlation_id = state.correlation_id.clone();
+            return Ok(Response { status, headers, body, correlation_id });
         }
-        let told = retry_after(&headers, now);
+        let retry_after = retry_after(&headers, now);
         let code = headers.get("x-ms-error-code").and_then(|code| code.to_str().ok());
         let refusal = Refusal::read(status.as_u16(), code, &body);
         let kind = match status.as_u16() {
@@ -216,18 +216,17 @@ impl Client {
             429 => {
                 let gate = refusal.has_code("SubscriptionRequestsThrottled")
                     || headers.get("x-ms-failure-cause").is_some_and(|cause| cause == "gateway");
-                self.shared.budget.refused(now, &course.names, gate, told);
-                ErrorKind::Throttled { refusal, retry_after: told }
+                self.shared.budget.throttled(now, &state.names, gate, retry_after);
+                ErrorKind::Throttled { refusal, retry_after }
             }
             408 => ErrorKind::Server(refusal),
             400..=499 => ErrorKind::Refused(refusal),
             _ => ErrorKind::Server(refusal),
         };
-        Err(Box::new(Refused { attempt: Attempt::Status(status), told, kind }))
+        Err(Box::new(Rejected { attempt: Attempt::Status(status), retry_after, kind }))
     }
 
-    /// The future's result, unless the time comes first. The future is looked at first, so a result that is
-    /// there at the last moment counts.
+    /// Returns the future's result, or nothing at the deadline. A result that is ready at the deadline counts.
     async fn by<T>(&self, deadline: Timestamp, future: impl Future<Output = T>) -> Option<T> {
         let left = deadline.duration_since(self.world().now());
         let left = Duration::try_from(left).unwrap_or(Duration::ZERO);
@@ -242,24 +241,22 @@ impl Client {
     }
 }
 
-/// An attempt that was not answered with success.
-struct Refused {
+/// An attempt without a successful response.
+struct Rejected {
     attempt: Attempt,
-    /// When Azure wants to be asked again.
-    told: Option<Duration>,
+    retry_after: Option<Duration>,
     kind: ErrorKind,
 }
 
-enum Unanswered {
-    /// The call's time is up.
-    Time,
-    /// The network failed, or one request took too long.
+enum NoResponse {
+    Deadline,
+    /// The network failed, or one request timed out.
     Broken(TransportError),
 }
 
-/// A read's answer of success that is no whole JSON was cut on its way. What a write answers is not judged so:
-/// its headers tell what matters, and it must not be repeated for the sake of its body.
-fn is_torn(class: Class, response: &http::Response<Bytes>) -> bool {
+/// Returns true if the successful response to a read is not complete JSON. Writes are exempt: their headers
+/// suffice, and they must not be retried because of their body.
+fn is_truncated(class: Class, response: &http::Response<Bytes>) -> bool {
     class == Class::Read
         && response.status() == StatusCode::OK
         && !response.body().is_empty()

@@ -1,12 +1,12 @@
-//! One call: what it is, when it is repeated, and how it goes.
+//! Single calls: content, retry policy and execution.
 
 mod call;
 mod engine;
 mod retry_after;
 mod retry_policy;
 
-pub(crate) use call::Answer;
 pub use call::Call;
+pub(crate) use call::Response;
 pub(crate) use retry_after::retry_after;
 pub use retry_policy::Class;
 

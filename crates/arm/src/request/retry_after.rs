@@ -1,11 +1,11 @@
-//! When Azure wants to be asked again.
+//! The pause that Azure requests before a retry.
 
 use std::time::Duration;
 
 use http::HeaderMap;
 use jiff::Timestamp;
 
-/// `retry-after-ms`, `x-ms-retry-after-ms`, or `retry-after` in seconds or as a date.
+/// Reads `retry-after-ms`, `x-ms-retry-after-ms`, or `retry-after` in seconds or as a date.
 pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     for name in ["retry-after-ms", "x-ms-retry-after-ms"] {
@@ -18,7 +18,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duratio
         return Some(Duration::from_secs(seconds));
     }
     let then = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
-    // A date that has passed means: at once.
+    // A date in the past means immediately.
     Some(Duration::try_from(then.duration_since(now)).unwrap_or(Duration::ZERO))
 }
 
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_understood() {
+    fn all_forms_are_parsed() {
         let now: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
         for (headers, expected) in [
             (vec![("retry-after", "17")], Some(17_000)),

@@ -1,4 +1,4 @@
-//! What may be repeated: a pure decision.
+//! Decides which requests are retried, and when.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ pub enum Class {
     Read,
     /// Changes the same thing to the same state each time: PUT, DELETE, a merging PATCH.
     Idempotent,
-    /// Does something each time: abort, run command.
+    /// Has an effect each time: abort, run command.
     Once,
 }
 
 impl Class {
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Idempotent => "idempotent",
@@ -28,46 +28,43 @@ impl Class {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// A status that is not success.
     Status(StatusCode),
-    NoAnswer(Sent),
+    NoResponse(Sent),
 }
 
 impl Attempt {
-    /// True if the write may have been carried out: there was no answer, or the answer came from someone on
-    /// the way who cannot know.
-    pub(crate) fn may_have_worked(self, class: Class) -> bool {
+    /// Returns true if the write may have been applied: no response, or one from an intermediary that cannot know.
+    pub(crate) fn may_be_applied(self, class: Class) -> bool {
         class != Class::Read
             && match self {
-                Self::NoAnswer(sent) => sent == Sent::Unknown,
+                Self::NoResponse(sent) => sent == Sent::Unknown,
                 Self::Status(status) => {
                     status == StatusCode::REQUEST_TIMEOUT || status.is_server_error()
                 }
             }
     }
 
-    /// True if the same request should be sent again.
-    pub(crate) fn is_worth_repeating(self, class: Class) -> bool {
+    pub(crate) fn is_retryable(self, class: Class) -> bool {
         let passing = match self {
-            Self::NoAnswer(_) => true,
+            Self::NoResponse(_) => true,
             Self::Status(status) => matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504),
         };
-        passing && (class != Class::Once || !self.may_have_worked(class))
+        passing && (class != Class::Once || !self.may_be_applied(class))
     }
 }
 
-const FIRST_PAUSE: Duration = Duration::from_millis(800);
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
-/// Requests of one call, the first one included.
+const MIN_PAUSE: Duration = Duration::from_millis(800);
+const MAX_PAUSE: Duration = Duration::from_mins(1);
+/// Requests per call, including the first.
 pub(crate) const MAX_ATTEMPTS: u32 = 5;
 
-/// How long to wait before attempt `next` (2 is the first repetition). What Azure says wins. Otherwise any
-/// time up to a limit that doubles ("full jitter"), so that many who failed together do not come back together.
-pub(crate) fn pause(next: u32, told: Option<Duration>, random: u64) -> Duration {
-    if let Some(told) = told {
-        return told;
+/// Returns the pause before attempt `next` (2 is the first retry): `Retry-After` if Azure sent it, otherwise a
+/// random time up to a limit that doubles ("full jitter"), so that clients that failed together spread out.
+pub(crate) fn pause(next: u32, retry_after: Option<Duration>, random: u64) -> Duration {
+    if let Some(pause) = retry_after {
+        return pause;
     }
-    let limit = FIRST_PAUSE.saturating_mul(1 << next.saturating_sub(2).min(10)).min(LONGEST_PAUSE);
+    let limit = MIN_PAUSE.saturating_mul(1 << next.saturating_sub(2).min(10)).min(MAX_PAUSE);
     let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(random % (millis + 1))
 }
@@ -77,11 +74,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_cannot_do_harm_is_repeated() {
+    fn unsafe_requests_are_not_retried() {
         use Class::{Idempotent, Once, Read};
         let status = |code| Attempt::Status(StatusCode::from_u16(code).unwrap());
-        let (unsent, unknown) = (Attempt::NoAnswer(Sent::No), Attempt::NoAnswer(Sent::Unknown));
-        // (attempt, repeated as read, idempotent, once; a write may have worked)
+        let (unsent, unknown) = (Attempt::NoResponse(Sent::No), Attempt::NoResponse(Sent::Unknown));
+        // (attempt, retried as read, idempotent, once; a write may have been applied)
         for (attempt, read, idempotent, once, may) in [
             (unsent, true, true, true, false),
             (unknown, true, true, false, true),
@@ -99,16 +96,16 @@ mod tests {
             (status(409), false, false, false, false),
             (status(412), false, false, false, false),
         ] {
-            assert_eq!(attempt.is_worth_repeating(Read), read, "{attempt:?}");
-            assert_eq!(attempt.is_worth_repeating(Idempotent), idempotent, "{attempt:?}");
-            assert_eq!(attempt.is_worth_repeating(Once), once, "{attempt:?}");
-            assert_eq!(attempt.may_have_worked(Once), may, "{attempt:?}");
-            assert!(!attempt.may_have_worked(Read), "{attempt:?}");
+            assert_eq!(attempt.is_retryable(Read), read, "{attempt:?}");
+            assert_eq!(attempt.is_retryable(Idempotent), idempotent, "{attempt:?}");
+            assert_eq!(attempt.is_retryable(Once), once, "{attempt:?}");
+            assert_eq!(attempt.may_be_applied(Once), may, "{attempt:?}");
+            assert!(!attempt.may_be_applied(Read), "{attempt:?}");
         }
     }
 
     #[test]
-    fn what_azure_says_wins_and_chance_is_bounded() {
+    fn retry_after_takes_precedence_and_jitter_is_bounded() {
         assert_eq!(pause(2, Some(Duration::from_secs(17)), 5), Duration::from_secs(17));
         for (next, limit) in [(2, 800), (3, 1600), (4, 3200), (5, 6400), (40, 60_000)] {
             assert_eq!(pause(next, None, u64::MAX).as_millis(), u128::from(u64::MAX % (limit + 1)));

@@ -1,4 +1,4 @@
-//! The last check before the token.
+//! Check of the target before the token is attached.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

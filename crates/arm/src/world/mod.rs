@@ -1,4 +1,4 @@
-//! Everything outside of this crate, behind one seam: the clock, chance, the network, the identity.
+//! I/O of this crate as one trait: clock, randomness, network and identity.
 
 mod real;
 
@@ -13,30 +13,28 @@ use crate::identity::IdentityError;
 
 pub use real::Real;
 
-/// The world of a [`Client`](crate::Client).
+/// Clock, randomness, network and identity of a [`Client`](crate::Client).
 ///
-/// [`Real`] is the one that ships. A test puts a model in its place: `send` asks the model at `now()`, and
-/// `sleep` is tokio's under a paused clock, or moves a clock of the test's own.
+/// [`Real`] is used in production. Tests use a model: `send` calls the model at `now()`, and `sleep` uses tokio's
+/// paused clock or a clock of the test.
 pub trait World: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 
-    /// Comes back after this long.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
-    /// Any number, each as likely as the others. Spreads retries and makes ids; nothing secret comes from it.
+    /// Returns a uniformly distributed number for jitter and IDs, never for secrets.
     fn random(&self) -> u64;
 
-    /// Sends one request, once, and reads the whole answer. Repeats nothing, follows no redirect.
+    /// Sends one request once and reads the whole response. Does not retry or follow redirects.
     fn send(
         &self,
         request: http::Request<Bytes>,
     ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>>;
 
-    /// A token for a scope. The client keeps it until shortly before it expires.
+    /// Returns a token for a scope. The client caches it until shortly before it expires.
     fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>>;
 }
 
-/// A token that signs requests.
 #[derive(Debug, Clone)]
 pub struct Token {
     pub secret: Secret,
@@ -46,27 +44,23 @@ pub struct Token {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct TransportError {
-    /// Whether the request can have reached Azure.
     pub sent: Sent,
-    /// What happened, in words, without secrets.
+    /// Error message without secrets.
     pub what: String,
 }
 
 impl TransportError {
-    /// The request was not sent: no connection, no name, no TLS.
-    #[must_use]
+    /// Creates an error for a request that was not sent: no connection, DNS or TLS failure.
     pub fn unsent(what: impl Into<String>) -> Self {
         Self { sent: Sent::No, what: what.into() }
     }
 
-    /// The request may have been carried out.
-    #[must_use]
+    /// Creates an error for a request that may have been applied.
     pub fn unknown(what: impl Into<String>) -> Self {
         Self { sent: Sent::Unknown, what: what.into() }
     }
 }
 
-/// Whether a request can have reached Azure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     No,

@@ -1,9 +1,9 @@
-//! The world as it is.
+//! The production implementation of [`World`].
 //!
-//! Requests go over reqwest with rustls, not over `azure_core`'s pipeline: the pipeline repeats requests by
-//! its own rules and sleeps by its own clock, it does not tell a request that was never sent from one whose
-//! answer was lost, and it would count none of its repetitions against the budget. `azure_identity` is used
-//! for what it is good at, tokens, over a client that trusts the same certificates.
+//! Requests use reqwest with rustls, not the pipeline of `azure_core`: that pipeline retries by its own rules and
+//! sleeps by its own clock, does not distinguish a request that was never sent from one whose response was lost,
+//! and would not count its retries against the budget. `azure_identity` gets tokens over a client that trusts the
+//! same certificates.
 
 use std::collections::hash_map::RandomState;
 use std::error::Error as _;
@@ -21,11 +21,11 @@ use crate::cloud::Cloud;
 use crate::identity::{Chain, IdentityError, Settings};
 use crate::text::safe;
 
-/// The largest answer that is read. A full page of the activity log has about 2 MiB.
+/// Maximum size of a response. A full page of the activity log has about 2 MiB.
 const MAX_BODY: usize = 32 << 20;
-const CONNECT: Duration = Duration::from_secs(10);
-/// Instance metadata is on the same host: it connects at once or not at all.
-const CONNECT_METADATA: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Instance metadata is served by the host and connects immediately or not at all.
+const METADATA_CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The system's clock, network and identity.
 #[derive(Debug)]
@@ -37,9 +37,9 @@ pub struct Real {
 }
 
 impl Real {
-    /// Reads the further certificates and prepares the credentials; nothing is sent yet.
+    /// Reads the additional certificates and prepares the credentials without sending a request.
     pub fn new(cloud: &Cloud, identity: &Settings) -> Result<Self, IdentityError> {
-        // reqwest and azure_identity look for the process' provider. Whoever installed one before was right.
+        // reqwest and azure_identity use the provider of the process; one that is already installed is kept.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let roots = roots(cloud)?;
         let builder = || {
@@ -47,16 +47,16 @@ impl Real {
                 .tls_certs_merge(roots.clone())
                 .redirect(reqwest::redirect::Policy::none())
                 .retry(reqwest::retry::never())
-                .connect_timeout(CONNECT)
+                .connect_timeout(CONNECT_TIMEOUT)
                 .user_agent(concat!("mooring/", env!("CARGO_PKG_VERSION")))
         };
         let built = |client: reqwest::ClientBuilder| {
-            client.build().map_err(|error| IdentityError::Setup(words(&error)))
+            client.build().map_err(|error| IdentityError::Setup(describe(&error)))
         };
         let client = built(builder().https_only(true))?;
         let sign_in = built(builder().https_only(true))?;
-        // The metadata service speaks plain HTTP on a link-local address and must not be asked by a proxy.
-        let metadata = built(builder().no_proxy().connect_timeout(CONNECT_METADATA))?;
+        // The metadata service uses plain HTTP on a link-local address and must not be reached through a proxy.
+        let metadata = built(builder().no_proxy().connect_timeout(METADATA_CONNECT_TIMEOUT))?;
         let chain = Chain::new(cloud, identity, &sign_in, &metadata)?;
         Ok(Self { client, chain, keys: RandomState::new(), drawn: AtomicU64::new(0) })
     }
@@ -81,9 +81,9 @@ impl World for Real {
     ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
         async move {
             let request = reqwest::Request::try_from(request)
-                .map_err(|error| TransportError::unsent(words(&error)))?;
+                .map_err(|error| TransportError::unsent(describe(&error)))?;
             let mut response = self.client.execute(request).await.map_err(|error| {
-                let what = words(&error);
+                let what = describe(&error);
                 if error.is_connect() || error.is_builder() {
                     TransportError::unsent(what)
                 } else {
@@ -96,16 +96,16 @@ impl World for Real {
             }
             let mut body = BytesMut::new();
             while let Some(piece) =
-                response.chunk().await.map_err(|error| TransportError::unknown(words(&error)))?
+                response.chunk().await.map_err(|error| TransportError::unknown(describe(&error)))?
             {
                 if body.len() + piece.len() > MAX_BODY {
-                    return Err(TransportError::unknown("the answer is larger than 32 MiB"));
+                    return Err(TransportError::unknown("response larger than 32 MiB"));
                 }
                 body.extend_from_slice(&piece);
             }
             answer
                 .body(body.freeze())
-                .map_err(|_| TransportError::unknown("the answer has no status"))
+                .map_err(|_| TransportError::unknown("response without status"))
         }
         .boxed()
     }
@@ -121,14 +121,14 @@ fn roots(cloud: &Cloud) -> Result<Vec<reqwest::Certificate>, IdentityError> {
         |why: &str| IdentityError::Certificates { path: path.to_owned(), why: why.to_owned() };
     let pem = std::fs::read(path).map_err(|error| wrong(&error.to_string()))?;
     let roots = reqwest::Certificate::from_pem_bundle(&pem).map_err(|_| wrong("is not PEM"))?;
-    if roots.is_empty() { Err(wrong("holds no certificate")) } else { Ok(roots) }
+    if roots.is_empty() { Err(wrong("contains no certificate")) } else { Ok(roots) }
 }
 
-/// An error with its causes, without the address (whose query may sign).
-fn words(error: &reqwest::Error) -> String {
+/// Formats an error with its causes, without the URL, whose query may contain a signature.
+fn describe(error: &reqwest::Error) -> String {
     let mut text = match error.url() {
-        Some(url) => format!("no answer from {}", url.origin().ascii_serialization()),
-        None => "no answer".to_owned(),
+        Some(url) => format!("no response from {}", url.origin().ascii_serialization()),
+        None => "no response".to_owned(),
     };
     let mut source = error.source();
     while let Some(cause) = source {

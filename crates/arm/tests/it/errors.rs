@@ -14,9 +14,9 @@ fn error(kind: ErrorKind) -> Error {
 }
 
 #[test]
-fn every_kind_has_a_sentence_a_word_and_says_whether_to_wait() {
-    let throttled = || ErrorKind::Throttled { refusal: refusal(429, "T"), retry_after: None };
-    for (kind, sentence, word, waits) in [
+fn error_kinds_have_message_reason_and_throttling() {
+    let throttling = || ErrorKind::Throttled { refusal: refusal(429, "T"), retry_after: None };
+    for (kind, message, reason, throttled) in [
         (ErrorKind::NotFound(refusal(404, "N")), "HTTP 404 N: m", "NotFound", false),
         (ErrorKind::Unauthorized(refusal(401, "U")), "HTTP 401 U: m", "Unauthorized", false),
         (ErrorKind::Forbidden(refusal(403, "F")), "HTTP 403 F: m", "Forbidden", false),
@@ -28,59 +28,59 @@ fn every_kind_has_a_sentence_a_word_and_says_whether_to_wait() {
             "PreconditionFailed",
             false,
         ),
-        (throttled(), "HTTP 429 T: m", "Throttled", true),
+        (throttling(), "HTTP 429 T: m", "Throttled", true),
         (ErrorKind::Refused(refusal(400, "R")), "HTTP 400 R: m", "Refused", false),
         (ErrorKind::Server(refusal(500, "S")), "HTTP 500 S: m", "ServerError", false),
         (ErrorKind::Transport(TransportError::unknown("cut")), "cut", "NoAnswer", false),
+        (ErrorKind::Deadline("a response"), "timed out waiting for a response", "Deadline", false),
         (
-            ErrorKind::Deadline("an answer"),
-            "time was up while waiting for an answer",
-            "Deadline",
-            false,
-        ),
-        (
-            ErrorKind::Identity(IdentityError::Setup("no way in".to_owned())),
-            "cannot prepare the network: no way in",
+            ErrorKind::Identity(IdentityError::Setup("no TLS".to_owned())),
+            "failed to set up the HTTP client: no TLS",
             "NoToken",
             false,
         ),
-        (ErrorKind::BudgetFull, "too many calls wait for the request budget", "BudgetFull", true),
         (
-            ErrorKind::Malformed("is no list".to_owned()),
-            "Azure's answer is no list",
+            ErrorKind::BudgetFull,
+            "too many calls are waiting for the request budget",
+            "BudgetFull",
+            true,
+        ),
+        (
+            ErrorKind::Malformed("not a list".to_owned()),
+            "invalid response from Azure: not a list",
             "Malformed",
             false,
         ),
         (
             ErrorKind::ForeignLink("https://b".to_owned()),
-            "Azure's answer links to https://b, where no token is sent",
+            "invalid response from Azure: link to another host, https://b",
             "ForeignLink",
             false,
         ),
         (ErrorKind::Invalid("no name".to_owned()), "no name", "Invalid", false),
     ] {
-        let is_refusal = sentence.starts_with("HTTP");
+        let is_refusal = message.starts_with("HTTP");
         let error = error(kind);
-        assert_eq!(error.to_string(), format!("{sentence} (PUT /x)"));
-        assert_eq!((error.reason(), error.is_throttled()), (word, waits));
+        assert_eq!(error.to_string(), format!("{message} (PUT /x)"));
+        assert_eq!((error.reason(), error.is_throttled()), (reason, throttled));
         assert_eq!(
             (error.refusal().is_some(), error.is_not_found()),
-            (is_refusal, word == "NotFound")
+            (is_refusal, reason == "NotFound")
         );
     }
 }
 
 #[test]
-fn call_is_named_with_its_attempts_fate_and_correlation_id() {
+fn error_names_attempts_write_status_and_correlation_id() {
     let mut error = error(ErrorKind::Invalid("why".to_owned()));
     error.call.attempts = 1;
     error.write_status = WriteStatus::Unknown;
-    assert_eq!(error.to_string(), "why (PUT /x, may have taken effect)");
+    assert_eq!(error.to_string(), "why (PUT /x, may have been applied)");
     error.call.attempts = 2;
     "c-1".clone_into(&mut error.call.correlation_id);
     assert_eq!(
         error.to_string(),
-        "why (PUT /x, 2 attempts, may have taken effect, correlation id c-1)"
+        "why (PUT /x, 2 attempts, may have been applied, correlation id c-1)"
     );
     error.call.path.clear();
     assert_eq!(error.to_string(), "why");

@@ -1,4 +1,4 @@
-//! Writes that go on in Azure, followed to their end. All time is virtual.
+//! Long-running operations followed to their end, under virtual time.
 
 use std::time::Duration;
 
@@ -27,14 +27,14 @@ fn body() -> Document {
 async fn put(client: &Client) -> Operation {
     match client.put_agent_pool(&pool(), &body(), None).await.unwrap() {
         Started::Running(operation) => operation,
-        Started::Done(outcome) => panic!("over: {outcome:?}"),
+        Started::Done(outcome) => panic!("finished: {outcome:?}"),
     }
 }
 
 async fn delete(client: &Client) -> Operation {
     match client.delete_agent_pool(&pool(), &DeletePool::default()).await.unwrap() {
         Started::Running(operation) => operation,
-        Started::Done(outcome) => panic!("over: {outcome:?}"),
+        Started::Done(outcome) => panic!("finished: {outcome:?}"),
     }
 }
 
@@ -43,7 +43,7 @@ async fn follow(client: &Client, operation: &mut Operation) -> Outcome {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_operation_names_when_it_is_to_be_read_next() {
+async fn operation_has_the_time_of_the_next_poll() {
     let world =
         TestWorld::new([answer(201, &[STATUS, ("Retry-After", "10")], DONE), status("InProgress")]);
     let client = world.client();
@@ -56,7 +56,7 @@ async fn an_operation_names_when_it_is_to_be_read_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_is_followed_at_azures_pace_and_read_at_its_end() {
+async fn write_is_polled_as_azure_requests_and_read_at_its_end() {
     let world = TestWorld::new([
         answer(
             201,
@@ -78,12 +78,12 @@ async fn a_write_is_followed_at_azures_pace_and_read_at_its_end() {
     assert!(
         matches!(outcome, Outcome::Succeeded(Some(document)) if document.text().unwrap() == DONE)
     );
-    assert_eq!(world.times(), [0, 10, 15, 45, 45], "10 and 5 as told, 30 where nothing was told");
+    assert_eq!(world.times(), [0, 10, 15, 45, 45], "10 and 5 as requested, 30 by default");
     assert!(world.seen(1).target.ends_with("operations/1?t=signed"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_end_is_told_apart() {
+async fn outcomes_are_distinguished() {
     let later = "11111111-2222-3333-4444-555555555555";
     let overriden = format!(
         r#"{{"status":"Canceled","error":{{"code":"Canceled","message":"The operation was overriden and canceled by a later operation {later}."}}}}"#
@@ -119,7 +119,7 @@ async fn each_end_is_told_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_operation_that_azure_forgot_is_told_by_the_resource() {
+async fn unknown_operation_is_resolved_by_the_resource() {
     let missing = || answer(404, &[], NOT_FOUND);
     let world = TestWorld::new([
         answer(201, &[STATUS], ""),
@@ -132,9 +132,9 @@ async fn an_operation_that_azure_forgot_is_told_by_the_resource() {
     let client = world.client();
     let outcome = follow(&client, &mut put(&client).await).await;
     assert!(matches!(outcome, Outcome::Succeeded(Some(_))), "{outcome:?}");
-    assert_eq!(world.left(), 0);
+    assert_eq!(world.remaining_replies(), 0);
 
-    // A deletion has worked if the resource is gone; if it is still there, nobody knows.
+    // A deletion succeeded if the resource does not exist; otherwise its result is unknown.
     for (resource, expected) in [(missing(), "Succeeded"), (answer(200, &[], DONE), "Lost")] {
         let world =
             TestWorld::new([answer(202, &[STATUS], ""), missing(), missing(), missing(), resource]);
@@ -150,7 +150,7 @@ async fn an_operation_that_azure_forgot_is_told_by_the_resource() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_missing_look_is_not_believed() {
+async fn single_not_found_is_ignored() {
     let world = TestWorld::new([
         answer(202, &[STATUS], ""),
         answer(404, &[], NOT_FOUND),
@@ -159,11 +159,11 @@ async fn one_missing_look_is_not_believed() {
     ]);
     let client = world.client();
     assert!(follow(&client, &mut delete(&client).await).await.is_success());
-    assert_eq!(world.left(), 0);
+    assert_eq!(world.remaining_replies(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_missing_answers_in_a_row_are_believed() {
+async fn not_found_responses_count_only_in_a_row() {
     let missing = || answer(404, &[], NOT_FOUND);
     let world = TestWorld::new([
         answer(202, &[STATUS], ""),
@@ -177,11 +177,11 @@ async fn only_missing_answers_in_a_row_are_believed() {
     ]);
     let client = world.client();
     assert!(follow(&client, &mut delete(&client).await).await.is_success());
-    assert_eq!(world.left(), 0);
+    assert_eq!(world.remaining_replies(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn written_resource_is_lost_only_when_missing_three_times_in_a_row() {
+async fn written_resource_is_lost_after_three_not_found_responses() {
     let missing = || answer(404, &[], NOT_FOUND);
     let forgotten = || [answer(201, &[STATUS], ""), missing(), missing(), missing()];
     for (resource, expected) in [
@@ -195,12 +195,12 @@ async fn written_resource_is_lost_only_when_missing_three_times_in_a_row() {
             Outcome::Succeeded(Some(_)) => "Succeeded",
             other => panic!("{other:?}"),
         };
-        assert_eq!((outcome, world.left()), (expected, 0));
+        assert_eq!((outcome, world.remaining_replies()), (expected, 0));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn record_of_a_wrong_clock_delays_a_poll_by_five_minutes_at_most() {
+async fn wrong_clock_delays_a_poll_by_at_most_five_minutes() {
     let world = TestWorld::new([answer(202, &[STATUS], ""), status("InProgress")]);
     let client = world.client();
     let mut record = serde_json::to_value(delete(&client).await).unwrap();
@@ -212,7 +212,7 @@ async fn record_of_a_wrong_clock_delays_a_poll_by_five_minutes_at_most() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn forgotten_abort_is_judged_by_the_state_of_the_cluster() {
+async fn unknown_abort_is_resolved_by_the_cluster_state() {
     let missing = || answer(404, &[], NOT_FOUND);
     let state = |word: &str| {
         answer(200, &[], &format!(r#"{{"properties":{{"provisioningState":"{word}"}}}}"#))
@@ -221,7 +221,7 @@ async fn forgotten_abort_is_judged_by_the_state_of_the_cluster() {
         ("Canceled", "Succeeded"),
         ("Failed", "Succeeded"),
         ("Succeeded", "Succeeded"),
-        // Another operation runs, so the abort is over, or never was.
+        // Another operation is running, so the abort has ended or never started.
         ("Upgrading", "Lost"),
     ] {
         let world = TestWorld::new([
@@ -242,12 +242,12 @@ async fn forgotten_abort_is_judged_by_the_state_of_the_cluster() {
             Outcome::Lost { state: Some(state) } if state == word => "Lost",
             other => panic!("{other:?}"),
         };
-        assert_eq!((outcome, world.left()), (expected, 0), "{word}");
+        assert_eq!((outcome, world.remaining_replies()), (expected, 0), "{word}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_is_followed_by_another_process_after_a_drop_at_any_time() {
+async fn record_is_followed_by_another_process_after_a_drop() {
     for cut in [0, 5, 29, 31, 59, 61] {
         let world = TestWorld::new([
             answer(202, &[STATUS], ""),
@@ -271,7 +271,7 @@ async fn a_record_is_followed_by_another_process_after_a_drop_at_any_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deadline_leaves_an_operation_that_can_be_followed_further() {
+async fn operation_can_be_followed_after_a_deadline() {
     let world =
         TestWorld::new([answer(202, &[STATUS], ""), status("InProgress"), status("Succeeded")]);
     let client = world.client();
@@ -288,7 +288,7 @@ async fn a_deadline_leaves_an_operation_that_can_be_followed_further() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failing_look_ends_nothing() {
+async fn failed_poll_does_not_end_the_operation() {
     let world =
         TestWorld::new([answer(202, &[STATUS], ""), answer(403, &[], ""), status("Succeeded")]);
     let client = world.client();
@@ -298,7 +298,7 @@ async fn a_failing_look_ends_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_abort_is_over_when_the_cluster_has_stopped_canceling() {
+async fn abort_ends_when_the_cluster_is_no_longer_canceling() {
     let location = (
         "Location",
         "https://management.azure.com/subscriptions/s/providers/Microsoft.ContainerService/locations/l/operations/2",
@@ -311,11 +311,11 @@ async fn an_abort_is_over_when_the_cluster_has_stopped_canceling() {
     };
     assert_eq!(operation.resource(), cluster().as_str());
     assert!(follow(&client, &mut operation).await.is_success());
-    assert_eq!(world.left(), 0);
+    assert_eq!(world.remaining_replies(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scripts_output_is_fetched_where_azure_left_it() {
+async fn script_output_is_read_from_the_location() {
     let status_url = (
         "Azure-AsyncOperation",
         "https://management.azure.com/subscriptions/s/providers/Microsoft.Compute/locations/l/operations/3?p=x",

@@ -1,4 +1,5 @@
-//! The real world against a server on loopback: sign-in through `azure_identity`, TLS by a CA of our own.
+//! The production [`World`](mooring_arm::World) against a server on loopback: sign-in through `azure_identity`, TLS
+//! with a test CA.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -19,12 +20,12 @@ use serde_json::json;
 const SECRET: &str = "canary-secret-5e1f";
 const TOKEN: &str = "canary-token-77aa";
 
-/// Signs in, and knows one cluster. Notes what it was asked.
+/// A server with a sign-in endpoint and one cluster, which records requests.
 #[derive(Default)]
 struct Azure(Mutex<Vec<String>>);
 
 impl Azure {
-    /// The cluster `large-N`, in a body of N bytes.
+    /// Returns the cluster `large-N` in a body of N bytes.
     fn large(path: &str) -> Outcome {
         let (_, size) = path.split_once("/large-").unwrap();
         let size: usize = size.split('/').next().unwrap().parse().unwrap();
@@ -33,7 +34,7 @@ impl Azure {
         Outcome::Answer(json(StatusCode::OK, &of(&pad)))
     }
 
-    /// The answers of the cluster `links-HOST-PORT`: all that can link leads there.
+    /// Returns the responses of the cluster `links-HOST-PORT`, in which all links lead to that host.
     fn foreign_link(request: &Request, path: &str) -> Option<Outcome> {
         let (_, rest) = path.split_once("/links-")?;
         let (host, port) = rest.split('/').next()?.split_once('-')?;
@@ -63,7 +64,7 @@ impl Service for Azure {
                     json!({"token_type": "Bearer", "expires_in": 3600, "access_token": TOKEN});
                 Outcome::Answer(json(StatusCode::OK, &token))
             } else {
-                // A proxy may repeat what it was sent.
+                // A proxy may quote the request.
                 let secret = body.split('&').find_map(|pair| pair.strip_prefix("client_secret="));
                 let description = format!(
                     "AADSTS7000215: Invalid client secret provided: {}.",
@@ -134,7 +135,7 @@ fn client(cloud: &Cloud, secret: &str) -> Client {
     };
     let real = Real::new(cloud, &identity).unwrap();
     Client::new(cloud.clone(), Arc::new(real), Budget::new(Limits::default()))
-        // Longer than five attempts with the longest pauses between them: how long those are is chance.
+        // Longer than five attempts with the longest random pauses.
         .within(Duration::from_mins(1))
 }
 
@@ -143,7 +144,7 @@ fn cluster(name: &str) -> ResourceId {
 }
 
 #[tokio::test]
-async fn a_cluster_is_read_with_a_token_from_the_sign_in_endpoint() {
+async fn cluster_is_read_with_a_token_from_the_sign_in_endpoint() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
     assert_eq!(client.cluster(&cluster("demo")).await.unwrap().name, "demo");
@@ -158,7 +159,7 @@ async fn a_cluster_is_read_with_a_token_from_the_sign_in_endpoint() {
 }
 
 #[tokio::test]
-async fn a_wrong_secret_is_told_without_the_secret() {
+async fn error_of_a_wrong_secret_does_not_contain_it() {
     let setup = set_up().await;
     let wrong = "canary-wrong-9b";
     let error = client(&setup.cloud, wrong).cluster(&cluster("demo")).await.unwrap_err();
@@ -170,7 +171,7 @@ async fn a_wrong_secret_is_told_without_the_secret() {
 }
 
 #[tokio::test]
-async fn a_dropped_connection_is_of_unknown_fate_and_a_closed_port_is_not() {
+async fn write_status_is_unknown_only_after_a_sent_request() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
     let error = client.abort_cluster(&cluster("lost")).await.unwrap_err();
@@ -178,9 +179,9 @@ async fn a_dropped_connection_is_of_unknown_fate_and_a_closed_port_is_not() {
     let text = format!("{error} {error:?}");
     assert!(!text.contains(TOKEN), "{text}");
 
-    // The token is kept; the port is closed now: nothing can have been sent.
+    // The token is cached; the port is closed now, so nothing can have been sent.
     let closed = Settings {
-        // Nobody listens at this one, and nobody is given it.
+        // No process listens on this port.
         endpoint: Some("https://127.0.0.1:1".to_owned()),
         authority: Some(format!("https://{}", setup.address)),
         audience: None,
@@ -193,7 +194,7 @@ async fn a_dropped_connection_is_of_unknown_fate_and_a_closed_port_is_not() {
 }
 
 #[tokio::test]
-async fn a_torn_answer_is_read_again_and_a_redirect_is_not_followed() {
+async fn truncated_read_is_retried_and_redirects_are_not_followed() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
     let error = client.cluster(&cluster("cut")).await.unwrap_err();
@@ -204,18 +205,18 @@ async fn a_torn_answer_is_read_again_and_a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn an_answer_has_at_most_32_mib() {
+async fn response_is_limited_to_32_mib() {
     let setup = set_up().await;
     let client = client(&setup.cloud, SECRET);
     let large = |bytes: usize| cluster(&format!("large-{bytes}"));
     assert_eq!(client.cluster(&large(32 << 20)).await.unwrap().name, "large");
-    // Not repeated, since it may have worked.
+    // Not retried, since it may have been applied.
     let error = client.abort_cluster(&large((32 << 20) + 1)).await.unwrap_err();
-    assert!(error.to_string().contains("the answer is larger than 32 MiB"), "{error}");
+    assert!(error.to_string().contains("response larger than 32 MiB"), "{error}");
     assert_eq!((error.write_status, error.call.attempts), (WriteStatus::Unknown, 1));
 }
 
-/// A record that a `ConfigMap` could hold: a kept operation with this monitor.
+/// Returns a stored operation with this monitor.
 fn kept(monitor: &str) -> Result<Operation, serde_json::Error> {
     serde_json::from_value(json!({
         "kind": "write",
@@ -228,7 +229,7 @@ fn kept(monitor: &str) -> Result<Operation, serde_json::Error> {
 }
 
 #[tokio::test]
-async fn no_request_leaves_the_configured_origin() {
+async fn requests_stay_on_the_configured_origin() {
     let (setup, canary) = (set_up().await, set_up().await);
     let client = client(&setup.cloud, SECRET);
     let elsewhere = canary.address;
@@ -240,11 +241,11 @@ async fn no_request_leaves_the_configured_origin() {
         format!("/\t/{elsewhere}/steal"),
         format!(":443@{elsewhere}/steal"),
         format!(".{elsewhere}/steal"),
-        // Stays on the origin, wherever it seems to lead.
+        // Stays on the origin.
         format!("/@{elsewhere}/steal"),
         format!("/x?next=https://{elsewhere}/steal"),
     ] {
-        // What is not rejected is followed: it must end at the configured cloud.
+        // Targets that are not rejected must lead to the configured cloud.
         if let Ok(mut operation) = kept(&monitor) {
             let before = setup.azure.0.lock().unwrap().len();
             client.poll(&mut operation).await.unwrap();

@@ -1,4 +1,4 @@
-//! The role definitions in `packaging/roles` allow what each part of Mooring asks Azure for, and nothing more.
+//! The role definitions in `packaging/roles` allow exactly the actions that each part of Mooring needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
 use mooring_arm::{Client, Document, ResourceId};
 use serde_json::Value;
 
-/// Reads that follow an operation to its end. Azure names the address; these are its documented actions.
+/// Documented actions of reads that follow an operation to its end.
 const FOLLOWED: [&str; 2] = [
     "Microsoft.ContainerService/locations/operations/read",
     "Microsoft.ContainerService/locations/operationresults/read",
 ];
-/// A query shows rows of those types only that may be read.
+/// A query returns only rows of types that may be read.
 const QUERIED: &str = "Microsoft.Compute/virtualMachines/extensions/read";
-/// Where the repair names what a write of a pool needs on other resources.
+/// Actions that a write of a pool needs on other resources.
 const LINKED: &str = "repair/src/checks/needs.rs";
-/// Only with `--run-command`, and then on purpose.
+/// Only with `--run-command`.
 const ON_REQUEST: &str = "run_script";
 
-/// Makes a call by its name; what it answers does not matter.
+/// Makes a call by its name, and ignores the response.
 async fn make(client: &Client, name: &str) {
     let id = |text: &str| ResourceId::of("s", "MC_rg", "Microsoft.Compute", text).unwrap();
     let (vm, set) = (id("virtualMachines/v"), id("virtualMachineScaleSets/x"));
@@ -66,9 +66,7 @@ async fn make(client: &Client, name: &str) {
         "scale_set_vm" => drop(client.scale_set_vm(&instance).await),
         "scale_set_vm_view" => drop(client.scale_set_vm_view(&instance).await),
         "vm" => drop(client.vm(&vm).await),
-        "vm_extensions" => drop(client.vm_extensions(&vm).await),
-        "vm_extension" => drop(client.vm_extension(&vm, "cse").await),
-        new => panic!("add the call `{new}` here, so that its right is checked"),
+        new => panic!("add the call `{new}` here, so that its permission is checked"),
     }
 }
 
@@ -76,7 +74,6 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The text of all sources under these paths.
 fn sources(paths: &[&str]) -> String {
     let mut text = String::new();
     let mut left: Vec<PathBuf> = paths.iter().map(|path| crates().join(path)).collect();
@@ -90,7 +87,7 @@ fn sources(paths: &[&str]) -> String {
     text
 }
 
-/// Every call that a client can make, by name, with the action that Azure checks.
+/// Returns all calls of the client by name, with the action that Azure checks.
 async fn actions() -> BTreeMap<String, String> {
     let text = sources(&["arm/src/calls"]);
     let mut actions = BTreeMap::new();
@@ -104,12 +101,12 @@ async fn actions() -> BTreeMap<String, String> {
     actions
 }
 
-/// The types after the last provider, and a verb.
+/// Returns the types after the last provider, and a verb.
 fn action(method: &str, target: &str) -> String {
     let path = target.split('?').next().unwrap();
-    let behind = path.rsplit_once("/providers/").unwrap().1;
-    let (provider, behind) = behind.split_once('/').unwrap();
-    let types: Vec<&str> = behind.split('/').step_by(2).collect();
+    let after = path.rsplit_once("/providers/").unwrap().1;
+    let (provider, after) = after.split_once('/').unwrap();
+    let types: Vec<&str> = after.split('/').step_by(2).collect();
     let verb = match method {
         // Azure counts its queries as reads.
         _ if provider == "Microsoft.ResourceGraph" => "read",
@@ -128,10 +125,10 @@ fn quoted_actions(source: &str) -> impl Iterator<Item = &str> {
 
 /// The actions of role definitions.
 fn allowed(files: &[&str]) -> BTreeSet<String> {
-    let folder = crates().join("../packaging/roles");
+    let directory = crates().join("../packaging/roles");
     let mut allowed = BTreeSet::new();
     for file in files {
-        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        let text = std::fs::read_to_string(directory.join(file)).unwrap();
         let role: Value = serde_json::from_str(&text).unwrap();
         let list = role["Actions"].as_array().unwrap().clone();
         assert!(role["DataActions"].as_array().unwrap().is_empty(), "{file}");
@@ -148,7 +145,7 @@ fn covers(allowed: &str, action: &str) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
+async fn roles_allow_exactly_the_required_actions() {
     let actions = actions().await;
     assert!(actions.len() >= 27, "{actions:?}");
     for (sources_of, roles, followed) in [
@@ -185,7 +182,7 @@ async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
         let linked = sources(&[LINKED]);
         if followed {
             needed.extend(FOLLOWED);
-            // What AKS does itself is not the caller's right.
+            // AKS performs these itself.
             let by_aks =
                 |action: &str| action.starts_with("Microsoft.Compute/virtualMachineScaleSets/");
             needed.extend(quoted_actions(&linked).filter(|action| !by_aks(action)));
@@ -195,7 +192,7 @@ async fn every_role_allows_what_its_part_asks_for_and_nothing_more() {
             assert!(allowed.iter().any(|one| covers(one, action)), "{roles:?} lack {action}");
         }
         for one in &allowed {
-            assert!(needed.iter().any(|action| covers(one, action)), "{roles:?}: who needs {one}?");
+            assert!(needed.iter().any(|action| covers(one, action)), "{roles:?}: unused {one}");
         }
     }
 }

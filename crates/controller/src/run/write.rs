@@ -106,7 +106,7 @@ impl Writer {
     async fn record(&self, term: u64, entries: &[Entry]) {
         let mut why = String::new();
         for pause in PAUSES.iter().map(Some).chain([None]) {
-            if !self.gate.lets(term).await {
+            if !self.gate.allows_write(term).await {
                 return;
             }
             match self.merge(entries).await {
@@ -159,7 +159,7 @@ impl Writer {
     async fn event(&self, term: u64, event: &Event) {
         let mut why = String::new();
         for pause in PAUSES.iter().map(Some).chain([None]) {
-            if !self.gate.lets(term).await {
+            if !self.gate.allows_write(term).await {
                 return;
             }
             match self.create_event(event).await {
@@ -246,7 +246,7 @@ impl Writer {
         body: &serde_json::Value,
         kind: patch::Kind,
     ) {
-        if !self.gate.lets(term).await {
+        if !self.gate.allows_write(term).await {
             return;
         }
         let response = self.api.json_patch(&format!("{}/status", claim_path(name)), body).await;

@@ -246,7 +246,7 @@ fn a_kubeconfig_that_cannot_be_read_is_named_and_never_quoted() {
             let (_, out, err) = sim.run(&named);
             let told = format!("{out}{err}");
             assert!(!told.contains("CANARY"), "{words:?} {told}");
-            let place = format!("{}: this is no kubeconfig (line ", file.display());
+            let place = format!("{}: invalid kubeconfig (line ", file.display());
             assert!(told.contains(&place), "{words:?} {told}");
         }
     }

@@ -1,4 +1,4 @@
-//! A world that follows a script, under tokio's paused clock.
+//! A world with scripted responses, under tokio's paused clock.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use mooring_arm::{
     Budget, Client, Cloud, Limits, ResourceId, Settings, Token, TransportError, World,
 };
 
-/// What comes back for one request.
+/// Response to one request.
 pub(crate) enum Reply {
     Answer(u16, Vec<(String, String)>, String),
     Lost,
@@ -27,9 +27,8 @@ pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Reply
     Reply::Answer(status, headers.collect(), body.to_owned())
 }
 
-/// A request that was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedRequest {
     pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) body: String,
@@ -43,7 +42,7 @@ pub(crate) struct Seen {
 pub(crate) struct TestWorld {
     began: tokio::time::Instant,
     replies: Mutex<VecDeque<Reply>>,
-    pub(crate) seen: Mutex<Vec<Seen>>,
+    pub(crate) seen: Mutex<Vec<RecordedRequest>>,
     drawn: AtomicU64,
     /// Lifetimes of the tokens to come in seconds; 0 is a failure. When empty: an hour each.
     pub(crate) tokens: Mutex<VecDeque<u64>>,
@@ -78,11 +77,11 @@ impl TestWorld {
         self.seen.lock().unwrap().iter().map(|seen| seen.at).collect()
     }
 
-    pub(crate) fn seen(&self, at: usize) -> Seen {
+    pub(crate) fn seen(&self, at: usize) -> RecordedRequest {
         self.seen.lock().unwrap()[at].clone()
     }
 
-    pub(crate) fn left(&self) -> usize {
+    pub(crate) fn remaining_replies(&self) -> usize {
         self.replies.lock().unwrap().len()
     }
 }
@@ -111,7 +110,7 @@ impl World for TestWorld {
         };
         assert_eq!(header("authorization").unwrap(), format!("Bearer {CANARY}"));
         assert_eq!(request.uri().host(), Some("management.azure.com"), "a token went elsewhere");
-        self.seen.lock().unwrap().push(Seen {
+        self.seen.lock().unwrap().push(RecordedRequest {
             method: request.method().to_string(),
             target: request.uri().path_and_query().unwrap().to_string(),
             body: String::from_utf8(request.body().to_vec()).unwrap(),
@@ -144,10 +143,10 @@ impl World for TestWorld {
         let seconds = self.tokens.lock().unwrap().pop_front().unwrap_or(3600);
         let expires = self.now().checked_add(Duration::from_secs(seconds)).unwrap();
         async move {
-            // Long enough for others to come meanwhile.
+            // Long enough for concurrent requests.
             tokio::time::sleep(Duration::from_millis(10)).await;
             if seconds == 0 {
-                return Err(IdentityError::Setup("the sign-in endpoint is away".to_owned()));
+                return Err(IdentityError::Setup("sign-in endpoint unavailable".to_owned()));
             }
             Ok(Token { secret: CANARY.into(), expires })
         }

@@ -1,31 +1,31 @@
-//! What the client believes against what the model has written down.
+//! Compares the results that the client reports with the state of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::schedules::plan::What;
-use crate::schedules::steps::{Belief, Said};
-use crate::schedules::world::{Record, Seen, is_own};
+use crate::schedules::plan::Action;
+use crate::schedules::steps::{StepOutcome, StepReport};
+use crate::schedules::world::{Record, RecordedRequest, is_own};
 
-/// Five attempts, and one more for a token that was refused.
-const MOST_ATTEMPTS: usize = 6;
+/// Five attempts, and one more for a rejected token.
+const MAX_ATTEMPTS: usize = 6;
 /// Pages of the longest list, at three rows a page.
-const MOST_PAGES: u64 = 30;
+const MAX_PAGES: u64 = 30;
 
-/// Everything that is wrong with a run, one line each.
+/// Returns all violations of a run.
 pub(crate) fn check(record: &Record) -> Vec<String> {
     let mut wrong = Vec::new();
-    judge_requests(record, &mut wrong);
-    judge_budget(record, &mut wrong);
-    for belief in &record.beliefs {
-        judge_belief(record, belief, &mut wrong);
+    check_requests(record, &mut wrong);
+    check_budget(record, &mut wrong);
+    for report in &record.reports {
+        check_report(record, report, &mut wrong);
     }
-    judge_model(record, &mut wrong);
+    check_model(record, &mut wrong);
     wrong
 }
 
-/// No token elsewhere, no storm, nothing twice that may be done once only.
-fn judge_requests(record: &Record, wrong: &mut Vec<String>) {
-    let mut calls: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+/// Checks that no token is sent to other hosts, no requests are sent too early, and no `once` call is repeated.
+fn check_requests(record: &Record, wrong: &mut Vec<String>) {
+    let mut calls: BTreeMap<&str, Vec<&RecordedRequest>> = BTreeMap::new();
     for seen in &record.seen {
         if !is_own(seen) {
             wrong.push(format!("a token was sent to {}", seen.host));
@@ -35,11 +35,11 @@ fn judge_requests(record: &Record, wrong: &mut Vec<String>) {
     for attempts in calls.values() {
         let first = attempts[0];
         let call = format!("{} {} of {}", first.method, first.path(), first.correlation);
-        if attempts.len() > MOST_ATTEMPTS {
+        if attempts.len() > MAX_ATTEMPTS {
             wrong.push(format!("{call}: {} attempts", attempts.len()));
         }
         for pair in attempts.windows(2) {
-            if let Some((at, Some(seconds))) = pair[0].told
+            if let Some((at, Some(seconds))) = pair[0].responded
                 && pair[1].at < at + seconds * 1000
                 && pair[0].status != 401
             {
@@ -48,8 +48,8 @@ fn judge_requests(record: &Record, wrong: &mut Vec<String>) {
                     at + seconds * 1000 - pair[1].at
                 ));
             }
-            if pair[0].is_once() && pair[0].may_have_worked() {
-                wrong.push(format!("{call}: sent again although it may have worked"));
+            if pair[0].is_once() && pair[0].may_be_applied() {
+                wrong.push(format!("{call}: sent again although it may have been applied"));
             }
         }
         let accepted = attempts.iter().filter(|seen| seen.is_once() && seen.is_accepted()).count();
@@ -59,8 +59,8 @@ fn judge_requests(record: &Record, wrong: &mut Vec<String>) {
     }
 }
 
-/// Never more than the buckets held at the start and have got since.
-fn judge_budget(record: &Record, wrong: &mut Vec<String>) {
+/// Checks that no more requests were sent than the buckets allow.
+fn check_budget(record: &Record, wrong: &mut Vec<String>) {
     let writes = record.seen.iter().filter(|seen| seen.is_write()).count() as u64;
     let reads = record.seen.len() as u64 - writes;
     for (what, sent, limit) in
@@ -75,76 +75,88 @@ fn judge_budget(record: &Record, wrong: &mut Vec<String>) {
     }
 }
 
-fn judge_belief(record: &Record, belief: &Belief, wrong: &mut Vec<String>) {
-    let own: Vec<&Seen> =
-        record.seen.iter().filter(|seen| seen.correlation == belief.correlation).collect();
+fn check_report(record: &Record, report: &StepReport, wrong: &mut Vec<String>) {
+    let own: Vec<&RecordedRequest> =
+        record.seen.iter().filter(|seen| seen.correlation == report.correlation).collect();
     let accepted = own.iter().filter(|seen| seen.is_write() && seen.is_accepted()).count();
-    let mut say = |what: &str| {
-        let Belief { correlation, what: step, said, error, .. } = belief;
-        wrong.push(format!("{correlation} {step:?} said {said:?}, but {what}; {error}"));
+    let mut fail = |what: &str| {
+        let StepReport { correlation, what: step, outcome, error, .. } = report;
+        wrong.push(format!("{correlation} {step:?} reported {outcome:?}, but {what}; {error}"));
     };
-    match belief.said {
-        Said::NotApplied if accepted > 0 => say("the model accepted it"),
-        Said::Accepted | Said::Succeeded | Said::Failed | Said::Canceled | Said::Replaced
+    match report.outcome {
+        StepOutcome::NotApplied if accepted > 0 => fail("the model accepted it"),
+        StepOutcome::Accepted
+        | StepOutcome::Succeeded
+        | StepOutcome::Failed
+        | StepOutcome::Canceled
+        | StepOutcome::Replaced
             if accepted == 0 =>
         {
-            say("the model never accepted it");
+            fail("the model never accepted it");
         }
-        Said::Succeeded | Said::Failed | Said::Canceled | Said::Replaced => {
-            judge_end(record, belief, &own, &mut say);
+        StepOutcome::Succeeded
+        | StepOutcome::Failed
+        | StepOutcome::Canceled
+        | StepOutcome::Replaced => {
+            check_outcome(record, report, &own, &mut fail);
         }
-        Said::Lost => {
+        StepOutcome::Lost => {
             let may_be = own.iter().any(|seen| seen.status == 404)
-                || record.azure.begun_by(&belief.correlation).any(|(_, _, hidden)| hidden);
+                || record.azure.begun_by(&report.correlation).any(|(_, _, hidden)| hidden);
             if !may_be {
-                say("the model knows it");
+                fail("the model knows it");
             }
         }
         _ => {}
     }
-    if belief.ended - belief.began > belief.bound && belief.said != Said::Dropped {
-        say(&format!("after {} ms, not within {}", belief.ended - belief.began, belief.bound));
+    if report.ended - report.began > report.bound && report.outcome != StepOutcome::Dropped {
+        fail(&format!("after {} ms, not within {}", report.ended - report.began, report.bound));
     }
-    let took = (belief.ended - belief.began) / 1000;
+    let took = (report.ended - report.began) / 1000;
     let calls: BTreeSet<&str> = own.iter().map(|seen| seen.request_id.as_str()).collect();
-    let most = MOST_PAGES + took;
-    if calls.len() as u64 > most {
-        say(&format!("it made {} calls in {took} s", calls.len()));
+    let max = MAX_PAGES + took;
+    if calls.len() as u64 > max {
+        fail(&format!("it made {} calls in {took} s", calls.len()));
     }
-    if belief.error.contains("eyJ0eXAi") || belief.error.contains("Bearer") {
-        say("the error shows a token");
+    if report.error.contains("eyJ0eXAi") || report.error.contains("Bearer") {
+        fail("the error shows a token");
     }
 }
 
-/// The end that the client tells is the one that the model has written down.
-fn judge_end(record: &Record, belief: &Belief, own: &[&Seen], say: &mut impl FnMut(&str)) {
-    let begun: Vec<(&str, &str, bool)> = record.azure.begun_by(&belief.correlation).collect();
-    // Nothing to do at all: 204.
+/// Checks that the reported outcome is the one in the model.
+fn check_outcome(
+    record: &Record,
+    report: &StepReport,
+    own: &[&RecordedRequest],
+    fail: &mut impl FnMut(&str),
+) {
+    let begun: Vec<(&str, &str, bool)> = record.azure.begun_by(&report.correlation).collect();
+    // Nothing to do: 204.
     if begun.is_empty() {
-        if belief.said != Said::Succeeded || !own.iter().any(|seen| seen.status == 204) {
-            say("the model began nothing");
+        if report.outcome != StepOutcome::Succeeded || !own.iter().any(|seen| seen.status == 204) {
+            fail("the model began nothing");
         }
         return;
     }
-    // Where the operation cannot be seen, the resource tells, and others may have changed it meanwhile.
-    let blind =
+    // Without the operation, the resource's state decides, and others may have changed it since then.
+    let unobserved =
         begun.iter().any(|(_, _, hidden)| *hidden) || own.iter().any(|seen| seen.status == 404);
-    if blind && (record.stale || record.actors > 1) {
+    if unobserved && (record.stale || record.actors > 1) {
         return;
     }
-    let word = match belief.said {
-        Said::Failed => "Failed",
-        Said::Canceled | Said::Replaced => "Canceled",
+    let word = match report.outcome {
+        StepOutcome::Failed => "Failed",
+        StepOutcome::Canceled | StepOutcome::Replaced => "Canceled",
         _ => "Succeeded",
     };
     if !begun.iter().any(|(_, status, _)| *status == word) {
-        say(&format!("the model has {begun:?}"));
+        fail(&format!("the model has {begun:?}"));
     }
 }
 
-/// The last write of each pool that was accepted is in the model, and so is every tag.
-fn judge_model(record: &Record, wrong: &mut Vec<String>) {
-    let mut last: BTreeMap<&str, &Seen> = BTreeMap::new();
+/// Checks that the model contains the last accepted write of each pool, and every tag.
+fn check_model(record: &Record, wrong: &mut Vec<String>) {
+    let mut last: BTreeMap<&str, &RecordedRequest> = BTreeMap::new();
     for seen in record.seen.iter().filter(|seen| seen.is_accepted()) {
         if matches!(seen.method.as_str(), "PUT" | "DELETE") {
             last.insert(seen.path(), seen);
@@ -158,11 +170,15 @@ fn judge_model(record: &Record, wrong: &mut Vec<String>) {
         }
     }
     let cluster = record.azure.resource(&record.azure.options().cluster_id()).unwrap();
-    for belief in record.beliefs.iter().filter(|belief| matches!(belief.what, What::Tags)) {
-        let there = cluster["tags"].get(&belief.correlation).is_some();
-        match belief.said {
-            Said::Accepted if !there => wrong.push(format!("{} lost its tag", belief.correlation)),
-            Said::NotApplied if there => wrong.push(format!("{} made a tag", belief.correlation)),
+    for report in record.reports.iter().filter(|report| matches!(report.what, Action::Tags)) {
+        let there = cluster["tags"].get(&report.correlation).is_some();
+        match report.outcome {
+            StepOutcome::Accepted if !there => {
+                wrong.push(format!("{} lost its tag", report.correlation));
+            }
+            StepOutcome::NotApplied if there => {
+                wrong.push(format!("{} created a tag", report.correlation));
+            }
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What a seed decides.
+//! Schedules by seed.
 
 use std::time::Duration;
 
@@ -13,29 +13,27 @@ pub(crate) struct Plan {
     pub(crate) scenario: &'static str,
     pub(crate) rules: Vec<Rule>,
     pub(crate) network: Network,
-    /// How much of Azure's limits is ours, in percent.
+    /// Used share of Azure's limits, in percent.
     pub(crate) share: u32,
-    /// Rows of a page: few, so that there are many pages.
+    /// Page size: small, so that there are many pages.
     pub(crate) page_size: usize,
-    /// Each does its steps one after the other; all at the same time.
+    /// Concurrent clients with sequential steps.
     pub(crate) actors: Vec<Vec<Step>>,
 }
 
-/// One thing that is asked of the client.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
-    pub(crate) what: What,
+    pub(crate) what: Action,
     pub(crate) priority: Priority,
     pub(crate) within: Duration,
-    /// The caller goes away after this.
+    /// The call is dropped after this time.
     pub(crate) dropped_after: Option<Duration>,
-    /// What is done with a write that goes on.
     pub(crate) follow: Follow,
     pub(crate) pause: Duration,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum What {
+pub(crate) enum Action {
     Cluster,
     Pools,
     Pool(&'static str),
@@ -59,9 +57,9 @@ pub(crate) enum What {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Follow {
     No,
-    /// To the end, or for so long.
+    /// To the end, or for this time.
     For(Duration),
-    /// The same, but half-way another process takes over from the written record.
+    /// The same, but another process continues halfway from the record.
     Resumed(Duration),
 }
 
@@ -99,32 +97,32 @@ fn pick<'a, T>(random: &mut Random, among: &'a [T]) -> &'a T {
     &among[usize::try_from(random.below(among.len() as u64)).unwrap()]
 }
 
-fn seconds(random: &mut Random, least: u64, most: u64) -> Duration {
-    Duration::from_secs(least + random.below(most - least + 1))
+fn seconds(random: &mut Random, min: u64, max: u64) -> Duration {
+    Duration::from_secs(min + random.below(max - min + 1))
 }
 
 fn step(random: &mut Random) -> Step {
     let pool = *pick(random, &["system", "user", "extra"]);
     let vm = *pick(random, &["aks-default-good1", "aks-default-bad1", "aks-default-none"]);
     let what = match random.below(24) {
-        0 => What::Cluster,
-        1 => What::Pools,
-        2 => What::Pool(pool),
-        3 => What::Machines(pool),
-        4 => What::ScaleSets,
-        5 => What::Instances,
-        6 => What::Nics,
-        7 | 8 => What::Vm(vm),
-        9 => What::ActivityLog,
-        10 => What::Credentials,
-        11 => What::LatestOperation,
-        12..=15 => What::PutPool { name: pool, conditional: random.random_bool(0.5) },
-        16 | 17 => What::DeletePool(pool),
-        18 => What::AbortCluster,
-        19 => What::AbortPool(pool),
-        20 | 21 => What::Tags,
-        22 => What::PatchScaleSet,
-        _ => What::RunScript(vm),
+        0 => Action::Cluster,
+        1 => Action::Pools,
+        2 => Action::Pool(pool),
+        3 => Action::Machines(pool),
+        4 => Action::ScaleSets,
+        5 => Action::Instances,
+        6 => Action::Nics,
+        7 | 8 => Action::Vm(vm),
+        9 => Action::ActivityLog,
+        10 => Action::Credentials,
+        11 => Action::LatestOperation,
+        12..=15 => Action::PutPool { name: pool, conditional: random.random_bool(0.5) },
+        16 | 17 => Action::DeletePool(pool),
+        18 => Action::AbortCluster,
+        19 => Action::AbortPool(pool),
+        20 | 21 => Action::Tags,
+        22 => Action::PatchScaleSet,
+        _ => Action::RunScript(vm),
     };
     let follow = match random.below(4) {
         0 => Follow::No,
@@ -169,7 +167,7 @@ fn rule(random: &mut Random) -> Rule {
         )),
         11 => Fault::NotFoundAfterAccept,
         12 => Fault::ClockJump { seconds: *pick(random, &[-400, -20, 5, 90, 4000]) },
-        // The operation's state is not found, which says nothing about the operation.
+        // The operation's status is not found, regardless of the operation.
         _ => {
             let when =
                 Condition { path: Some("*/operations/*".to_owned()), ..Condition::default() };

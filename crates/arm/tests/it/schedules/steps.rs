@@ -1,4 +1,4 @@
-//! Doing the steps of a schedule, and writing down what the client says came of them.
+//! Runs the steps of a schedule, and records the results that the client reports.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -17,13 +17,13 @@ use mooring_simulator::random::Random;
 use mooring_simulator::scenario::Scenario;
 use serde_json::json;
 
-use crate::schedules::plan::{Follow, Plan, Step, What};
+use crate::schedules::plan::{Action, Follow, Plan, Step};
 use crate::schedules::world::{Record, TestWorld};
 
 const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
 const NODE_GROUP: &str = "MC_rg-demo_demo_westeurope";
 
-/// Each scenario with each size of a page, built once: every schedule has a copy with a seed of its own.
+/// Scenarios by page size, built once: every schedule uses a copy with its own seed.
 type Worlds = BTreeMap<(&'static str, usize), Arc<Azure>>;
 static WORLDS: LazyLock<Mutex<Worlds>> = LazyLock::new(Mutex::default);
 
@@ -39,38 +39,36 @@ fn world_of(plan: &Plan, start: Timestamp) -> Azure {
     built.with_seed(plan.seed, start)
 }
 
-/// What the client says of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum StepOutcome {
     Read,
-    /// The write has certainly not taken effect.
+    /// The write was not applied.
     NotApplied,
     Unknown,
-    /// It was accepted and goes on, or nobody waited for the end.
+    /// The write was accepted, and its end was not awaited.
     Accepted,
     Succeeded,
     Failed,
     Canceled,
     Replaced,
     Lost,
-    /// The caller went away.
+    /// The call was dropped.
     Dropped,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Belief {
+pub(crate) struct StepReport {
     pub(crate) correlation: String,
-    pub(crate) what: What,
-    pub(crate) said: Said,
-    /// The error in words, where there is one: for people, and to look for secrets in.
+    pub(crate) what: Action,
+    pub(crate) outcome: StepOutcome,
+    /// Error message, also checked for secrets.
     pub(crate) error: String,
     pub(crate) began: u64,
     pub(crate) ended: u64,
-    /// The longest that it may take.
     pub(crate) bound: u64,
 }
 
-pub(crate) async fn act(plan: Plan) -> Record {
+pub(crate) async fn run(plan: Plan) -> Record {
     let start: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
     let mut azure = world_of(&plan, start);
     for rule in &plan.rules {
@@ -87,14 +85,14 @@ pub(crate) async fn act(plan: Plan) -> Record {
         let actor = Actor { client: client.clone(), world: &world, name: actor };
         work.push(actor.all(steps));
     }
-    let beliefs = join_all(work).await.into_iter().flatten().collect();
+    let reports = join_all(work).await.into_iter().flatten().collect();
     drop(client);
     let ended = world.millis();
     let Some(TestWorld { azure, seen, .. }) = Arc::into_inner(world) else {
-        panic!("a call goes on")
+        panic!("a call is still running")
     };
     let (azure, seen) = (azure.into_inner().unwrap(), seen.into_inner().unwrap());
-    Record { azure, seen, beliefs, limits, ended, stale, actors }
+    Record { azure, seen, reports, limits, ended, stale, actors }
 }
 
 struct Actor<'a> {
@@ -104,45 +102,50 @@ struct Actor<'a> {
 }
 
 impl Actor<'_> {
-    async fn all(self, steps: Vec<Step>) -> Vec<Belief> {
-        let mut beliefs = Vec::new();
+    async fn all(self, steps: Vec<Step>) -> Vec<StepReport> {
+        let mut reports = Vec::new();
         for (number, step) in steps.into_iter().enumerate() {
             tokio::time::sleep(step.pause).await;
             let correlation = format!("c{}-{number}", self.name);
-            beliefs.push(self.one(step, correlation).await);
+            reports.push(self.one(step, correlation).await);
         }
-        beliefs
+        reports
     }
 
-    async fn one(&self, step: Step, correlation: String) -> Belief {
+    async fn one(&self, step: Step, correlation: String) -> StepReport {
         let client = self.client.at(step.priority).within(step.within).correlated(&correlation);
         let following = match step.follow {
             Follow::No => Duration::ZERO,
             Follow::For(time) | Follow::Resumed(time) => time,
         };
-        // The pool is read first; then the write; then each look at the operation, of which the last may begin
-        // just before the end of the waiting and read twice.
+        // The pool is read, then written; then the operation is polled, and the last poll may start just before the
+        // deadline and read twice.
         let bound = step.within * 4 + following + Duration::from_secs(1);
         let began = self.world.millis();
         let done = self.perform(&client, &step, &correlation);
         let limit = step.dropped_after.unwrap_or(bound * 2);
-        let (said, error) = match tokio::time::timeout(limit, done).await {
-            Ok(Ok(said)) => (said, String::new()),
+        let (outcome, error) = match tokio::time::timeout(limit, done).await {
+            Ok(Ok(outcome)) => (outcome, String::new()),
             Ok(Err(error)) => {
-                let said = match error.write_status {
-                    WriteStatus::NotApplied => Said::NotApplied,
-                    WriteStatus::Unknown => Said::Unknown,
+                let outcome = match error.write_status {
+                    WriteStatus::NotApplied => StepOutcome::NotApplied,
+                    WriteStatus::Unknown => StepOutcome::Unknown,
                 };
-                (said, format!("{error} {error:?}"))
+                (outcome, format!("{error} {error:?}"))
             }
-            Err(_) => (Said::Dropped, String::new()),
+            Err(_) => (StepOutcome::Dropped, String::new()),
         };
         let ended = self.world.millis();
         let bound = u64::try_from(bound.as_millis()).unwrap();
-        Belief { correlation, what: step.what, said, error, began, ended, bound }
+        StepReport { correlation, what: step.what, outcome, error, began, ended, bound }
     }
 
-    async fn perform(&self, client: &Client, step: &Step, mark: &str) -> Result<Said, Error> {
+    async fn perform(
+        &self,
+        client: &Client,
+        step: &Step,
+        mark: &str,
+    ) -> Result<StepOutcome, Error> {
         let cluster = ResourceId::cluster(SUBSCRIPTION, "rg-demo", "demo").unwrap();
         let pool = |name: &str| cluster.child("agentPools", name).unwrap();
         let machine = |name: &str| {
@@ -150,48 +153,58 @@ impl Actor<'_> {
             ResourceId::of(SUBSCRIPTION, NODE_GROUP, "Microsoft.Compute", &kind).unwrap()
         };
         let started = match &step.what {
-            What::Cluster => return client.cluster(&cluster).await.map(|_| Said::Read),
-            What::Pools => return client.agent_pools(&cluster).await.map(|_| Said::Read),
-            What::Pool(name) => return client.agent_pool(&pool(name)).await.map(|_| Said::Read),
-            What::Machines(name) => return client.machines(&pool(name)).await.map(|_| Said::Read),
-            What::ScaleSets => {
-                return client.scale_sets(SUBSCRIPTION, NODE_GROUP).await.map(|_| Said::Read);
+            Action::Cluster => return client.cluster(&cluster).await.map(|_| StepOutcome::Read),
+            Action::Pools => return client.agent_pools(&cluster).await.map(|_| StepOutcome::Read),
+            Action::Pool(name) => {
+                return client.agent_pool(&pool(name)).await.map(|_| StepOutcome::Read);
             }
-            What::Instances => {
+            Action::Machines(name) => {
+                return client.machines(&pool(name)).await.map(|_| StepOutcome::Read);
+            }
+            Action::ScaleSets => {
+                return client
+                    .scale_sets(SUBSCRIPTION, NODE_GROUP)
+                    .await
+                    .map(|_| StepOutcome::Read);
+            }
+            Action::Instances => {
                 let set = self.scale_set();
-                return client.scale_set_vms(&set).await.map(|_| Said::Read);
+                return client.scale_set_vms(&set).await.map(|_| StepOutcome::Read);
             }
-            What::Nics => {
+            Action::Nics => {
                 let set = self.scale_set();
-                return client.scale_set_nics(&set).await.map(|_| Said::Read);
+                return client.scale_set_nics(&set).await.map(|_| StepOutcome::Read);
             }
-            What::Vm(name) => return client.vm(&machine(name)).await.map(|_| Said::Read),
-            What::ActivityLog => {
+            Action::Vm(name) => return client.vm(&machine(name)).await.map(|_| StepOutcome::Read),
+            Action::ActivityLog => {
                 let now: Timestamp = "2026-11-15T05:00:00Z".parse().unwrap();
                 let from = now.checked_sub(Duration::from_hours(3)).unwrap();
                 let query = ActivityQuery::of_group(NODE_GROUP, from, now);
-                return client.activity_log(SUBSCRIPTION, &query).await.map(|_| Said::Read);
+                return client.activity_log(SUBSCRIPTION, &query).await.map(|_| StepOutcome::Read);
             }
-            What::Credentials => {
-                return client.user_credentials(&cluster, None).await.map(|_| Said::Read);
+            Action::Credentials => {
+                return client.user_credentials(&cluster, None).await.map(|_| StepOutcome::Read);
             }
-            What::LatestOperation => {
-                return client.latest_operation(&cluster).await.map(|_| Said::Read);
+            Action::LatestOperation => {
+                return client.latest_operation(&cluster).await.map(|_| StepOutcome::Read);
             }
-            What::Tags => {
+            Action::Tags => {
                 let tags = BTreeMap::from([(mark.to_owned(), "x".to_owned())]);
                 let merged = client.merge_tags(&cluster, &tags).await?;
-                assert!(merged.contains_key(mark), "the answer does not hold what was written");
-                return Ok(Said::Accepted);
+                assert!(merged.contains_key(mark), "the response does not contain the written tag");
+                return Ok(StepOutcome::Accepted);
             }
-            What::PutPool { name, conditional } => {
+            Action::PutPool { name, conditional } => {
                 let (body, etag) = match client.agent_pool(&pool(name)).await {
                     Ok(read) => {
                         let mut body = read.document().unwrap();
                         let mut properties = body.object("properties").unwrap().unwrap();
                         properties.set("nodeLabels", &json!({"write": mark})).unwrap();
                         body.set("properties", &properties).unwrap();
-                        (body, read.properties.e_tag.clone())
+                        let etag = properties
+                            .get("eTag")
+                            .map(|etag| serde_json::from_str::<String>(etag).unwrap());
+                        (body, etag)
                     }
                     Err(error) if error.is_not_found() => {
                         let new = json!({"properties": {
@@ -204,16 +217,16 @@ impl Actor<'_> {
                 let etag = etag.filter(|_| *conditional);
                 client.put_agent_pool(&pool(name), &body, etag.as_deref()).await?
             }
-            What::DeletePool(name) => {
+            Action::DeletePool(name) => {
                 client.delete_agent_pool(&pool(name), &DeletePool::default()).await?
             }
-            What::AbortCluster => client.abort_cluster(&cluster).await?,
-            What::AbortPool(name) => client.abort_agent_pool(&pool(name)).await?,
-            What::PatchScaleSet => {
+            Action::AbortCluster => client.abort_cluster(&cluster).await?,
+            Action::AbortPool(name) => client.abort_agent_pool(&pool(name)).await?,
+            Action::PatchScaleSet => {
                 let changes = Document::of(&json!({"tags": {mark: "x"}})).unwrap();
                 client.patch_scale_set(&self.scale_set(), &changes).await?
             }
-            What::RunScript(name) => {
+            Action::RunScript(name) => {
                 let script = Script { lines: &["true"] };
                 client.run_script(&machine(name), &script).await?
             }
@@ -226,22 +239,22 @@ impl Actor<'_> {
         client: &Client,
         started: Started,
         follow: Follow,
-    ) -> Result<Said, Error> {
+    ) -> Result<StepOutcome, Error> {
         let mut operation = match started {
-            Started::Done(outcome) => return Ok(said(&outcome)),
+            Started::Done(outcome) => return Ok(step_outcome(&outcome)),
             Started::Running(operation) => operation,
         };
         let now = mooring_arm::World::now(self.world);
         let at = |time: Duration| now.checked_add(time).unwrap();
         let until = match follow {
-            Follow::No => return Ok(Said::Accepted),
+            Follow::No => return Ok(StepOutcome::Accepted),
             Follow::For(time) => at(time),
             Follow::Resumed(time) => {
                 let half = client.wait(&mut operation, at(time / 2), |_, _| {});
-                // Dropped in the middle of whatever it does: only the record is left.
+                // Dropped at any point: only the record remains.
                 if let Ok(ended) = tokio::time::timeout(time / 3, half).await {
                     match ended {
-                        Ok(outcome) => return Ok(said(&outcome)),
+                        Ok(outcome) => return Ok(step_outcome(&outcome)),
                         Err(error) if !matches!(error.kind, ErrorKind::Deadline(_)) => {
                             return Ok(gave_up(&error));
                         }
@@ -254,12 +267,12 @@ impl Actor<'_> {
             }
         };
         match client.wait(&mut operation, until, |_, _| {}).await {
-            Ok(outcome) => Ok(said(&outcome)),
+            Ok(outcome) => Ok(step_outcome(&outcome)),
             Err(error) => Ok(gave_up(&error)),
         }
     }
 
-    /// The scale set of the pool `system`, whose name the model drew.
+    /// Returns the scale set of the pool `system`, whose name is random.
     fn scale_set(&self) -> ResourceId {
         let azure = self.world.azure.lock().unwrap();
         let nodes = azure.nodes();
@@ -269,17 +282,17 @@ impl Actor<'_> {
     }
 }
 
-/// The write was accepted; only its end is not known.
-fn gave_up(_: &Error) -> Said {
-    Said::Accepted
+/// The write was accepted; only its end is unknown.
+fn gave_up(_: &Error) -> StepOutcome {
+    StepOutcome::Accepted
 }
 
-fn said(outcome: &Outcome) -> Said {
+fn step_outcome(outcome: &Outcome) -> StepOutcome {
     match outcome {
-        Outcome::Succeeded(_) => Said::Succeeded,
-        Outcome::Failed(_) => Said::Failed,
-        Outcome::Canceled(_) => Said::Canceled,
-        Outcome::Replaced { .. } => Said::Replaced,
-        Outcome::Lost { .. } => Said::Lost,
+        Outcome::Succeeded(_) => StepOutcome::Succeeded,
+        Outcome::Failed(_) => StepOutcome::Failed,
+        Outcome::Canceled(_) => StepOutcome::Canceled,
+        Outcome::Replaced { .. } => StepOutcome::Replaced,
+        Outcome::Lost { .. } => StepOutcome::Lost,
     }
 }

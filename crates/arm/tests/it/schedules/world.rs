@@ -1,4 +1,4 @@
-//! The client's outside: the model of Azure behind a network that is no better than real ones.
+//! The client's world: the model of Azure with an unreliable network.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,49 +14,47 @@ use mooring_simulator::azure::Azure;
 use mooring_simulator::exchange::{Body, Outcome};
 use mooring_simulator::random::Random;
 
-/// The only host that may see a token.
+/// The only host that may receive a token.
 const HOST: &str = "management.azure.com";
 const FOREIGN: &str = "https://management.azure.com.elsewhere.example";
 
-/// How bad the network and the sign-in are, in percent.
+/// Failure rates of network and sign-in, in percent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Network {
     pub(crate) unsent: u64,
     pub(crate) no_token: u64,
-    /// Links in answers lead elsewhere.
+    /// Links in responses lead to other hosts.
     pub(crate) foreign: u64,
 }
 
-/// One request, and what became of it.
+/// One request and its response.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedRequest {
     pub(crate) at: u64,
     pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) host: String,
     pub(crate) correlation: String,
     pub(crate) request_id: String,
-    /// What the model answered, whether or not the answer arrived: 0 is nothing at all.
+    /// Status that the model returned, also if the response was lost; 0 for none.
     pub(crate) status: u16,
-    /// A fault rule made the answer, and nothing was done.
+    /// A fault rule returned the response, and nothing was applied.
     pub(crate) by_rule: bool,
-    /// The client was told: when, and after how many seconds to come again.
-    pub(crate) told: Option<(u64, Option<u64>)>,
-    /// The connection was refused.
+    /// Time of the response, and its `Retry-After` in seconds.
+    pub(crate) responded: Option<(u64, Option<u64>)>,
     pub(crate) unsent: bool,
 }
 
-impl Seen {
+impl RecordedRequest {
     pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    /// Changes something in Azure.
     pub(crate) fn is_write(&self) -> bool {
         self.method != "GET" && !self.path().ends_with("listClusterUserCredential")
     }
 
-    /// Does something each time.
+    /// Returns true for calls of class `once`.
     pub(crate) fn is_once(&self) -> bool {
         self.method == "POST" && self.is_write()
     }
@@ -65,24 +63,24 @@ impl Seen {
         (200..300).contains(&self.status) && !self.by_rule
     }
 
-    /// As far as the client can know, something may have been done.
-    pub(crate) fn may_have_worked(&self) -> bool {
+    /// Returns true if the request may have been applied, as far as the client knows.
+    pub(crate) fn may_be_applied(&self) -> bool {
         !self.unsent
-            && (self.told.is_none()
+            && (self.responded.is_none()
                 || self.status < 300
                 || self.status == 408
                 || self.status >= 500)
     }
 }
 
-/// Everything about one schedule after its end.
+/// Record of one schedule.
 pub(crate) struct Record {
     pub(crate) azure: Azure,
-    pub(crate) seen: Vec<Seen>,
-    pub(crate) beliefs: Vec<crate::schedules::steps::Belief>,
+    pub(crate) seen: Vec<RecordedRequest>,
+    pub(crate) reports: Vec<crate::schedules::steps::StepReport>,
     pub(crate) limits: Limits,
     pub(crate) ended: u64,
-    /// The model may answer reads with what is no longer true.
+    /// The model may return stale reads.
     pub(crate) stale: bool,
     pub(crate) actors: usize,
 }
@@ -94,8 +92,8 @@ impl Record {
         for seen in &self.seen {
             writeln!(text, "{seen:?}").unwrap();
         }
-        for belief in &self.beliefs {
-            writeln!(text, "{belief:?}").unwrap();
+        for report in &self.reports {
+            writeln!(text, "{report:?}").unwrap();
         }
         text
     }
@@ -103,8 +101,8 @@ impl Record {
 
 pub(crate) struct TestWorld {
     pub(crate) azure: Mutex<Azure>,
-    pub(crate) seen: Mutex<Vec<Seen>>,
-    chance: Mutex<Random>,
+    pub(crate) seen: Mutex<Vec<RecordedRequest>>,
+    random: Mutex<Random>,
     network: Network,
     start: Timestamp,
     began: tokio::time::Instant,
@@ -114,33 +112,33 @@ impl TestWorld {
     pub(crate) fn new(
         azure: Azure,
         start: Timestamp,
-        chance: Random,
+        random: Random,
         network: Network,
     ) -> Arc<Self> {
         Arc::new(Self {
             azure: Mutex::new(azure),
             seen: Mutex::default(),
-            chance: Mutex::new(chance),
+            random: Mutex::new(random),
             network,
             start,
             began: tokio::time::Instant::now(),
         })
     }
 
-    /// Milliseconds since the schedule began.
+    /// Returns milliseconds since the start.
     pub(crate) fn millis(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap()
     }
 
     fn below(&self, bound: u64) -> u64 {
-        self.chance.lock().unwrap().below(bound)
+        self.random.lock().unwrap().below(bound)
     }
 
     fn percent(&self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// The request arrives: the model decides, and its own trace says what it did.
+    /// Passes the request to the model, and records the status from its trace.
     fn arrive(&self, index: usize, request: &Request<Bytes>) -> Outcome {
         let mut azure = self.azure.lock().unwrap();
         let outcome = azure.handle(request, self.now());
@@ -152,7 +150,7 @@ impl TestWorld {
         outcome
     }
 
-    /// What the client gets of an answer.
+    /// Returns the response that reaches the client.
     fn deliver(&self, response: Response<Body>, cut: Option<usize>) -> Response<Bytes> {
         let (mut parts, body) = response.into_parts();
         let mut body = body.bytes();
@@ -176,9 +174,9 @@ impl TestWorld {
         Response::from_parts(parts, body)
     }
 
-    fn told(&self, index: usize, retry_after: Option<u64>) {
+    fn record_response(&self, index: usize, retry_after: Option<u64>) {
         let at = self.millis();
-        self.seen.lock().unwrap()[index].told = Some((at, retry_after));
+        self.seen.lock().unwrap()[index].responded = Some((at, retry_after));
     }
 }
 
@@ -192,7 +190,7 @@ impl World for TestWorld {
     }
 
     fn random(&self) -> u64 {
-        self.chance.lock().unwrap().draw()
+        self.random.lock().unwrap().draw()
     }
 
     fn send(
@@ -205,7 +203,7 @@ impl World for TestWorld {
         };
         let index = {
             let mut seen = self.seen.lock().unwrap();
-            seen.push(Seen {
+            seen.push(RecordedRequest {
                 at: self.millis(),
                 method: request.method().to_string(),
                 target: request.uri().path_and_query().unwrap().to_string(),
@@ -214,32 +212,35 @@ impl World for TestWorld {
                 request_id: header("x-ms-client-request-id"),
                 status: 0,
                 by_rule: false,
-                told: None,
+                responded: None,
                 unsent: false,
             });
             seen.len() - 1
         };
         async move {
-            // On its way: whoever gives up here has sent nothing.
+            // In transit to the server: a call that is dropped here has sent nothing.
             tokio::time::sleep(Duration::from_millis(self.below(80))).await;
             if self.percent(self.network.unsent) {
                 self.seen.lock().unwrap()[index].unsent = true;
                 return Err(TransportError::unsent("connection refused"));
             }
             let outcome = self.arrive(index, &request);
-            // On its way back: whoever gives up here does not know.
+            // In transit to the client: a call that is dropped here has unknown status.
             tokio::time::sleep(Duration::from_millis(self.below(400))).await;
             let (response, cut) = match outcome {
                 Outcome::Answer(response) => (response, None),
-                // The break is not always to be seen: a proxy may end the body as if it were whole.
+                // The truncation is not always visible: a proxy may end the body normally.
                 Outcome::CutShort(response, length) if self.percent(50) => (response, Some(length)),
                 Outcome::CutShort(..) => return Err(TransportError::unknown("the body broke off")),
                 Outcome::Dropped => return Err(TransportError::unknown("connection reset")),
                 Outcome::Silence => return std::future::pending().await,
             };
-            // Of an answer that is repeated for being torn, no header is believed.
+            // The headers of a truncated response are ignored.
             let retry_after = response.headers().get("retry-after").filter(|_| cut.is_none());
-            self.told(index, retry_after.and_then(|value| value.to_str().ok()?.parse().ok()));
+            self.record_response(
+                index,
+                retry_after.and_then(|value| value.to_str().ok()?.parse().ok()),
+            );
             Ok(self.deliver(response, cut))
         }
         .boxed()
@@ -261,7 +262,7 @@ impl World for TestWorld {
     }
 }
 
-/// True for the only place where a token may go.
-pub(crate) fn is_own(seen: &Seen) -> bool {
+/// Returns true if the request was sent to the cloud's host.
+pub(crate) fn is_own(seen: &RecordedRequest) -> bool {
     seen.host == HOST
 }
