@@ -41,11 +41,8 @@ pub struct Difference {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// Only the node config sets it.
     OnlyInConfig,
-    /// Only the NBC command sets it.
     OnlyInNbc,
-    /// Both set it, to different values.
     Differs,
 }
 
@@ -66,14 +63,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The line for the log.
     pub fn log_message(&self) -> String {
         self.message(
             "env compare: no differences found between provision-config and nbc-cmd env vars",
         )
     }
 
-    /// The message of the guest agent event.
     pub fn event_message(&self) -> String {
         self.message("env vars match between provision-config and nbc-cmd")
     }

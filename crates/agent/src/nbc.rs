@@ -46,9 +46,8 @@ impl Assignments {
 
     /// Every secret in the file, for redaction.
     ///
-    /// More than the final values: secrets that a later assignment replaces, and what a shell
-    /// would take for a value where this scanner sees another assignment in the middle (unquoted
-    /// base64 ending in `ABC=`).
+    /// More than the final values: secrets that a later assignment replaces, and what a shell would take for a value
+    /// where this scanner sees another assignment in the middle (unquoted base64 ending in `ABC=`).
     pub fn expose_secrets(&self) -> impl Iterator<Item = &[u8]> {
         self.secrets.iter().map(Vec::as_slice)
     }

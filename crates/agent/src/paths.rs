@@ -13,7 +13,6 @@ pub(crate) const EVENTS_DIR: &str = "/var/log/azure/Microsoft.Azure.Extensions.C
 pub(crate) const REPORT: &str = "/var/log/azure/aks/provision.json";
 /// Report of the previous attempt.
 pub(crate) const PREVIOUS_REPORT: &str = "/var/log/azure/aks/provision.json.previous";
-/// Log of the scripts.
 pub(crate) const SCRIPTS_LOG: &str = "/var/log/azure/cluster-provision.log";
 pub(crate) const CONTAINERS_DIR: &str = "/opt/azure/containers";
 /// Written when the bootstrap has finished or failed.
@@ -54,7 +53,6 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Returns the layout of a node below `root`, or of the host.
-    #[must_use]
     pub(crate) fn new(root: Option<PathBuf>) -> Self {
         Self { root: root.filter(|root| !root.as_os_str().is_empty() && root != Path::new("/")) }
     }

@@ -41,7 +41,6 @@ pub(crate) struct Running {
     pub(crate) report: Option<String>,
 }
 
-/// Result of acquiring the lock.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LockResult {
     Ours(Running),
@@ -95,7 +94,6 @@ impl Running {
             .find(|process| process.is_alive(world))
     }
 
-    /// Records that the scripts were started.
     pub(crate) fn scripts_started(
         &mut self,
         world: &mut dyn World,

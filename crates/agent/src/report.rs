@@ -59,8 +59,7 @@ enum WriteResult {
 /// Mode of what only root may read.
 const PRIVATE: u32 = 0o600;
 
-/// Writes a file unless it exists, and creates missing directories. A broken link is replaced, never
-/// followed.
+/// Writes a file unless it exists, and creates missing directories. A broken link is replaced, never followed.
 fn write_if_absent(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<WriteResult> {
     if world.kind(path).is_ok() {
         return Ok(WriteResult::Before);

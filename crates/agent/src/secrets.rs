@@ -15,12 +15,10 @@ use crate::world::World;
 /// Limit for files from custom data.
 pub(crate) const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
 
-/// A redactor that knows no secret.
 pub(crate) fn none() -> Redactor {
     Redactor::none()
 }
 
-/// A redactor for a config's secrets.
 pub(crate) fn of_config(config: &NodeConfig) -> Redactor {
     Redactor::new(config.expose_secrets())
 }
@@ -28,12 +26,10 @@ pub(crate) fn of_config(config: &NodeConfig) -> Redactor {
 /// The reason why a config with masked secrets is rejected.
 pub(crate) const MASKED_CONFIG: &str = "a secret in it is masked, as `render` prints it without --show-secrets; a node cannot join with that";
 
-/// Returns true if a secret of a config is a mask.
 pub(crate) fn are_masked(config: &NodeConfig) -> bool {
     hold_mask(&config.expose_secrets())
 }
 
-/// True if one of these secrets is that mask.
 pub(crate) fn hold_mask(secrets: &[impl AsRef<str>]) -> bool {
     secrets.iter().any(|secret| secret.as_ref().contains(MASK))
 }

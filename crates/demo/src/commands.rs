@@ -55,7 +55,6 @@ impl Mooring {
         command
     }
 
-    /// Runs a command to its end.
     pub(crate) async fn ask(&self, words: &[&str]) -> Result<Answer, DemoError> {
         let began = Instant::now();
         let mut command = self.command(words);

@@ -18,7 +18,6 @@ impl DemoError {
         Self::Broken(format!("{what}: {error}"))
     }
 
-    /// Appends details.
     pub(crate) fn with(self, more: &str) -> Self {
         match self {
             Self::Unmet(text) => Self::Unmet(format!("{text}{more}")),

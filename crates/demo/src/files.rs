@@ -27,7 +27,6 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     std::fs::rename(&beside, path)
 }
 
-/// Opens the log of a process.
 pub(crate) fn log(path: &Path) -> io::Result<std::fs::File> {
     if let Some(parent) = path.parent() {
         directory(parent)?;

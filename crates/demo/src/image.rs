@@ -61,8 +61,8 @@ pub(crate) fn files(version: &str, image: &Image, speed: f64) -> Vec<File> {
     let mut files: Vec<File> = PROGRAMS
         .iter()
         .filter(|(name, _)| !image.lacks.iter().any(|lacking| lacking == name))
-        .map(|(name, says)| {
-            File::program(format!("usr/bin/{name}"), format!("#!/bin/bash\n{says}\n"))
+        .map(|(name, script)| {
+            File::program(format!("usr/bin/{name}"), format!("#!/bin/bash\n{script}\n"))
         })
         .collect();
     files.extend([
@@ -99,7 +99,8 @@ fn steps(image: &Image, speed: f64) -> String {
     for (name, seconds) in STEPS {
         let seconds = seconds * image.slow.get(*name).copied().unwrap_or(1.0) / speed;
         let fails = image.fails.as_ref().filter(|fails| fails.step == *name);
-        let end = fails.map(|fails| format!(" {} {}", fails.code, fails.says.replace('\n', " ")));
+        let end =
+            fails.map(|fails| format!(" {} {}", fails.code, fails.message.replace('\n', " ")));
         lines.push(format!("{name} {seconds:.3}{}\n", end.as_deref().unwrap_or_default()));
         if end.is_some() {
             break;
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn steps_are_as_fast_as_the_world_and_end_where_they_fail() {
-        let fails = Failing { step: "outboundProbe".into(), code: 50, says: "no\nway".into() };
+        let fails = Failing { step: "outboundProbe".into(), code: 50, message: "no\nway".into() };
         let image = Image {
             fails: Some(fails),
             slow: [("installNetworkPlugin".to_owned(), 2.0)].into(),

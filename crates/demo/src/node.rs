@@ -16,7 +16,6 @@ use crate::{files, processes};
 /// Longer than any bootstrap of a simulated image.
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A VM in a directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) root: PathBuf,
@@ -32,7 +31,6 @@ pub(crate) struct Ended {
     pub(crate) took: Duration,
 }
 
-/// Failure to get a bootstrap result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BootError {
     #[error("{0}: {1}")]
@@ -150,7 +148,6 @@ fn boot_times(now: Timestamp) -> String {
         .concat()
 }
 
-/// Finds a command of this host.
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/bin", "/bin"].map(PathBuf::from);

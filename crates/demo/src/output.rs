@@ -15,7 +15,6 @@ pub struct Style {
 
 impl Style {
     /// Detects the style from standard output and `NO_COLOR`.
-    #[must_use]
     pub fn of_stdout() -> Self {
         let terminal = std::io::stdout().is_terminal();
         let asked = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -82,7 +81,6 @@ pub struct Output {
 }
 
 impl Output {
-    #[must_use]
     pub fn new(out: Box<dyn Write + Send>, style: Style) -> Self {
         Self { out, style, changing: None }
     }

@@ -110,7 +110,6 @@ fn nodes_table(nodes: &[NodeResult]) -> String {
     table("All nodes, in order of their results", &["Node", "Image", "End"], &rows)
 }
 
-/// Renders the boot of one node.
 fn boot(node: &NodeResult, left: &NodeFiles, open: &str) -> String {
     let timeline = Timeline::of(&node.vm, left);
     format!(

@@ -19,7 +19,6 @@ pub struct Options {
     pub name: String,
     /// This binary, which is the agent, the controller and the repair.
     pub mooring: PathBuf,
-    /// Factor on the speed of the scenario.
     pub speed: f64,
     pub seed: u64,
     /// Keeps everything open at the end, until interrupted.

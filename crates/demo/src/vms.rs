@@ -19,7 +19,6 @@ use crate::image;
 use crate::node::{Ended, Node};
 use crate::scenario::Image;
 
-/// Polling interval for new VMs.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]

@@ -48,7 +48,6 @@ const DOCUMENT: Names = Names {
     words: &["dsn"],
 };
 
-/// Names of secrets in one context.
 struct Names {
     parts: [&'static [&'static str]; 2],
     /// Names, or parts of one between `-`, `_` and `.`, that are too short to be searched for within words.
@@ -181,7 +180,6 @@ const DIRECTORIES: &[&str] =
 /// Schemes that precede a secret in a header.
 const SCHEMES: &[&str] = &["basic", "bearer", "digest", "negotiate", "ntlm", "sharedkey", "token"];
 
-/// Returns true if a value with this name may be a secret.
 pub fn names_secret(name: &str) -> bool {
     let plain = plain(name);
     // A certificate is public, but a value with that name often contains its key.
@@ -199,7 +197,6 @@ pub(crate) fn is_secret_member(name: &str) -> bool {
     DOCUMENT.contain(name, &plain(name))
 }
 
-/// Returns true for the name of an event.
 pub(crate) fn is_event(name: &str) -> bool {
     let name = plain(name);
     EVENTS.iter().any(|end| name.ends_with(end))
@@ -223,7 +220,6 @@ pub(crate) fn is_harmless(word: &str) -> bool {
     HARMLESS.binary_search(&bare.as_str()).is_ok() || is_path(word)
 }
 
-/// Returns true for the path of a file.
 pub(crate) fn is_path(value: &str) -> bool {
     DIRECTORIES.iter().any(|directory| value.starts_with(directory))
 }

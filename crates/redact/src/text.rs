@@ -8,7 +8,6 @@ use std::fmt::{self, Display};
 
 use crate::{drop_quoted_values, mask_line};
 
-/// The length of an [`identifier`].
 const MAX_IDENTIFIER: usize = 64;
 
 const ELLIPSIS: char = '…';

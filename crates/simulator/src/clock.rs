@@ -26,7 +26,6 @@ impl Clock {
     }
 }
 
-/// A value with scheduled changes.
 pub trait Model: Send + 'static {
     /// Applies every change that is due.
     fn settle(&mut self, now: Timestamp);
@@ -62,7 +61,6 @@ impl Drop for Running {
 }
 
 impl<M: Model> Shared<M> {
-    /// Returns a model with its own clock.
     pub fn with_clock(model: M, now: Now) -> Self {
         Self { model: Arc::new(Mutex::new(model)), now, changed: Arc::new(Notify::new()) }
     }
@@ -107,7 +105,6 @@ impl<M: Model> Shared<M> {
         }
     }
 
-    /// Locks the model.
     pub(crate) fn lock(&self) -> MutexGuard<'_, M> {
         // A panic of one caller leaves a model that others can still read.
         self.model.lock().unwrap_or_else(PoisonError::into_inner)

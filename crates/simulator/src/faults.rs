@@ -1,8 +1,7 @@
 //! Fault rules: condition × outcome × probability × window.
 //!
-//! A rule selects calls and the fault of each. The models call [`Faults::next`] once per call; the
-//! first rule that applies decides. Everything is drawn from the seed, so the seed and the rules
-//! are enough to replay a run.
+//! A rule selects calls and the fault of each. The models call [`Faults::next`] once per call; the first rule that
+//! applies decides. Everything is drawn from the seed, so the seed and the rules are enough to replay a run.
 
 use std::time::Duration;
 
@@ -54,7 +53,6 @@ pub struct Condition {
     pub writes: Option<bool>,
 }
 
-/// A simulated service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Service {
@@ -108,8 +106,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Delivers the response to a call, with the faults of a connection. Other faults concern the
-    /// response itself.
+    /// Delivers the response to a call, with the faults of a connection. Other faults concern the response itself.
     pub(crate) fn deliver(fault: Option<&Self>, answer: impl FnOnce() -> Response) -> Outcome {
         match fault {
             Some(Self::TimeoutBefore) => Outcome::Silence,
@@ -176,7 +173,6 @@ impl Faults {
         self.random = random.fork("faults");
     }
 
-    /// Appends a rule.
     pub fn add(&mut self, rule: Rule) {
         self.rules.push((rule, Count::default()));
     }
@@ -189,7 +185,6 @@ impl Faults {
         self.rules.iter().map(|(rule, _)| rule)
     }
 
-    /// Number of faults injected.
     pub fn injected(&self) -> u32 {
         self.rules.iter().map(|(_, count)| count.injected).sum()
     }

@@ -6,8 +6,7 @@
 //! [`clock::Shared`] adds a clock and a lock to any of them: for clients in process, under virtual
 //! time, or on loopback over TLS ([`serve`]).
 //!
-//! The crate depends on the node's contract and nothing else of Mooring, so that it cannot share
-//! its mistakes.
+//! The crate depends on the node's contract and nothing else of Mooring, so that it cannot share its mistakes.
 
 pub mod azure;
 pub mod clock;

@@ -1,8 +1,6 @@
-//! The live-patching service, served by the API server's frontend: one unary gRPC call that returns
-//! a component's JSON.
+//! The live-patching service, served by the API server's frontend: one unary gRPC call that returns a component's JSON.
 //!
-//! A node authenticates with the signature of its attested document; here that is the document of
-//! the simulated IMDS.
+//! A node authenticates with the signature of its attested document; here that is the document of the simulated IMDS.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -28,7 +28,6 @@ impl Random {
         fork
     }
 
-    /// Returns the next 64 bits.
     pub fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

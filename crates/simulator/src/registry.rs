@@ -124,7 +124,6 @@ impl Registry {
     }
 }
 
-/// Returns a token of the registry with its kind and reader.
 fn token(kind: &str, reader: &str, scope: &str, now: Timestamp) -> Outcome {
     let claims = json!({"grant_type": kind, "appid": reader, "scope": scope, "exp": now.as_second() + 3 * 3600});
     let token = format!("simulated.{}.registry", URL_SAFE_NO_PAD.encode(claims.to_string()));

@@ -20,7 +20,6 @@ pub struct InProcessAzure {
 }
 
 impl InProcessAzure {
-    #[must_use]
     pub fn of(shell: &Shell) -> Self {
         Self { shell: shell.clone(), drawn: AtomicU64::new(0) }
     }

@@ -36,8 +36,8 @@ pub struct Page {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
-    pub colours: usize,
+pub struct PixelStats {
+    pub colors: usize,
     /// Share of the most frequent color, from 0 to 1.
     pub ground: f64,
     /// Average brightness, from 0 to 1.
@@ -133,7 +133,7 @@ fn requests(log: &str) -> io::Result<BTreeSet<String>> {
     Ok(urls)
 }
 
-pub fn look(png: &[u8]) -> io::Result<Look> {
+pub fn pixel_stats(png: &[u8]) -> io::Result<PixelStats> {
     let mut decoder = png::Decoder::new(io::Cursor::new(png));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info()?;
@@ -152,5 +152,5 @@ pub fn look(png: &[u8]) -> io::Result<Look> {
     let most = counts.values().max().copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a part of a few million")]
     let (ground, brightness) = (most as f64 / total as f64, light as f64 / 255.0 / total as f64);
-    Ok(Look { colours: counts.len(), ground, brightness })
+    Ok(PixelStats { colors: counts.len(), ground, brightness })
 }

@@ -1,7 +1,7 @@
 //! The browser reports the contents and the requests of a page.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test fails by panicking")]
 
-use mooring_testbed::browser::{Scheme, look, open};
+use mooring_testbed::browser::{Scheme, open, pixel_stats};
 use mooring_testbed::require;
 
 const PAGE: &str = "<!DOCTYPE html><html><head><title>t</title><style>
@@ -21,6 +21,6 @@ fn a_page_that_asks_the_network_is_found_out() {
     );
     assert!(light.requests.contains("http://nowhere.invalid/picture.png"), "{:?}", light.requests);
     let dark = open(&path, Scheme::Dark).unwrap().unwrap();
-    assert!(look(&light.screenshot).unwrap().brightness > 0.9);
-    assert!(look(&dark.screenshot).unwrap().brightness < 0.1, "the reader's colours count");
+    assert!(pixel_stats(&light.screenshot).unwrap().brightness > 0.9);
+    assert!(pixel_stats(&dark.screenshot).unwrap().brightness < 0.1, "the reader's colours count");
 }

@@ -35,7 +35,6 @@ pub fn read(files: &[File]) -> Vec<Timeline> {
 
 impl Timeline {
     /// Builds the timeline of one node. `node` is used if no log contains a host name.
-    #[must_use]
     pub fn of(node: &str, files: &[File]) -> Self {
         assemble(node, &files.iter().collect::<Vec<_>>())
     }

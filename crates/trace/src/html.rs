@@ -12,7 +12,6 @@ use crate::waterfall;
 
 const MAX_STEPS: usize = 8;
 
-/// Renders the page of these nodes.
 pub fn page(timelines: &[Timeline]) -> String {
     let title = match timelines {
         [one] if one.outcome == Outcome::Failed => format!("{}: bootstrap failed", one.node),

@@ -21,7 +21,6 @@ pub struct Page {
 }
 
 impl Page {
-    #[must_use]
     pub fn new(title: &str) -> Self {
         Self {
             title: title.to_owned(),

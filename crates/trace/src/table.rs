@@ -7,7 +7,6 @@ use crate::critical_path::links;
 use crate::production::{SOURCE, Speed};
 use crate::timeline::{Extent, Kind, Outcome, Status, Timeline};
 
-/// Width of the chart.
 const PICTURE: usize = 28;
 /// Width of a name, including indentation.
 const NAME: usize = 46;

@@ -56,7 +56,6 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Seconds from the start of the timeline to an instant.
     pub fn seconds_to(&self, at: Timestamp) -> f64 {
         at.duration_since(self.begin).as_secs_f64()
     }
@@ -84,7 +83,6 @@ impl Outcome {
     }
 }
 
-/// A period or an instant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
     pub name: String,

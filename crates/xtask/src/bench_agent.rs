@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::step::{Failed, need, say};
+use crate::step::{Failed, need, print};
 use crate::targets::build_agent_here;
 
 const WAKE_UPS: usize = 40;
@@ -70,7 +70,7 @@ fn measure(node: &Node) -> Result<(), Failed> {
 }
 
 fn row(what: &str, ours: &str, theirs: &str) {
-    say(&format!("{what:<28}{ours:>26}{theirs:>16}\n"));
+    print(&format!("{what:<28}{ours:>26}{theirs:>16}\n"));
 }
 
 impl Node {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::python;
-use crate::step::{Failed, command, say};
+use crate::step::{Failed, command, print};
 
 /// Directory of Helm, for the tests.
 pub(crate) const VARIABLE: &str = "MOORING_HELM_ENVIRONMENT";
@@ -23,6 +23,6 @@ pub(crate) fn write() -> Result<(), Failed> {
     if !status.success() {
         return Err(Failed(format!("the tests of the chart ended with {status}")));
     }
-    say("crates/mooring/tests/e2e/chart/golden is written; `git diff` shows what changed\n");
+    print("crates/mooring/tests/e2e/chart/golden is written; `git diff` shows what changed\n");
     Ok(())
 }

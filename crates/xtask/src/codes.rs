@@ -5,14 +5,14 @@ use std::fs;
 use mooring_agent::preflight::checks;
 use mooring_codes::{ExitCode, Os, Reach, Status, all};
 
-use crate::step::{Failed, root, say};
+use crate::step::{Failed, print, root};
 
 const FILE: &str = "docs/CODES.md";
 
 #[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
 pub(crate) fn write() -> Result<(), Failed> {
     fs::write(root().join(FILE), document())?;
-    say(&format!("{FILE} is written\n"));
+    print(&format!("{FILE} is written\n"));
     Ok(())
 }
 

@@ -83,9 +83,9 @@ mod tests {
         }
 
         /// Our package, with an agent that is its own version.
-        fn ours(&self, version: &str) -> PathBuf {
+        fn agent_package(&self, version: &str) -> PathBuf {
             let agent = self.0.join("agent");
-            write(&agent, &format!("ours {version}")).unwrap();
+            write(&agent, &format!("agent {version}")).unwrap();
             build_version(version, &agent, "amd64", &self.0).unwrap()
         }
 
@@ -156,7 +156,7 @@ mod tests {
     fn package_has_its_files_and_is_the_same_when_built_again() {
         require_dpkg();
         let folder = Folder::new("deb");
-        let package = folder.ours("0.2.0");
+        let package = folder.agent_package("0.2.0");
         let inside = output(Command::new("dpkg-deb").arg("--contents").arg(&package)).unwrap();
         for (_, place, mode) in FILES {
             let line = inside.lines().find(|line| line.ends_with(&format!("./{place}")));
@@ -165,7 +165,7 @@ mod tests {
             assert!(line.starts_with(shown), "{line}");
         }
         let before = fs::read(&package).unwrap();
-        folder.ours("0.2.0");
+        folder.agent_package("0.2.0");
         assert!(before == fs::read(&package).unwrap(), "two builds differ");
     }
 
@@ -175,36 +175,36 @@ mod tests {
         const THEIRS: &str = "aks-node-controller";
         require_dpkg();
         let folder = Folder::new("deb-orders");
-        let ours = ["0.2.0", "0.3.0"].map(|version| folder.ours(version));
+        let packages = ["0.2.0", "0.3.0"].map(|version| folder.agent_package(version));
         let theirs = ["202604.01.0", "202604.01.1"].map(|version| folder.theirs(version));
         // Each step, and the owner of the installed agent after it.
         let install = |package: &PathBuf| ["--install".to_owned(), package.display().to_string()];
         let remove = |name: &str| ["--remove".to_owned(), name.to_owned()];
-        let (ours_1, ours_2) = (Some("ours 0.2.0"), Some("ours 0.3.0"));
+        let (agent_1, agent_2) = (Some("agent 0.2.0"), Some("agent 0.3.0"));
         let (theirs_1, theirs_2) = (Some("theirs 202604.01.0"), Some("theirs 202604.01.1"));
         let orders = [
             vec![
-                (install(&ours[0]), ours_1),
-                (install(&theirs[0]), ours_1),
-                (install(&theirs[1]), ours_1),
-                (install(&ours[1]), ours_2),
-                (remove(THEIRS), ours_2),
+                (install(&packages[0]), agent_1),
+                (install(&theirs[0]), agent_1),
+                (install(&theirs[1]), agent_1),
+                (install(&packages[1]), agent_2),
+                (remove(THEIRS), agent_2),
                 (remove(OURS), None),
             ],
             vec![
                 (install(&theirs[0]), theirs_1),
-                (install(&ours[0]), ours_1),
-                (install(&theirs[1]), ours_1),
+                (install(&packages[0]), agent_1),
+                (install(&theirs[1]), agent_1),
                 (remove(OURS), theirs_2),
-                (install(&ours[1]), ours_2),
+                (install(&packages[1]), agent_2),
                 (remove(OURS), theirs_2),
                 (remove(THEIRS), None),
             ],
             vec![
                 (install(&theirs[0]), theirs_1),
-                (install(&ours[0]), ours_1),
-                (remove(THEIRS), ours_1),
-                (install(&theirs[1]), ours_1),
+                (install(&packages[0]), agent_1),
+                (remove(THEIRS), agent_1),
+                (install(&theirs[1]), agent_1),
                 (remove(OURS), theirs_2),
             ],
         ];
@@ -228,8 +228,8 @@ mod tests {
                 write(&image.0.join(format!("{AGENT}.go")), "Go").unwrap();
             }
             for version in ["0.2.0", "0.3.0"] {
-                image.install(&folder.ours(version));
-                assert_eq!(image.text(AGENT), Some(format!("ours {version}")));
+                image.install(&folder.agent_package(version));
+                assert_eq!(image.text(AGENT), Some(format!("agent {version}")));
                 assert_eq!(image.text(&format!("{AGENT}.go")).as_deref(), Some("Go"));
             }
             image.dpkg(&["--remove", NAME]).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::deb;
-use crate::step::{Failed, output, place, root, say, write};
+use crate::step::{Failed, output, place, print, root, write};
 use crate::targets::{AGENT, MOORING, TARGETS, Tools};
 
 /// Name of a shipped binary.
@@ -43,7 +43,7 @@ pub(crate) fn dist(words: &[&str]) -> Result<(), Failed> {
     let sums =
         output(Command::new("sh").current_dir(&folder).args(["-c", "sha256sum *-linux-* *.deb"]))?;
     write(&folder.join("SHA256SUMS"), &sums)?;
-    say(&format!("{sums}all of it is in target/dist\n"));
+    print(&format!("{sums}all of it is in target/dist\n"));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::step::{Failed, command, root, run, say};
+use crate::step::{Failed, command, print, root, run};
 
 /// A file of `fuzz/fuzz_targets`.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(crate) fn fuzz(words: &[&str]) -> Result<(), Failed> {
     let binaries = build(&targets)?;
     for target in targets {
         let name = target.name;
-        say(&format!("xtask: {runs} inputs for {name}\n"));
+        print(&format!("xtask: {runs} inputs for {name}\n"));
         let seeds = seeds(target)?;
         let found = root().join("fuzz/corpus").join(name);
         fs::create_dir_all(&found)?;

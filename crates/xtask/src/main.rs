@@ -22,7 +22,7 @@ mod test;
 
 use std::process::ExitCode;
 
-use step::{Failed, say};
+use step::{Failed, print};
 
 const HELP: &str = "\
 cargo xtask <chore>
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         ["lab", "node", ref rest @ ..] => lab::node(rest),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {
-            say(HELP);
+            print(HELP);
             Ok(())
         }
         [] => Err(Failed(format!("which chore?\n\n{HELP}"))),

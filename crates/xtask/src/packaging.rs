@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::step::{Failed, place, root, say};
+use crate::step::{Failed, place, print, root};
 
 pub(crate) fn has_verifier() -> bool {
     Command::new("systemd-analyze").arg("--version").output().is_ok()
@@ -31,6 +31,6 @@ pub(crate) fn verify_unit() -> Result<(), Failed> {
         let said = String::from_utf8_lossy(&said).into_owned();
         return Err(Failed(format!("systemd does not like packaging/{UNIT}:\n{said}")));
     }
-    say(&format!("packaging/{UNIT}: systemd has nothing to say against it\n"));
+    print(&format!("packaging/{UNIT}: systemd-analyze verify: ok\n"));
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::step::{Failed, fetch, install_package, root, run, say, write};
+use crate::step::{Failed, fetch, install_package, print, root, run, write};
 
 /// Creates an environment with exactly the given requirements, once for each content of that file.
 pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<PathBuf, Failed> {
@@ -18,7 +18,7 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     if !can_create_environments() {
         return Err(Failed("python3 with venv is missing".to_owned()));
     }
-    say(&format!("xtask: installing what {} names\n", requirements.display()));
+    print(&format!("xtask: installing what {} names\n", requirements.display()));
     if environment.exists() {
         fs::remove_dir_all(&environment)?;
     }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::step::{Failed, root, say};
+use crate::step::{Failed, print, root};
 
 const SEEDS: u64 = 1_000_000;
 /// The test command uses smaller seeds.
@@ -11,7 +11,7 @@ const FIRST: u64 = 1_000_000;
 /// Runs fault schedules of the repair, each replayable by its seed.
 pub(crate) fn soak(words: &[&str]) -> Result<(), Failed> {
     let (seeds, first) = parse(words)?;
-    say(&format!("xtask: {seeds} fault schedules of the repair from seed {first}\n"));
+    print(&format!("xtask: {seeds} fault schedules of the repair from seed {first}\n"));
     let done = Command::new("cargo")
         .args(["test", "--locked", "-p", "mooring-repair", "--test", "crashes", "faults_from_any"])
         // It takes an hour and prints its progress.

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(crate) struct Failed(pub(crate) String);
 
 impl Failed {
-    #[expect(clippy::print_stderr, reason = "a chore talks to the person who started it")]
+    #[expect(clippy::print_stderr, reason = "the output of a task")]
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("xtask: {}", self.0);
         ExitCode::FAILURE
@@ -58,7 +58,7 @@ pub(crate) fn fetch(program: &str, arguments: &[&str]) -> Result<(), Failed> {
     for pause in [10, 30] {
         match run(program, arguments) {
             Ok(()) => return Ok(()),
-            Err(Failed(why)) => say(&format!("xtask: {why}; once more in {pause} s\n")),
+            Err(Failed(why)) => print(&format!("xtask: {why}; once more in {pause} s\n")),
         }
         std::thread::sleep(Duration::from_secs(pause));
     }
@@ -87,7 +87,7 @@ pub(crate) fn need(program: &str, package: &str) -> Result<(), Failed> {
     if is_there() {
         return Ok(());
     }
-    say(&format!("xtask: installing {package}, which has {program}\n"));
+    print(&format!("xtask: installing {package}, which has {program}\n"));
     match install_package(package) {
         Ok(()) if is_there() => Ok(()),
         _ => Err(Failed(format!(
@@ -113,12 +113,12 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failed> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-#[expect(clippy::disallowed_methods, reason = "nobody reads this file while it is written")]
+#[expect(clippy::disallowed_methods, reason = "no process reads this file while it is written")]
 pub(crate) fn write(file: &Path, text: &str) -> Result<(), Failed> {
     Ok(fs::write(file, text)?)
 }
 
-#[expect(clippy::print_stdout, reason = "a chore talks to the person who started it")]
-pub(crate) fn say(text: &str) {
+#[expect(clippy::print_stdout, reason = "the output of a task")]
+pub(crate) fn print(text: &str) {
     print!("{text}");
 }

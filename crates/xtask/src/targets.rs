@@ -10,7 +10,7 @@ use std::{env, fs};
 
 use crate::elf::{self, Machine};
 use crate::python;
-use crate::step::{Failed, command, need, output, root, run, say};
+use crate::step::{Failed, command, need, output, print, root, run};
 
 const REQUIREMENTS: &str = "packaging/cross-requirements.txt";
 
@@ -103,7 +103,7 @@ pub(crate) fn targets() -> Result<(), Failed> {
             let binary = tools.build(program, target)?;
             let size = fs::metadata(&binary)?.len();
             let started = start(program, target, &binary)?;
-            say(&format!(
+            print(&format!(
                 "{:<20} {:<28} {:>6}.{:02} MB, static, {started}\n",
                 program.name,
                 target.triple,
@@ -113,7 +113,7 @@ pub(crate) fn targets() -> Result<(), Failed> {
         }
     }
     tools.cargo(&["check", "--locked", "--package", "mooring", "--target", CHECKED], None)?;
-    say(&format!("{:<20} {CHECKED:<28} type-checks\n", "mooring"));
+    print(&format!("{:<20} {CHECKED:<28} type-checks\n", "mooring"));
     Ok(())
 }
 

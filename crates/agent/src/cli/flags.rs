@@ -13,7 +13,6 @@ pub(super) enum Takes {
     Switch,
 }
 
-/// A flag that a command knows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flag {
     pub(super) name: &'static str,

@@ -95,7 +95,6 @@ pub(crate) enum Rendered {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UsageError {
-    /// Message for the user.
     pub(crate) text: String,
     /// Prints the general help to standard output.
     pub(crate) with_help: bool,

@@ -18,8 +18,7 @@ pub(crate) const START: &str = "/opt/azure/containers/provision_start.sh";
 pub fn script(root: Option<&Root>) -> String {
     match root {
         None => text("${PROVISION_OUTPUT}", LOG, &format!("\"/bin/bash {START}\"")),
-        // The root may contain blanks, quotes or `$`: quote once for the outer shell, and again
-        // for the inner shell.
+        // The root may contain blanks, quotes or `$`: quote once for the outer shell, and again for the inner shell.
         Some(root) => {
             let inner = format!("/bin/bash {}", quote(&root.join(START)));
             text("\"${PROVISION_OUTPUT}\"", &quote(&root.join(LOG)), &quote(&inner))
@@ -42,7 +41,6 @@ fn text(output: &str, log: &str, start: &str) -> String {
     )
 }
 
-/// Quotes a text as one word of a shell.
 fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

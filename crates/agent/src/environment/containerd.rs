@@ -11,7 +11,6 @@ use mooring_contract::node_config::OrUnset as _;
 use super::version::{self, Version};
 use super::{Environment, network};
 
-/// Config layout of containerd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContainerdLayout {
     /// Before 2.0, and whenever the version is not known.
@@ -23,7 +22,6 @@ pub enum ContainerdLayout {
 impl ContainerdLayout {
     /// From what `containerd --version` wrote on its standard output; `None` if it could not be
     /// run. The config's own `containerd_version` plays no role.
-    #[must_use]
     pub fn detect(version_output: Option<&[u8]>) -> Self {
         // Bytes that are not UTF-8 are neither white space nor part of a version.
         let output = String::from_utf8_lossy(version_output.unwrap_or_default());

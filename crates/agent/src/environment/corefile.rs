@@ -124,7 +124,6 @@ health-check.localdns.local:53 {{
         )
     }
 
-    /// Upstream server of the cache.
     fn upstream(&self, domain: &str, rules: &LocalDnsOverrides, traffic: Traffic) -> &str {
         let is_clusters =
             domain.ends_with("cluster.local") || rules.forward_destination == "ClusterCoreDNS";

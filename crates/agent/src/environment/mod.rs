@@ -1,9 +1,8 @@
 //! The environment variables of the image's bootstrap scripts.
 //!
-//! Everything here is a function of three inputs, without I/O: the node config, the GPU images
-//! that `components.json` lists, and the output of `containerd --version`. The scripts were written
-//! for the upstream Go agent, so its values are kept byte for byte, including quirks, which are marked
-//! as such.
+//! Everything here is a function of three inputs, without I/O: the node config, the GPU images that `components.json`
+//! lists, and the output of `containerd --version`. The scripts were written for the upstream Go agent, so its values
+//! are kept byte for byte, including quirks, which are marked as such.
 //!
 //! | module | contents |
 //! |---|---|

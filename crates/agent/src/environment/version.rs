@@ -39,7 +39,6 @@ impl Version {
     }
 }
 
-/// Returns true if a text is a version and at least the given release.
 pub(super) fn is_at_least(text: &str, major: u64, minor: u64, patch: u64) -> bool {
     Version::parse(text).is_some_and(|version| version.is_at_least(major, minor, patch))
 }

@@ -17,7 +17,6 @@ use crate::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
 struct Part {
-    /// The text of this part in the event.
     text: String,
     /// The exit code, if it failed and counts.
     failed: Option<u8>,

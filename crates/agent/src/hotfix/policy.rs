@@ -46,7 +46,6 @@ impl fmt::Display for Policy {
     }
 }
 
-/// A word that is not a policy.
 struct Unknown {
     source: &'static str,
     word: String,

@@ -31,7 +31,6 @@ struct Excerpt {
     api_server: String,
     ca: String,
     hotfixes: BTreeMap<String, String>,
-    /// The error at which reading ended.
     error: Option<String>,
 }
 
@@ -89,7 +88,6 @@ pub(super) fn cold_start(
     }
 }
 
-/// Reads the node config; `None` if there is none.
 fn read_config(agent: &mut Agent<'_>) -> Result<Option<Excerpt>, String> {
     let text = match agent.world.read(&agent.layout.at(NODE_CONFIG), MAX_FILE_BYTES) {
         Ok(text) => text,

@@ -16,7 +16,6 @@ pub(crate) struct Check {
     pub(super) find: fn(&mut dyn World, &Facts<'_>) -> Finding,
 }
 
-/// Prerequisite of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Nothing,

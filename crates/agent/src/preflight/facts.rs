@@ -82,7 +82,6 @@ impl Config<'_> {
         !matches!(self, Self::None | Self::Nbc { .. })
     }
 
-    /// The config itself, if it could be read.
     pub(super) fn node_config(&self) -> Option<&NodeConfig> {
         match self {
             Self::Read { config, .. } => Some(config),

@@ -294,8 +294,7 @@ fn leave_record(agent: &mut Agent<'_>, record: Option<&mut Running>, status: &Cs
     written.is_ok()
 }
 
-/// Writes the result of a `provision` that failed before its log was open, unless another `provision`
-/// is running.
+/// Writes the result of a `provision` that failed before its log was open, unless another `provision` is running.
 pub(crate) fn leave_early_result(world: &mut dyn World, layout: &Layout, error: &str) {
     if !pid_file::is_live(world, layout) {
         let mut status = status(NOT_STARTED, error.to_owned(), String::new());

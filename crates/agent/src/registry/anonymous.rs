@@ -1,8 +1,7 @@
 //! Step 2: check for anonymous access.
 //!
-//! Upstream runs `oras repo ls`, which requests `/v2/_catalog`, gets an anonymous token according to the
-//! registry's challenge, and repeats the request. This step does the same, without the login of an
-//! earlier run.
+//! Upstream runs `oras repo ls`, which requests `/v2/_catalog`, gets an anonymous token according to the registry's
+//! challenge, and repeats the request. This step does the same, without the login of an earlier run.
 
 use mooring_redact::Secret;
 
@@ -18,7 +17,6 @@ const CATALOG: &str = "/v2/_catalog?n=1";
 /// Scope of the list of repositories.
 const CATALOG_SCOPE: &str = "registry:catalog:*";
 
-/// Result of anonymous access.
 enum Access {
     Open,
     Closed,

@@ -12,7 +12,6 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// With full jitter, 15 seconds on average: some 40 attempts in ten minutes.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// One budget for all steps and attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     pub(crate) total: Duration,

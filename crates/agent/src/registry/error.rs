@@ -126,7 +126,6 @@ impl Kind {
     }
 }
 
-/// Retry policy of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Retry {
     No,
@@ -138,7 +137,6 @@ pub(super) enum Retry {
 /// Retried twice: an invalid response may come from a restarting service.
 const NONSENSE: Retry = Retry::Attempts(3);
 
-/// An attempt that failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LoginError {
     pub(super) kind: Kind,
@@ -254,7 +252,7 @@ mod tests {
     use super::*;
     use mooring_codes::by_name;
 
-    fn judged(party: Service, status: u16) -> (u8, Retry) {
+    fn classified(party: Service, status: u16) -> (u8, Retry) {
         let trouble = LoginError::of_status(party, &HttpResponse { status, ..Default::default() });
         (trouble.code(party).number(), trouble.again)
     }
@@ -263,20 +261,20 @@ mod tests {
     fn status_maps_to_exit_code() {
         use Retry::{No, WhileTimeLasts};
         for status in [400, 401, 403, 404, 405, 451] {
-            assert_eq!(judged(Service::Registry, status), (212, No), "{status}");
+            assert_eq!(classified(Service::Registry, status), (212, No), "{status}");
         }
         for status in [408, 429, 500, 502, 503, 504, 599] {
-            assert_eq!(judged(Service::Registry, status), (211, WhileTimeLasts), "{status}");
-            assert_eq!(judged(Service::Imds, status), (210, WhileTimeLasts), "{status}");
+            assert_eq!(classified(Service::Registry, status), (211, WhileTimeLasts), "{status}");
+            assert_eq!(classified(Service::Imds, status), (210, WhileTimeLasts), "{status}");
         }
         for status in [204, 301, 302, 307] {
-            assert_eq!(judged(Service::Registry, status), (211, NONSENSE), "{status}");
+            assert_eq!(classified(Service::Registry, status), (211, NONSENSE), "{status}");
         }
         for status in [400, 401, 403] {
-            assert_eq!(judged(Service::Imds, status), (212, No), "{status}");
+            assert_eq!(classified(Service::Imds, status), (212, No), "{status}");
         }
         for status in [404, 410] {
-            assert_eq!(judged(Service::Imds, status), (210, WhileTimeLasts), "{status}");
+            assert_eq!(classified(Service::Imds, status), (210, WhileTimeLasts), "{status}");
         }
     }
 

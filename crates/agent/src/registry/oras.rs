@@ -56,7 +56,7 @@ pub(super) fn login(session: &mut Session<'_, '_>) -> Result<StepResult, Stop> {
             }
             // Masked before it is cut: half a token is a token to those who have the other half.
             Ok(end) => {
-                judge(end.status, &session.agent.redactor.redact_foreign(&lossy(&end.output)))
+                classify(end.status, &session.agent.redactor.redact_foreign(&lossy(&end.output)))
             }
         };
         (None, result)
@@ -125,7 +125,7 @@ fn variables(session: &Session<'_, '_>) -> Vec<(&'static str, OsString)> {
 }
 
 /// Classifies the result of `oras login` by its output, since it has only one exit code.
-fn judge(status: Option<ChildStatus>, output: &str) -> Result<(), LoginError> {
+fn classify(status: Option<ChildStatus>, output: &str) -> Result<(), LoginError> {
     let Some(status) = status else {
         let text = "oras login timed out";
         return Err(LoginError::new(Kind::TimedOut, Retry::WhileTimeLasts, text));
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn output_of_oras_determines_the_error() {
-        let judged = |output: &str| {
-            let trouble = judge(Some(ChildStatus::Exited(1)), output).unwrap_err();
+        let classified = |output: &str| {
+            let trouble = classify(Some(ChildStatus::Exited(1)), output).unwrap_err();
             (trouble.code(Service::Oras).number(), trouble.again)
         };
         let dial = "Error: Get \"https://a/v2/\": dial tcp: lookup a";
@@ -196,9 +196,9 @@ mod tests {
             ("Error: no space left on device", (1, Retry::Attempts(3))),
             ("", (1, Retry::Attempts(3))),
         ] {
-            assert_eq!(judged(output), expected, "{output}");
+            assert_eq!(classified(output), expected, "{output}");
         }
-        assert_eq!(judge(Some(ChildStatus::Exited(0)), "unauthorized"), Ok(()));
-        assert_eq!(judge(None, "").unwrap_err().code(Service::Oras), Code::Network);
+        assert_eq!(classify(Some(ChildStatus::Exited(0)), "unauthorized"), Ok(()));
+        assert_eq!(classify(None, "").unwrap_err().code(Service::Oras), Code::Network);
     }
 }

@@ -1,5 +1,4 @@
-//! Step 5: check for permission to pull, since the error of the first pull would come later and
-//! with less detail.
+//! Step 5: check for permission to pull, since the error of the first pull would come later and with less detail.
 
 use super::error::{Code, Stop};
 use super::session::Session;

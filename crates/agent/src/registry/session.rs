@@ -17,7 +17,6 @@ use crate::world::{HttpRequest, HttpResponse, Roots, Url};
 /// Start of the CSE in seconds since 1970; exported by the scripts.
 const CSE_START: &str = "CSE_STARTTIME_SECONDS";
 
-/// A login in progress.
 pub(super) struct Session<'s, 'w> {
     pub(super) agent: &'s mut Agent<'w>,
     pub(super) flags: &'s LoginFlags,
@@ -78,12 +77,12 @@ impl<'s, 'w> Session<'s, 'w> {
         i64::try_from(took.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Repeats a request until `judge` accepts the response, the error is permanent, or the time limit is reached. The query
+    /// Repeats a request until `read` accepts the response, the error is permanent, or the time limit is reached. The query
     /// is not logged.
     pub(super) fn ask<T>(
         &mut self,
         question: &Question<'_>,
-        judge: impl Fn(&HttpResponse) -> Result<T, LoginError>,
+        read: impl Fn(&HttpResponse) -> Result<T, LoginError>,
     ) -> Result<T, Stop> {
         self.retry(question.party, &question.url.to_string(), |session, limit| {
             let is_registry = question.party == Service::Registry;
@@ -102,9 +101,8 @@ impl<'s, 'w> Session<'s, 'w> {
                     let now = session.agent.world.now();
                     let asked = response.header("retry-after");
                     let pause = asked.and_then(|asked| budget::retry_after(asked, now));
-                    let judged =
-                        judge(&response).map_err(|trouble| LoginError { pause, ..trouble });
-                    (Some(response.status), judged)
+                    let result = read(&response).map_err(|error| LoginError { pause, ..error });
+                    (Some(response.status), result)
                 }
             }
         })

@@ -7,7 +7,6 @@ use mooring_redact::Secret;
 
 use super::responses::{members, object};
 
-/// Permission to pull, according to the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pull {
     Allowed,

@@ -94,7 +94,6 @@ struct WaitState {
     logged_orphans: bool,
 }
 
-/// Result of one check of the node.
 enum Check {
     Over(Outcome),
     /// No result yet: the process to wait for, and the time of the next check.

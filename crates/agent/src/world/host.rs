@@ -31,7 +31,6 @@ impl Host {
 
     /// Returns the host for a process that runs only the agent: it adopts orphans of its scripts, so that a stop reaches
     /// them. A process with other children uses [`Host::default`].
-    #[must_use]
     pub fn of_own_process() -> Self {
         Self { is_own_process: true, ..Self::default() }
     }

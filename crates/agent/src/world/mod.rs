@@ -73,7 +73,6 @@ pub trait World {
     fn pid(&self) -> u32;
     /// Returns the start time of a process in ticks since the boot; `None` if it does not exist.
     fn process_start(&mut self, pid: u32) -> Option<u64>;
-    /// Returns the boot id, if available.
     fn boot_id(&mut self) -> Option<String>;
     /// Returns the standard output of a short command, found on `PATH`. It gets nothing of this process's environment
     /// but `PATH` and `HOME`, and is killed after a few seconds ([`io::ErrorKind::TimedOut`]).
@@ -94,7 +93,6 @@ pub trait World {
     /// does on a machine that has just booted.
     fn monotonic(&mut self) -> Duration;
     fn sleep(&mut self, pause: Duration);
-    /// Resolves a name and connects to it.
     fn connect(&mut self, host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure>;
     /// Returns the same world for another thread.
     fn apart(&self) -> Box<dyn World + Send>;
@@ -210,7 +208,6 @@ enum Scope {
 /// A program that was stopped, with all processes that it had started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
-    /// The signal that this process received.
     pub signal: Signal,
     pub processes: usize,
     pub killed: usize,
@@ -220,12 +217,8 @@ pub struct Stopped {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildStatus {
-    /// Exit with this code.
     Exited(i32),
-    Signaled {
-        number: i32,
-        core_dumped: bool,
-    },
+    Signaled { number: i32, core_dumped: bool },
 }
 
 /// A small program to run for a limited time; its output is kept, not printed.

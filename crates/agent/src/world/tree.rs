@@ -42,7 +42,6 @@ pub(super) fn reap_orphans(scripts: u32) {
     }
 }
 
-/// A tree of processes that is being stopped.
 #[derive(Debug)]
 pub(super) struct Stop {
     signal: Signal,
@@ -148,7 +147,6 @@ fn send(process: &Stat, signal: Sent) -> bool {
     }
 }
 
-/// Returns all running processes.
 fn table() -> Vec<Stat> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());

@@ -13,7 +13,6 @@ pub(super) fn adopt() {}
 
 pub(super) fn reap_orphans(_scripts: u32) {}
 
-/// A group that is being stopped.
 #[derive(Debug)]
 pub(super) struct Stop {
     signal: Signal,

@@ -42,8 +42,7 @@ mod inotify {
         fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason> {
             let process = match pid.and_then(open_process) {
                 Some(Err(Errno::SRCH)) => return Ok(WakeReason::ProcessEnded),
-                // Kernels before 5.3 have no pidfd: the end of a process is noticed only with
-                // another event.
+                // Kernels before 5.3 have no pidfd: the end of a process is noticed only with another event.
                 process => process.and_then(Result::ok),
             };
             let timeout = deadline.map(Timespec::try_from).transpose().map_err(io::Error::other)?;

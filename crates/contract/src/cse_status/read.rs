@@ -14,8 +14,7 @@ pub struct ReadError {
 }
 
 impl CseStatus {
-    /// Reads a JSON object: names in any case, strings or numbers, the last duplicate wins; other members
-    /// are ignored.
+    /// Reads a JSON object: names in any case, strings or numbers, the last duplicate wins; other members are ignored.
     pub fn read(text: &[u8]) -> Result<Self, ReadError> {
         read_document(text)
             .map_err(|error| ReadError { position: Position::of(error.offset, text), error })

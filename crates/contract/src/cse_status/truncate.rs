@@ -14,10 +14,9 @@ const MAX_CODE_LEN: usize = 20;
 impl CseStatus {
     /// Returns the report as one line with its line end, in at most `limit` bytes.
     ///
-    /// A report that fits is unchanged. Otherwise `Output` loses its beginning (the failure is at its
-    /// end), then `Diagnosis` and then `Error` lose their end, as far as needed; timings are dropped only
-    /// if the report would not fit otherwise. The result is always valid JSON with
-    /// `ExitCode` first, even where `limit` is too small for that.
+    /// A report that fits is unchanged. Otherwise `Output` loses its beginning (the failure is at its end), then
+    /// `Diagnosis` and then `Error` lose their end, as far as needed; timings are dropped only if the report would not
+    /// fit otherwise. The result is always valid JSON with `ExitCode` first, even where `limit` is too small for that.
     pub fn fit(&self, limit: usize) -> String {
         let excess = |status: &Self| line_len(status).saturating_sub(limit);
         if excess(self) == 0 {

@@ -14,7 +14,6 @@ pub struct Boundary(String);
 
 impl Boundary {
     /// Returns `random` in hexadecimal digits.
-    #[must_use]
     pub fn from_random(random: [u8; DIGITS / 2]) -> Self {
         const HEX: [char; 16] =
             ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];

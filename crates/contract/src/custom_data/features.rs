@@ -22,7 +22,6 @@ pub struct Features {
 }
 
 impl Features {
-    #[must_use]
     pub fn none() -> Self {
         Self::default()
     }

@@ -10,8 +10,7 @@ use super::format::Format;
 use super::size::{TooLarge, base64_len};
 use super::{boothook, cloud_config, ignition, multipart, size};
 
-/// Custom data for one VM. It holds the node config and so its secrets: `Debug` masks it, and
-/// there is no `Display`.
+/// Custom data for one VM. It holds the node config and so its secrets: `Debug` masks it, and there is no `Display`.
 ///
 /// ```compile_fail
 /// # use mooring_contract::custom_data::CustomData;

@@ -94,7 +94,6 @@ pub struct Position {
 
 impl Position {
     /// Returns the position of a byte offset in a text; an offset beyond the end counts as the end.
-    #[must_use]
     pub fn of(offset: usize, text: &[u8]) -> Self {
         PositionCursor::default().advance(offset, text)
     }

@@ -45,7 +45,6 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    #[must_use]
     pub fn new(input: &'a [u8], dialect: Dialect) -> Self {
         let mut reader = Self { input, at: 0, dialect };
         reader.skip_white_space();

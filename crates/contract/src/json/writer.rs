@@ -27,7 +27,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    #[must_use]
     pub fn new(layout: Layout, escape: Escape) -> Self {
         Self {
             text: String::new(),

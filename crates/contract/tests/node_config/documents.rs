@@ -157,6 +157,6 @@ fn an_escaped_nul_is_a_character_like_any_other() {
 }
 
 #[test]
-fn only_json_white_space_is_accepted() {
+fn json_white_space_alone_is_accepted() {
     assert_eq!(config("\t\r\n {\r\n\"version\"\t:\n\"v1\" } \n").version, "v1");
 }

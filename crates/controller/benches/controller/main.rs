@@ -76,7 +76,7 @@ async fn healthy() {
         let name = format!("default-new{number}");
         if number % 10 == 0 {
             cluster.shell.with(|world, _| {
-                world.karpenter_mut().unwrap().set_fate(&name, Cse::oras_missing());
+                world.karpenter_mut().unwrap().set_cse(&name, Cse::oras_missing());
             });
         }
         cluster.claim(&name);

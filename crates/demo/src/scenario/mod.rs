@@ -26,7 +26,6 @@ pub struct Scenario {
     /// Registry of network-isolated nodes; without it, nodes use the internet.
     #[serde(default)]
     pub registry: Option<String>,
-    /// The node images, by version.
     #[serde(default)]
     pub images: BTreeMap<String, Image>,
     #[serde(alias = "chapters")]
@@ -44,7 +43,6 @@ pub struct Image {
     pub lacks: Vec<String>,
     /// Slow steps of its scripts, with factors on their usual duration.
     pub slow: BTreeMap<String, f64>,
-    /// The step that fails.
     pub fails: Option<Failing>,
     /// Its kubelet starts and never registers.
     pub silent: bool,
@@ -57,7 +55,7 @@ pub struct Image {
 pub struct Failing {
     pub step: String,
     pub code: u8,
-    pub says: String,
+    pub message: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -67,7 +65,6 @@ pub struct Stage {
     /// Speed relative to Azure from here on.
     #[serde(default)]
     pub speed: Option<f64>,
-    /// Timeout in seconds.
     #[serde(default = "limit")]
     pub limit_seconds: u64,
     #[serde(alias = "acts")]
@@ -101,7 +98,6 @@ impl Scenario {
         })
     }
 
-    /// YAML of a built-in scenario.
     pub fn text_of(name: &str) -> Result<&'static str, ScenarioError> {
         let found = built_in::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| *text).ok_or_else(|| ScenarioError::Unknown(name.to_owned()))

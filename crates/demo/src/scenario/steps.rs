@@ -17,9 +17,7 @@ pub enum StepSpec {
     Why(Why),
     /// `mooring fleet`.
     Fleet(Fleet),
-    /// Wedges the scale set of a pool.
     Wedge(Wedge),
-    /// Adds a fault rule.
     Fault(Fault),
     /// Deletes an object of the cluster, as by `kubectl delete`.
     Delete(Delete),
@@ -50,7 +48,7 @@ pub struct Boot {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Describe {
     #[serde(default)]
-    pub says: Vec<String>,
+    pub contains: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -67,7 +65,7 @@ pub enum NodeFilter {
 pub struct Why {
     pub of: NodeFilter,
     #[serde(default)]
-    pub says: Vec<String>,
+    pub contains: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -92,9 +90,7 @@ pub struct Wedge {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fault {
-    /// Description of the fault.
-    pub says: String,
-    /// Rule of the simulator.
+    pub message: String,
     pub rule: Rule,
 }
 
@@ -112,7 +108,7 @@ pub struct Detect {
     /// `healthy`, `suspect`, `confirmed` or `unknown`.
     pub verdict: String,
     #[serde(default)]
-    pub says: Vec<String>,
+    pub contains: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -132,7 +128,7 @@ pub struct Apply {
     #[serde(default)]
     pub exit: i32,
     #[serde(default)]
-    pub says: Vec<String>,
+    pub contains: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -92,7 +92,6 @@ impl Environment<'_> {
         }
     }
 
-    /// Handles the events of the VMs.
     fn handle_events(
         &mut self,
         nodes: &mut BTreeMap<String, BootProgress>,

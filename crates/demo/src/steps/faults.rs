@@ -46,13 +46,13 @@ impl Environment<'_> {
     }
 
     pub(super) fn fault(&mut self, fault: &Fault) {
-        let Fault { says, rule } = fault;
+        let Fault { message, rule } = fault;
         self.simulation.shell().world().with(|world, now| {
             world.kubernetes_mut().add_fault(rule.clone());
             world.azure_mut().add_fault(rule.clone(), now);
         });
-        self.remember("fault", says, MomentKind::Fault);
-        self.output.print(Mark::Struck, &format!("from here on {says}"));
+        self.remember("fault", message, MomentKind::Fault);
+        self.output.print(Mark::Struck, &format!("from now on, {message}"));
     }
 
     pub(super) async fn delete(&mut self, delete: &Delete) -> Result<(), DemoError> {

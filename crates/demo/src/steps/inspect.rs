@@ -57,7 +57,7 @@ impl Environment<'_> {
             }
         }
         let message = condition(&object, CONDITION).map_or("", |told| told.message);
-        expect_words("the condition", message, &describe.says)?;
+        expect_words("the condition", message, &describe.contains)?;
         let told = events.iter().any(|event| event["reason"] == "CSEFailed");
         if !told {
             return Err(DemoError::Unmet(format!("event CSEFailed of {name} not found")));
@@ -79,7 +79,7 @@ impl Environment<'_> {
         let remark = if remark.is_empty() { String::new() } else { format!("     ({remark})") };
         self.output.command(&format!("mooring why {name}{remark}"));
         self.output.quote(&cut_lines(&answer.stdout));
-        expect_words("mooring why", &answer.stdout, &why.says)
+        expect_words("mooring why", &answer.stdout, &why.contains)
     }
 
     /// Shows the fleet verdict, which is complete after the controller has reported every node.

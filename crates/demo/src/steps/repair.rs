@@ -52,7 +52,7 @@ impl Environment<'_> {
         let kind = if healed { MomentKind::Good } else { MomentKind::Fault };
         self.remember("detect", &text, kind);
         expect("the verdict", &verdict, &detect.verdict)?;
-        expect_words("mooring repair detect", &answer.stdout, &detect.says)
+        expect_words("mooring repair detect", &answer.stdout, &detect.contains)
     }
 
     /// Returns where the journal is: a file, whose lock is free as soon as a repair is killed.
@@ -103,7 +103,7 @@ impl Environment<'_> {
         expect_words(
             "mooring repair apply",
             &format!("{}{}", answer.stdout, answer.stderr),
-            &apply.says,
+            &apply.contains,
         )
     }
 

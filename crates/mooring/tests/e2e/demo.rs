@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::{text, wait};
-use mooring_testbed::browser::{Scheme, look, open};
+use mooring_testbed::browser::{Scheme, open, pixel_stats};
 use mooring_testbed::{find_kubectl, require};
 use tempfile::TempDir;
 
@@ -124,8 +124,8 @@ fn default_scenario_passes_and_leaves_only_a_report() {
     let Some(view) = require(opened, "Chromium") else { return };
     assert!(view.requests.is_empty(), "{:?}", view.requests);
     assert!(view.dom.contains("Scenario passed"));
-    let look = look(&view.screenshot).unwrap();
-    assert!(look.colours > 50 && look.ground < 0.95, "not blank: {look:?}");
+    let stats = pixel_stats(&view.screenshot).unwrap();
+    assert!(stats.colors > 50 && stats.ground < 0.95, "not blank: {stats:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use mooring_testbed::browser::{Scheme, look, open};
+use mooring_testbed::browser::{Scheme, open, pixel_stats};
 use mooring_testbed::require;
 
 #[test]
@@ -48,9 +48,9 @@ fn waterfall_page_opens_in_a_browser_without_network() {
         let dark = open(&page, Scheme::Dark).unwrap().unwrap();
         for (page, is_bright) in [(&light, true), (&dark, false)] {
             assert!(page.requests.is_empty(), "{:?}", page.requests);
-            let look = look(&page.screenshot).unwrap();
-            assert!(look.colours > 50 && look.ground < 0.95, "not blank: {look:?}");
-            assert_eq!(look.brightness > 0.5, is_bright, "{look:?}");
+            let stats = pixel_stats(&page.screenshot).unwrap();
+            assert!(stats.colors > 50 && stats.ground < 0.95, "not blank: {stats:?}");
+            assert_eq!(stats.brightness > 0.5, is_bright, "{stats:?}");
         }
     }
 }

@@ -93,7 +93,6 @@ fn remainder_of(part: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>
     left
 }
 
-/// Splits into words with their offsets.
 fn split_words(line: &str, parts: fn(char) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let begin = line.as_ptr() as usize;
     line.split(parts).map(move |word| (word.as_ptr() as usize - begin, word))

@@ -57,7 +57,6 @@ impl Patterns {
         }
     }
 
-    /// Returns a matcher of the forms of all values.
     pub(super) fn into_matcher(mut self) -> Matcher {
         self.pieces.finish();
         self.pieces

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn only_proper_prefixes_may_become_a_piece() {
+    fn proper_prefixes_may_become_a_piece() {
         let pieces = pieces(&["abcd", "abcdef"]);
         let may = |text: &str| pieces.may_become_one(text.as_bytes());
         assert!(may("a") && may("abc") && may("abcd") && may("abcde"));

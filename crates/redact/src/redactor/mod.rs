@@ -5,10 +5,9 @@
 //! scripts, their tools and our own logs use (`encodings`).
 //!
 //! **Redacted:** every byte that belongs to any match, so that overlapping secrets leave no
-//! remainder; each unbroken run of such bytes becomes one mask. A pattern longer than 61 bytes is
-//! cut into pieces of 28 to 64 bytes which are searched for one by one: a whole occurrence is still
-//! masked as one run, and of an occurrence that was cut off, as in the tail of a log, all whole
-//! pieces are masked.
+//! remainder; each unbroken run of such bytes becomes one mask. A pattern longer than 61 bytes is cut into pieces of 28
+//! to 64 bytes which are searched for one by one: a whole occurrence is still masked as one run, and of an occurrence
+//! that was cut off, as in the tail of a log, all whole pieces are masked.
 //!
 //! **Not redacted:** white space around a value. Values of less than four bytes ([`MIN_VALUE`]):
 //! masking them would destroy the text around them and reveal them to a reader. For the
@@ -48,13 +47,11 @@ pub struct Redactor {
 
 impl Redactor {
     /// Returns a redactor without secrets.
-    #[must_use]
     pub fn none() -> Self {
         Self { pieces: Matcher::default(), mask: MASK }
     }
 
     /// Returns a redactor for these secret values; duplicates are allowed.
-    #[must_use]
     pub fn new(secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
         let mut patterns = encodings::Patterns::default();
         for value in values::all(secrets) {
@@ -136,7 +133,6 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// The completeness of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
     Complete,

@@ -9,8 +9,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 /// A secret of fewer bytes, white space around it not counted, is not searched for: `a` or `on` are everywhere.
 pub const MIN_VALUE: usize = 4;
 
-/// A line of a secret counts as one from this many bytes on; shorter ones, such as `}` or
-/// `data:`, are not secrets.
+/// A line of a secret counts as one from this many bytes on; shorter ones, such as `}` or `data:`, are not secrets.
 const MIN_LINE: usize = 16;
 
 /// Anything that decodes to less is taken for text which happens to be valid base64.
@@ -33,8 +32,7 @@ pub(super) fn all(secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> BTreeSet<Vec
         if let Some(decoded) = percent_decoded(secret) {
             add(&mut values, &decoded);
         }
-        // By contract the service principal's secret and the client key are base64, and the
-        // scripts decode them.
+        // By contract the service principal's secret and the client key are base64, and the scripts decode them.
         if let Some(decoded) = base64_decoded(secret) {
             add(&mut values, &decoded);
         }

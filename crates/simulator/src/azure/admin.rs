@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 use crate::azure::behavior::nodes::{CLAIM_TAG, NODE_POOL_TAG};
 use crate::azure::behavior::wedge::CADENCE;
 use crate::azure::state::{
-    AKS, ActivityEntry, Assignment, Azure, BootMode, Change, Correlation, Cse, Denial,
-    DenyAssignment, Extensions, Image, KubernetesAccess, Lock, Mode, Node, Operation, Status, Vm,
-    VmSpec, Work, earlier, text,
+    AKS, Assignment, Azure, BootMode, Change, Correlation, Cse, Denial, DenyAssignment, Extensions,
+    Image, KubernetesAccess, Lock, Mode, Node, Operation, Status, Vm, VmSpec, Work, earlier, text,
 };
 use crate::faults::Rule;
 
@@ -94,8 +93,7 @@ impl Azure {
         self.state.remove_machine(id);
     }
 
-    /// Wedges a pool's scale set: its writes fail from now on. Returns false if the pool does not
-    /// exist.
+    /// Wedges a pool's scale set: its writes fail from now on. Returns false if the pool does not exist.
     pub fn wedge(&mut self, pool: &str, correlation: Correlation, now: Timestamp) -> bool {
         self.with_vmss(pool, |azure, vmss| azure.state.wedge(&vmss, correlation, now))
     }
@@ -130,7 +128,6 @@ impl Azure {
         self.faults.add(rule);
     }
 
-    /// Number of faults injected by the rules.
     pub fn injected_faults(&self) -> u32 {
         self.faults.injected()
     }
@@ -156,10 +153,6 @@ impl Azure {
         self.state.locks.push(lock);
     }
 
-    pub fn clear_locks(&mut self) {
-        self.state.locks.clear();
-    }
-
     pub fn deny(&mut self, denial: Denial) {
         self.state.denials.push(denial);
     }
@@ -167,10 +160,6 @@ impl Azure {
     /// Restores all denied actions.
     pub fn clear_denials(&mut self) {
         self.state.denials.clear();
-    }
-
-    pub fn append_activity(&mut self, entry: ActivityEntry) {
-        self.state.activity.append(entry);
     }
 
     /// Sets the address and credentials of the cluster's API.
@@ -198,7 +187,7 @@ impl Azure {
             logged: self.state.guid(),
             correlation: shared.unwrap_or_else(|| self.state.guid()),
             caller: self.state.options.principal.clone(),
-            fate: None,
+            fault: None,
             hidden: false,
         };
         self.state.operations.insert(operation.id.clone(), operation.clone());
@@ -207,9 +196,8 @@ impl Azure {
         self.state.log_begin(started, action, &id, operation.origin());
     }
 
-    /// Returns the operations started by calls with this correlation id: the resource in lower
-    /// case, the state, and true if a fault rule hides it. This is the model's own record of
-    /// accepted writes.
+    /// Returns the operations started by calls with this correlation id: the resource in lower case, the state, and
+    /// true if a fault rule hides it. This is the model's own record of accepted writes.
     pub fn begun_by<'a>(
         &'a self,
         correlation: &'a str,
@@ -218,7 +206,6 @@ impl Azure {
         own.map(|o| (o.target.as_str(), o.status.as_str(), o.hidden))
     }
 
-    /// Returns the nodes that have registered.
     pub fn nodes(&self) -> Vec<Node> {
         self.state.joined.iter().filter_map(|id| self.state.node_of(id)).collect()
     }
@@ -286,8 +273,7 @@ impl Azure {
         self.add_nodes(pool, count, since, BootMode::NoNetwork);
     }
 
-    /// Logs the failed writes of a wedged pool's scale set until now; the most recent may not be
-    /// visible yet.
+    /// Logs the failed writes of a wedged pool's scale set until now; the most recent may not be visible yet.
     pub(crate) fn fail_writes(&mut self, pool: &str, count: u16, now: Timestamp) {
         let Some(vmss) = self.state.vmss_of(pool).map(|body| text(body, "/id").to_owned()) else {
             return;

@@ -41,7 +41,6 @@ impl Azure {
         id
     }
 
-    /// Finds the Machine that represents a VM.
     pub(crate) fn machine_for(&self, vm: &str) -> Option<String> {
         self.state.pool_machine_of(vm)
     }

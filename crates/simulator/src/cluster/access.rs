@@ -10,8 +10,7 @@ use crate::azure::{AKS_SERVER, Azure};
 use crate::exchange::Request;
 use crate::kubernetes::User;
 
-/// Returns the request as a user of the cluster, if its token is Azure's and issued for the
-/// cluster.
+/// Returns the request as a user of the cluster, if its token is Azure's and issued for the cluster.
 pub(super) fn known(azure: &Azure, request: &Request, now: Timestamp) -> Option<Request> {
     let header = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
     let audience = audience(header.strip_prefix("Bearer ")?)?;

@@ -71,8 +71,7 @@ fn request(node: &str) -> String {
     ))
 }
 
-/// Returns a certification request with the subject of a kubelet. Key and signature have a valid
-/// form only.
+/// Returns a certification request with the subject of a kubelet. Key and signature have a valid form only.
 fn der(node: &str) -> Vec<u8> {
     const ORGANIZATION: [u8; 5] = [6, 3, 0x55, 4, 10];
     const COMMON_NAME: [u8; 5] = [6, 3, 0x55, 4, 3];

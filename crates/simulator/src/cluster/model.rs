@@ -32,7 +32,6 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Returns the initial state of a scenario.
     pub fn new(scenario: &Scenario, seed: u64, start: Timestamp, options: Options) -> Self {
         let azure = scenario.build(seed, start, options.azure.clone());
         let scaled = |time: Duration| azure.options().scaled(time);
@@ -80,7 +79,6 @@ impl Cluster {
         world
     }
 
-    /// Creates the objects that every cluster has.
     fn create_initial_objects(&mut self, scenario: &Scenario, start: Timestamp) {
         let founded = creation_time(start);
         claims::install(&mut self.kubernetes, self.options.atomic_conditions, founded);
@@ -104,7 +102,6 @@ impl Cluster {
         self.kubernetes.forget_history();
     }
 
-    /// Returns the response of one of the services.
     pub fn handle(&mut self, service: Service, request: &Request, now: Timestamp) -> Outcome {
         self.settle(now);
         let outcome = match service {
@@ -183,8 +180,7 @@ impl Cluster {
         self.karpenter = Some(karpenter);
     }
 
-    /// Stops Karpenter: it no longer launches, registers or deletes anything, and its pollers are
-    /// lost.
+    /// Stops Karpenter: it no longer launches, registers or deletes anything, and its pollers are lost.
     pub fn stop_karpenter(&mut self) {
         if let Some(karpenter) = &mut self.karpenter {
             karpenter.stop();

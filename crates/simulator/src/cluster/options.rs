@@ -41,7 +41,6 @@ impl Default for Options {
     }
 }
 
-/// Returns the creation time of an existing cluster.
 pub(super) fn creation_time(start: Timestamp) -> Timestamp {
     start.saturating_sub(SignedDuration::from_hours(30 * 24)).unwrap_or(start)
 }

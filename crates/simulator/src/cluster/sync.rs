@@ -9,8 +9,7 @@ use crate::azure::{Change, Join};
 use crate::kubernetes::Key;
 
 impl Cluster {
-    /// Applies a change in Azure. The cluster rejects none of these writes; an existing object is
-    /// not changed.
+    /// Applies a change in Azure. The cluster rejects none of these writes; an existing object is not changed.
     pub(super) fn follow(&mut self, change: &Change, at: Timestamp) {
         match change {
             Change::NodeJoined(node) => {

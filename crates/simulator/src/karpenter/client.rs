@@ -49,7 +49,6 @@ fn send(
     request.map_or(0, |request| status_of(&kubernetes.handle(&request, now)))
 }
 
-/// Requests the forced deletion of a VM.
 pub(super) fn delete_vm(azure: &mut Azure, id: &str, now: Timestamp) -> u16 {
     let uri = format!("{id}?api-version=2024-11-01&forceDeletion=true");
     ask(azure, "DELETE", &uri, Bytes::new(), now)
@@ -82,7 +81,6 @@ fn status_of(outcome: &Outcome) -> u16 {
     }
 }
 
-/// Returns true for a status of success.
 pub(super) fn went_well(status: u16) -> bool {
     (200..300).contains(&status)
 }

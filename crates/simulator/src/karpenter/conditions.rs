@@ -10,7 +10,6 @@ const STAGES: [&str; 3] = ["Launched", "Registered", "Initialized"];
 const ROOT: &str = "Ready";
 pub(super) const ENDING: &str = "InstanceTerminating";
 
-/// Conditions owned by Karpenter.
 #[derive(Debug, Clone)]
 pub(crate) struct Conditions(Vec<Value>);
 

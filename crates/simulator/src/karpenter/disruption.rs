@@ -1,5 +1,4 @@
-//! Events of Karpenter's disruption about NodeClaims without a Node, including those that come up
-//! later.
+//! Events of Karpenter's disruption about NodeClaims without a Node, including those that come up later.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +9,7 @@ use super::{client, event};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{name, text, time};
 
-/// Seconds until disruption considers a launched NodeClaim, and for which the same event is
-/// suppressed.
+/// Seconds until disruption considers a launched NodeClaim, and for which the same event is suppressed.
 pub(super) const FIRST: u64 = 10;
 pub(super) const AGAIN: u64 = 120;
 

@@ -66,7 +66,7 @@ impl Karpenter {
         let version = image.rsplit('/').next().unwrap_or_default();
         let by_image = self.options.bootstraps.get(image);
         let by_image = by_image.or_else(|| self.options.bootstraps.get(version));
-        let fate = self.fates.get(claim).or(by_image);
-        fate.cloned().unwrap_or_default()
+        let cse = self.cse_by_claim.get(claim).or(by_image);
+        cse.cloned().unwrap_or_default()
     }
 }

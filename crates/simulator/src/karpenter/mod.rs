@@ -1,13 +1,11 @@
 //! A model of Karpenter's node lifecycle, with the behavior that affects other clients.
 //!
-//! It launches VMs for `NodeClaim`s and creates their extensions by pollers that a restart loses,
-//! writes their conditions by merge patches without a resourceVersion from a cache that may be
-//! stale, reports a failed bootstrap extension in an event whose text is cut before the exit code,
-//! deletes the VM and then the NodeClaim, and deletes a NodeClaim that has not registered in
-//! fifteen minutes, without an event.
+//! It launches VMs for `NodeClaim`s and creates their extensions by pollers that a restart loses, writes their
+//! conditions by merge patches without a resourceVersion from a cache that may be stale, reports a failed bootstrap
+//! extension in an event whose text is cut before the exit code, deletes the VM and then the NodeClaim, and deletes a
+//! NodeClaim that has not registered in fifteen minutes, without an event.
 //!
-//! It is a regular client of the two APIs: the API's record has its writes, under the name
-//! `karpenter`.
+//! It is a regular client of the two APIs: the API's record has its writes, under the name `karpenter`.
 
 mod cache;
 mod client;
@@ -63,13 +61,12 @@ pub struct Karpenter {
     planned: u64,
     /// The same steps, ordered by NodeClaim.
     pending: BTreeSet<(String, Step)>,
-    fates: BTreeMap<String, Cse>,
+    cse_by_claim: BTreeMap<String, Cse>,
     replaced: u32,
     /// No step runs until it is started again.
     stopped: bool,
 }
 
-/// State of a NodeClaim.
 #[derive(Debug, Clone)]
 struct Claim {
     uid: String,
@@ -88,13 +85,12 @@ struct Claim {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
-    /// Create the VM and record it.
     Launch,
-    /// Create the VM's extensions.
     CreateExtensions,
     /// Report that the bootstrap failed, and start the cleanup.
-    Announce { message: String },
-    /// Delete the VM.
+    Announce {
+        message: String,
+    },
     DeleteMachine,
     /// Delete the NodeClaim after its VM.
     DeleteClaim,
@@ -110,7 +106,6 @@ enum Step {
     CheckDisruption,
     /// Remove the finalizer of a deleted NodeClaim once no VM exists.
     Finalize,
-    /// Create its replacement.
     Replace,
 }
 
@@ -131,22 +126,21 @@ impl Karpenter {
             agenda: BTreeMap::new(),
             planned: 0,
             pending: BTreeSet::new(),
-            fates: BTreeMap::new(),
+            cse_by_claim: BTreeMap::new(),
             replaced: 0,
             stopped: false,
         }
     }
 
     /// Sets the bootstrap of one NodeClaim's VM, regardless of its image.
-    pub fn set_fate(&mut self, claim: &str, cse: Cse) {
-        self.fates.insert(claim.to_owned(), cse);
+    pub fn set_cse(&mut self, claim: &str, cse: Cse) {
+        self.cse_by_claim.insert(claim.to_owned(), cse);
     }
 
     pub fn roll_image(&mut self, image_version: &str) {
         image_version.clone_into(&mut self.options.image_version);
     }
 
-    /// Sets the speed-up factor.
     pub(crate) fn set_speed(&mut self, speed: f64) {
         self.speed = speed.max(f64::MIN_POSITIVE);
     }

@@ -8,7 +8,6 @@ pub(crate) const FINALIZER: &str = "karpenter.sh/termination";
 /// Annotation of a NodeClaim whose VM AKS creates.
 pub(crate) const MACHINE: &str = "karpenter.azure.com/aks-machine-resource-id";
 
-/// Returns a new NodeClaim of a pool.
 pub(crate) fn claim(name: &str, pool: Option<&Value>, size: &str, zone: &str) -> Value {
     let pool_name = pool.map_or("default", |pool| text(pool, &["metadata", "name"]));
     let mut object = json!({
@@ -54,7 +53,6 @@ pub(crate) fn status(provider_id: &str, image: &Value, size: &str) -> Value {
     })
 }
 
-/// Returns true for a NodeClaim of this cloud.
 pub(super) fn is_ours(claim: &Value) -> bool {
     text(claim, &["spec", "nodeClassRef", "group"]) == "karpenter.azure.com"
 }

@@ -31,8 +31,7 @@ pub struct Options {
     /// Maximum milliseconds between the read of a NodeClaim and the write of its status, which
     /// replaces all conditions: concurrent writes of others are lost.
     pub work_millis: u64,
-    /// Probability that a write is computed from an old copy of the NodeClaim, and the copy's
-    /// maximum age.
+    /// Probability that a write is computed from an old copy of the NodeClaim, and the copy's maximum age.
     pub stale: f64,
     /// See `stale`.
     pub stale_seconds: u64,

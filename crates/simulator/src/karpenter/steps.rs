@@ -338,8 +338,7 @@ fn nodes_of(kubernetes: &Kubernetes, machine: &str) -> usize {
     kubernetes.objects("nodes", None).filter(own).count()
 }
 
-/// Returns true if a Node of a NodePool has no provider id. At its start, Karpenter waits until
-/// none exists.
+/// Returns true if a Node of a NodePool has no provider id. At its start, Karpenter waits until none exists.
 fn has_unknown_node(kubernetes: &Kubernetes) -> bool {
     kubernetes.objects("nodes", None).any(|node| {
         let labels = &node["metadata"]["labels"];

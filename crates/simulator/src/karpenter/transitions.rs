@@ -26,8 +26,7 @@ impl Transitions {
         let before = self.seen.get(name(claim));
         for condition in list(claim, &["status", "conditions"]) {
             let (kind, status) = (text(condition, &["type"]), text(condition, &["status"]));
-            // No event for the deletion, nor for own conditions of a NodeClaim that exists when
-            // Karpenter starts.
+            // No event for the deletion, nor for own conditions of a NodeClaim that exists when Karpenter starts.
             if kind == ENDING || (is_own(kind) && before.is_none()) {
                 statuses.insert(kind.to_owned(), status.to_owned());
                 continue;

@@ -153,8 +153,7 @@ impl Azure {
         self.settle(now);
     }
 
-    /// Wedges a pool of a running simulation with the failures of its past. Returns false if the
-    /// pool does not exist.
+    /// Wedges a pool of a running simulation with the failures of its past. Returns false if the pool does not exist.
     pub fn inject_wedge(&mut self, wedge: &Wedge, now: Timestamp) -> bool {
         let id = format!("{}/agentPools/{}", self.options().cluster_id(), wedge.pool);
         if !self.set_state(&id, "Failed") {

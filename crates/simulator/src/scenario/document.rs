@@ -11,7 +11,6 @@ use crate::karpenter;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Scenario {
-    /// Human-readable description.
     pub description: String,
     /// The default is `system` with three nodes and `user` with two.
     pub pools: Vec<Pool>,
@@ -19,11 +18,9 @@ pub struct Scenario {
     pub wedge: Option<Wedge>,
     /// An update of the cluster that never ends.
     pub cluster_update: Option<ClusterUpdate>,
-    /// Bootstrap of new pool instances.
     pub pool_bootstrap: Option<Cse>,
     /// Delay until the activity log shows an entry; the default is 3 to 20 minutes, out of order.
     pub ingestion_delay_seconds: Option<u64>,
-    /// Core quota.
     pub vcpu_quota: Option<i64>,
     pub limits: Option<Limits>,
     pub faults: Vec<Rule>,
@@ -116,7 +113,6 @@ pub struct ClusterUpdate {
     pub age_minutes: u32,
 }
 
-/// Error of a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// No built-in scenario has this name.

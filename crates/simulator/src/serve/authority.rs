@@ -1,5 +1,4 @@
-//! A certificate authority for one run. rustls rejects a self-signed server certificate, so a CA
-//! signs a leaf.
+//! A certificate authority for one run. rustls rejects a self-signed server certificate, so a CA signs a leaf.
 
 use std::sync::Arc;
 
@@ -19,7 +18,6 @@ pub struct Authority {
 pub enum AuthorityError {
     #[error("cannot make a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
-    /// TLS configuration failed.
     #[error("cannot use the certificate for TLS: {0}")]
     Tls(#[from] rustls::Error),
 }
@@ -40,8 +38,7 @@ impl Authority {
         &self.pem
     }
 
-    /// Returns the TLS configuration of a server with these names (DNS names and addresses) and
-    /// protocols.
+    /// Returns the TLS configuration of a server with these names (DNS names and addresses) and protocols.
     pub fn server(
         &self,
         names: &[&str],

@@ -62,7 +62,6 @@ fn cut_short(response: Response, length: usize) -> http::Response<Sent> {
     http::Response::from_parts(head, Sent { pieces, length: None, breaks: true, trailers: None })
 }
 
-/// Body of a response.
 struct Sent {
     pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
     /// Total bytes, if known.

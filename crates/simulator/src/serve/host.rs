@@ -35,7 +35,6 @@ impl Service for HostCheck {
     }
 }
 
-/// Returns the host of a request, without its port.
 fn host_of(request: &Request) -> Option<&str> {
     let header = request.headers().get(http::header::HOST);
     let host = match header {

@@ -1,5 +1,4 @@
-//! The simulation as a process: a clock, a lock, a socket, and files with addresses and secrets for
-//! clients.
+//! The simulation as a process: a clock, a lock, a socket, and files with addresses and secrets for clients.
 
 mod admin;
 mod files;

@@ -43,7 +43,6 @@ impl Shell {
         Self { world, imds, registry, live_patching: LivePatching::default(), seed, admin_token }
     }
 
-    /// Locks the simulation and returns Azure.
     pub fn azure(&self) -> LockedAzure<'_> {
         LockedAzure { world: self.world.lock(), shell: &self.world }
     }

@@ -14,7 +14,6 @@ use crate::scenario::Scenario;
 use crate::secrets::{self, NoRandomness};
 use crate::serve::{self, Authority, AuthorityError, HostCheck};
 
-/// Options of a simulation.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub scenario: Scenario,
@@ -25,8 +24,7 @@ pub struct Settings {
     /// Speed-up factor.
     pub speed: f64,
     pub seed: u64,
-    /// Port of the cluster's API, on the same address; 0 picks a free port. Without it the API is
-    /// not served.
+    /// Port of the cluster's API, on the same address; 0 picks a free port. Without it the API is not served.
     pub kube_port: Option<u16>,
     pub karpenter: Option<karpenter::Options>,
 }
@@ -42,7 +40,6 @@ pub enum SimError {
     Authority(#[from] AuthorityError),
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
-    /// The directory or a file in it.
     #[error(transparent)]
     Files(#[from] FilesError),
 }
@@ -84,8 +81,7 @@ pub async fn start(settings: Settings) -> Result<Simulation, SimError> {
         ca_pem: authority.pem().to_owned(),
         token: None,
     });
-    // Every local user can connect, on loopback as well; only the owner of the directory can read
-    // the files.
+    // Every local user can connect, on loopback as well; only the owner of the directory can read the files.
     let admin_token = secrets::random()?;
     files::write(&settings.state, authority.pem(), &options, &admin_token)?;
     let shell = Shell::new(&settings.scenario, settings.seed, options, admin_token);

@@ -57,8 +57,8 @@ fn lost_before_has_no_effect_and_lost_after_has_it() {
 
 #[test]
 fn operations_end_otherwise_than_they_should() {
-    let ends = |fate| {
-        let mut harness = harness(&[rule("PUT", Fault::Operation(fate))]);
+    let ends = |fault| {
+        let mut harness = harness(&[rule("PUT", Fault::Operation(fault))]);
         let made: Reply = seen(create(&mut harness));
         harness.pass(400);
         let ended = harness.follow(&made);

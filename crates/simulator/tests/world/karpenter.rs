@@ -310,7 +310,7 @@ fn a_kubelet_gets_as_far_as_it_gets() {
     ] {
         let mut harness = with(karpenter::Options::default());
         let cse = Cse { join, ..Cse::default() };
-        harness.world.karpenter_mut().unwrap().set_fate("default-n", cse);
+        harness.world.karpenter_mut().unwrap().set_cse("default-n", cse);
         launch(&mut harness, "default-n");
         harness.pass(180);
         let requests = requests(&harness);

@@ -32,7 +32,7 @@ fn one(kind: &str, reason: &str, message: &str) -> (String, String, String, i64)
 fn a_claim_that_never_registers_goes_after_fifteen_minutes() {
     let mut harness = with(karpenter::Options::default());
     let hangs = Cse { seconds: None, ..Cse::default() };
-    harness.world.karpenter_mut().unwrap().set_fate("default-c", hangs);
+    harness.world.karpenter_mut().unwrap().set_cse("default-c", hangs);
     launch(&mut harness, "default-c");
     harness.pass(14 * 60);
     assert!(
@@ -118,7 +118,7 @@ fn late_nodes_make_their_nodepool_unhealthy() {
     for number in 3..6 {
         assert_eq!(pool(&harness), Some(json!("False")), "before node {number}");
         let name = format!("default-{number}");
-        harness.world.karpenter_mut().unwrap().set_fate(&name, Cse::default());
+        harness.world.karpenter_mut().unwrap().set_cse(&name, Cse::default());
         launch(&mut harness, &name);
         harness.pass(180);
     }

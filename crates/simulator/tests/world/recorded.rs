@@ -184,7 +184,7 @@ fn limits_are_those_recorded() {
         let pool = harness.get("nodepools.karpenter.sh", "default").unwrap();
         assert_eq!(condition(pool, "NodeRegistrationHealthy"), None, "before failure {number}");
         let name = format!("default-{number}");
-        harness.world.karpenter_mut().unwrap().set_fate(&name, hangs.clone());
+        harness.world.karpenter_mut().unwrap().set_cse(&name, hangs.clone());
         harness.world.create_claim(&name, harness.now).unwrap();
         harness.pass(16 * 60);
     }

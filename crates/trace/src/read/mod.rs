@@ -35,7 +35,6 @@ pub(crate) struct RawSpan {
     pub(crate) message: String,
 }
 
-/// Returns the kind of a task by its name.
 pub(crate) fn kind_of(task: &str) -> Kind {
     match task {
         "AKS.CSE.cse_start" => Kind::Run,

@@ -47,7 +47,7 @@ pub(super) struct Boot {
     /// Shell to run when the node is off, with its root directory in `$ROOT`.
     #[serde(default)]
     pub(super) after: String,
-    pub(super) expect: Seen,
+    pub(super) expect: Observed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) enum Interrupt {
 /// Expected or observed result of a boot; fields without a value are not compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Seen {
+pub(super) struct Observed {
     /// The exit code in the launcher's closing line.
     pub(super) launcher: Option<i32>,
     /// The exit code of `provision-wait`.
@@ -89,7 +89,7 @@ pub(super) struct Seen {
     pub(super) absent: Vec<String>,
 }
 
-impl Seen {
+impl Observed {
     /// Leaves what `expected` is about, and of its words those for which the outputs are wrong.
     pub(super) fn about(mut self, expected: &Self, outputs: &str) -> Self {
         fn only<T>(seen: &mut Option<T>, expected: bool) {
@@ -167,7 +167,7 @@ impl Case {
 }
 
 /// A row for each boot.
-pub(super) fn table(rows: &[(String, Seen, Seen)]) -> String {
+pub(super) fn table(rows: &[(String, Observed, Observed)]) -> String {
     let mut table = String::from("| case | expected | seen |\n|---|---|---|\n");
     for (name, expected, seen) in rows {
         let verdict = if expected == seen {
@@ -187,21 +187,22 @@ mod tests {
 
     #[test]
     fn comparison_ignores_fields_without_expectation() {
-        let expected = Seen { wait: Some(0), words: vec!["x509".into()], ..Seen::default() };
-        let seen = Seen { wait: Some(0), report: Some("50".into()), ..Seen::default() };
+        let expected =
+            Observed { wait: Some(0), words: vec!["x509".into()], ..Observed::default() };
+        let seen = Observed { wait: Some(0), report: Some("50".into()), ..Observed::default() };
         assert_eq!(seen.clone().about(&expected, "Error: x509: no"), expected);
         assert_ne!(seen.clone().about(&expected, "Error: refused"), expected);
-        let absent = Seen { absent: vec!["OrasBinaryMissing".into()], ..Seen::default() };
+        let absent = Observed { absent: vec!["OrasBinaryMissing".into()], ..Observed::default() };
         assert_eq!(seen.clone().about(&absent, "NetworkUnreachable"), absent);
         assert_ne!(seen.about(&absent, "OrasBinaryMissing"), absent);
-        let unseen = Seen::default().about(&expected, "x509");
+        let unseen = Observed::default().about(&expected, "x509");
         assert_ne!(unseen, expected, "a result that never came differs");
     }
 
     #[test]
     fn rows_that_differ_show_what_was_seen() {
-        let expected = Seen { wait: Some(0), ..Seen::default() };
-        let seen = Seen { wait: Some(50), ..Seen::default() };
+        let expected = Observed { wait: Some(0), ..Observed::default() };
+        let seen = Observed { wait: Some(50), ..Observed::default() };
         let table = table(&[
             ("a".into(), expected.clone(), expected.clone()),
             ("b".into(), expected, seen),

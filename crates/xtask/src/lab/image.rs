@@ -7,7 +7,7 @@ use std::process::Command;
 use super::host::image_root;
 use super::{leave, shell};
 use crate::deb;
-use crate::step::{Failed, output, place, root, run, say, write};
+use crate::step::{Failed, output, place, print, root, run, write};
 use crate::targets::build_agent_here;
 
 const SUITE: &str = "bookworm";
@@ -29,7 +29,7 @@ const FILES: [(&str, &str, u32); 4] = [
 
 /// Builds and downloads what is missing.
 pub(super) fn build(lab: &Path) -> Result<(), Failed> {
-    say("lab: building the agent, its package and the services that nodes talk to\n");
+    print("lab: building the agent, its package and the services that nodes talk to\n");
     let agent = build_agent_here(Some("202611.16.0"))?;
     deb::build(&agent, "amd64", lab)?;
     let example = ["--package", "mooring-simulator", "--example", "node_services"];
@@ -59,7 +59,7 @@ fn debian(lab: &Path) -> Result<(), Failed> {
     if fs::read_to_string(&stamp).is_ok_and(|stamp| stamp == made_of) {
         return Ok(());
     }
-    say("lab: building a Debian root; this takes minutes\n");
+    print("lab: building a Debian root; this takes minutes\n");
     if base.exists() {
         fs::remove_dir_all(&base)?;
     }
@@ -82,7 +82,7 @@ fn oras(lab: &Path) -> Result<(), Failed> {
     if is_pinned(&oras_package(lab)) {
         return Ok(());
     }
-    say(&format!("lab: downloading oras {ORAS_VERSION} of Debian {ORAS_SUITE}\n"));
+    print(&format!("lab: downloading oras {ORAS_VERSION} of Debian {ORAS_SUITE}\n"));
     let apt = lab.join("apt");
     fs::create_dir_all(apt.join("lists/partial"))?;
     fs::create_dir_all(apt.join("cache/archives/partial"))?;

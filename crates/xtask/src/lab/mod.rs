@@ -21,7 +21,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::step::{Failed, output, root, say, write};
+use crate::step::{Failed, output, print, root, write};
 use case::Case;
 
 const CASES: &str = "crates/xtask/lab/node.yaml";
@@ -64,7 +64,7 @@ pub(crate) fn node(words: &[&str]) -> Result<(), Failed> {
     let cases = chosen(cases()?, options.only.as_deref())?;
     if options.list {
         for case in &cases {
-            say(&format!("{}\n", case.name));
+            print(&format!("{}\n", case.name));
         }
         return Ok(());
     }
@@ -72,13 +72,13 @@ pub(crate) fn node(words: &[&str]) -> Result<(), Failed> {
         return run::all(&directory()?, &cases, options.keep);
     }
     if let Some(reason) = host::unable() {
-        say(&format!("SKIPPED lab node: {reason}\n"));
+        print(&format!("SKIPPED lab node: {reason}\n"));
         return Ok(());
     }
     host::need_packages(options.install)?;
     image::build(&directory()?)?;
     if let Some(reason) = host::refusal(&directory()?)? {
-        say(&format!("SKIPPED lab node: systemd-nspawn is not permitted here: {reason}\n"));
+        print(&format!("SKIPPED lab node: systemd-nspawn is not permitted here: {reason}\n"));
         return Ok(());
     }
     let own = std::env::current_exe()?;

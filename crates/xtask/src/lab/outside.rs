@@ -21,9 +21,9 @@ const NAMES: [(&str, &str); 10] = [
     ("expired.lab", "10.224.1.21"),
     ("unknown-ca.lab", "10.224.1.22"),
     ("refused.lab", "10.224.1.30"),
-    ("silent.lab", SILENT),
+    ("silent.lab", UNREACHABLE),
 ];
-const SILENT: &str = "192.0.2.1";
+const UNREACHABLE: &str = "192.0.2.1";
 const GATEWAY: &str = "10.224.0.1";
 const IMDS: &str = "169.254.169.254";
 /// Address of the name server for `half.lab`.
@@ -52,7 +52,7 @@ fn network() -> Result<(), Failed> {
          ip -n {NETWORK} link set eth0 up
          ip -n {NETWORK} route add default via {GATEWAY}\n"
     );
-    for (_, address) in NAMES.iter().filter(|(_, address)| *address != SILENT) {
+    for (_, address) in NAMES.iter().filter(|(_, address)| *address != UNREACHABLE) {
         let _ = writeln!(text, "ip address add {address}/32 dev lab0");
     }
     shell(&text, &[])?;

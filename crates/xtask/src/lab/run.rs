@@ -6,10 +6,10 @@ use std::path::Path;
 
 use mooring_contract::custom_data::{Boundary, CustomData, Features};
 
-use super::case::{Boot, CLIENT, Case, Interrupt, Seen, TENANT, table};
+use super::case::{Boot, CLIENT, Case, Interrupt, Observed, TENANT, table};
 use super::machine::{Disk, Machine, NETWORK, eventually};
 use super::{host, image, leave, outside, shell};
-use crate::step::{Failed, output, say, write};
+use crate::step::{Failed, output, print, write};
 
 const SENTINEL: &str = "opt/azure/containers/provision.complete";
 const PREVIOUS: &str = "var/log/azure/aks/provision.json.previous";
@@ -23,19 +23,19 @@ pub(super) fn all(lab: &Path, cases: &[Case], keep: bool) -> Result<(), Failed> 
     output(std::process::Command::new("mount").args(["-t", "tmpfs", "tmpfs", "/run"]))?;
     let work = Path::new("/run/mooring-lab");
     fs::create_dir_all(work)?;
-    say("lab: starting the network, names and registries\n");
+    print("lab: starting the network, names and registries\n");
     let authority = outside::set_up(lab, work)?;
     let base = host::image_root(lab);
     let shared = Disk::mount(&work.join("shared"), &[&base], "512m")?;
     image::install(lab, &shared.root, &authority)?;
     let mut rows = Vec::new();
     for (number, case) in cases.iter().enumerate() {
-        say(&format!("lab: {}/{} {} … ", number + 1, cases.len(), case.name));
+        print(&format!("lab: {}/{} {} … ", number + 1, cases.len(), case.name));
         let place = work.join(number.to_string());
         let disk = Disk::mount(&place, &[&shared.upper(), &base], DISK)?;
         let seen = one(lab, case, &disk)?;
         let differs = seen.iter().zip(&case.boots).any(|(seen, boot)| *seen != boot.expect);
-        say(if differs { "DIFFERS\n" } else { "ok\n" });
+        print(if differs { "DIFFERS\n" } else { "ok\n" });
         if keep || differs {
             let kept = lab.join("output").join(case.file_name());
             shell(
@@ -56,14 +56,14 @@ pub(super) fn all(lab: &Path, cases: &[Case], keep: bool) -> Result<(), Failed> 
         }
     }
     let table = table(&rows);
-    say(&format!("\n{table}"));
+    print(&format!("\n{table}"));
     write(&lab.join("table.md"), &table)?;
     let differing = rows.iter().filter(|(_, expected, seen)| expected != seen).count();
-    say(&format!("\n{} cases, {} boots, {differing} differ\n", cases.len(), rows.len()));
+    print(&format!("\n{} cases, {} boots, {differing} differ\n", cases.len(), rows.len()));
     if differing == 0 { Ok(()) } else { Err(Failed(format!("{differing} boots differ"))) }
 }
 
-fn one(lab: &Path, case: &Case, disk: &Disk) -> Result<Vec<Seen>, Failed> {
+fn one(lab: &Path, case: &Case, disk: &Disk) -> Result<Vec<Observed>, Failed> {
     let root = &disk.root;
     let variables = [("ROOT", root.to_str().unwrap_or_default())];
     seed(case, root)?;
@@ -110,7 +110,7 @@ fn watch(
     case: &Case,
     boot: &Boot,
     root: &Path,
-) -> Result<(Seen, String), Failed> {
+) -> Result<(Observed, String), Failed> {
     if let Some(interrupt) = boot.interrupt {
         let is_there = eventually(|| root.join(MIDDLE).exists() || !machine.runs());
         if !is_there || !machine.runs() {
@@ -166,7 +166,7 @@ fn watch(
     let text = |name: &str| report[name].as_str();
     let reason = text("Diagnosis").and_then(|text| text.split(' ').next());
     let wait = machine.read("/run/lab/wait.code").and_then(|code| code.trim().parse().ok());
-    let seen = Seen {
+    let seen = Observed {
         launcher,
         wait,
         report: text("ExitCode").map(str::to_owned),
@@ -178,13 +178,13 @@ fn watch(
     Ok((seen, outputs))
 }
 
-fn of_disk(root: &Path) -> Seen {
+fn of_disk(root: &Path) -> Observed {
     let runs = fs::read_to_string(root.join(RUNS)).unwrap_or_default();
-    Seen {
+    Observed {
         runs: Some(runs.lines().count()),
         sentinel: Some(root.join(SENTINEL).exists()),
         previous: Some(root.join(PREVIOUS).exists()),
-        ..Seen::default()
+        ..Observed::default()
     }
 }
 

@@ -8,7 +8,7 @@ mod tree;
 use std::path::Path;
 use std::process::Command;
 
-use crate::step::{Failed, command, output, root, run, say, write};
+use crate::step::{Failed, command, output, print, root, run, write};
 use crates::Tested;
 use outcome::Outcome;
 
@@ -75,16 +75,16 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), Failed> {
     let mut outcomes = Vec::new();
     for tested in tested {
         let outcome = examine(tested, &arguments, &folder)?;
-        say(&outcome::table(std::slice::from_ref(&outcome)));
+        print(&outcome::table(std::slice::from_ref(&outcome)));
         outcomes.push(outcome);
     }
     if outcomes.len() > 1 {
-        say(&outcome::table(&outcomes));
+        print(&outcome::table(&outcomes));
     }
     let survived: Vec<&str> =
         outcomes.iter().flat_map(|outcome| &outcome.survived).map(String::as_str).collect();
     if survived.is_empty() {
-        say("xtask: every change was noticed\n");
+        print("xtask: every change was noticed\n");
         return Ok(());
     }
     Err(Failed(format!(
@@ -108,7 +108,7 @@ fn examine(tested: &Tested, arguments: &Arguments, folder: &Path) -> Result<Outc
         let names: Vec<&str> = list.lines().collect();
         let chosen = sample::choose(&names, count, seed);
         let (chosen_count, all) = (chosen.len(), names.len());
-        say(&format!("xtask: {}: {chosen_count} of {all} mutants, seed {seed}\n", tested.name));
+        print(&format!("xtask: {}: {chosen_count} of {all} mutants, seed {seed}\n", tested.name));
         leave_out(&results, &names, &chosen, is_repeated)?;
     }
     command.args(["--in-place", "--minimum-test-timeout", "180"]);

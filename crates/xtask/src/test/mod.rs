@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::fs;
 
 use crate::packaging;
-use crate::step::{Failed, root, say};
+use crate::step::{Failed, print, root};
 
 use lanes::Plan;
 use report::Report;
@@ -38,7 +38,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
     let options = parse(arguments)?;
     if options.list {
         let suites = build::build()?;
-        say(&Plan::new(suites, &durations::load(), options.quick).table());
+        print(&Plan::new(suites, &durations::load(), options.quick).table());
         return Ok(());
     }
     let mut report = Report::default();
@@ -65,8 +65,8 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
         known.extend(measured);
         durations::store(&known)?;
     }
-    say(&fs::read_to_string(&summary).unwrap_or_default());
-    say(&report.summary());
+    print(&fs::read_to_string(&summary).unwrap_or_default());
+    print(&report.summary());
     if report.has_failed() {
         let hint = "hint: target/test-output has the output of every suite";
         return Err(Failed(format!("tests failed\n{hint}")));

@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::step::{Failed, command, root, say};
+use crate::step::{Failed, command, print, root};
 
 use super::build::Suite;
 use super::durations::Durations;
@@ -26,7 +26,7 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<Durations, Failed> {
     for name in plan.stale_rows() {
-        say(&format!("warning: the table of lanes has `{name}`, which is not a test binary\n"));
+        print(&format!("warning: the table of lanes has `{name}`, which is not a test binary\n"));
     }
     for suite in &plan.skipped {
         report.skip(&suite.name, count_tests(suite), "left out by --quick");
@@ -41,13 +41,13 @@ pub(super) fn run(
     let work = |lane| {
         let next = || plan.lock().unwrap_or_else(PoisonError::into_inner).next(lane);
         while let Some(suite) = next() {
-            say(&format!("running {}\n", suite.name));
+            print(&format!("running {}\n", suite.name));
             let (outcome, text, seconds) = run_suite(&suite, variables, quick, &output);
             let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
             let (durations, report) = &mut *ended;
             durations.insert(suite.name.clone(), seconds);
             let (name, number) = (&suite.name, durations.len());
-            say(&format!(
+            print(&format!(
                 "\n=== {name}\n{text}\n=== {name}: {outcome} in {seconds:.1} s ({number} of {total})\n\n"
             ));
             report.add(&suite.name, outcome);

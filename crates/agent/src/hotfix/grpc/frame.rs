@@ -21,7 +21,6 @@ pub(super) const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// One frame, with its payload in memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) kind: u8,

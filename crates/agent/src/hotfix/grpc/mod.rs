@@ -32,7 +32,6 @@ const STREAM: u32 = 1;
 /// Length and flag before a message.
 const PREFIX: usize = 5;
 
-/// A call with one string as its request.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// The host of the service, with the port.
@@ -184,7 +183,6 @@ fn reply(stream: &mut (impl Write + ?Sized), kind: u8, payload: &[u8]) -> io::Re
     stream.flush()
 }
 
-/// The headers of a frame and those that continue it.
 fn read_headers(
     stream: &mut (impl Read + ?Sized),
     first: &Frame,

@@ -18,7 +18,6 @@ pub enum Status {
     Internal,
     Unavailable,
     Unauthenticated,
-    /// Another status, by its number.
     Other(u32),
 }
 

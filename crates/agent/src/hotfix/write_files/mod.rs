@@ -20,7 +20,6 @@ const MAX_TOTAL_BYTES: usize = 16 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteFile {
-    /// The absolute path of the target.
     pub path: String,
     /// The permission bits of the file.
     pub mode: u32,

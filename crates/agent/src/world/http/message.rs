@@ -77,7 +77,6 @@ fn status_of(line: &str) -> Option<u16> {
     digits.parse().ok().filter(|_| three)
 }
 
-/// Framing of a body.
 enum Framing {
     Length(usize),
     Chunked,

@@ -53,7 +53,6 @@ pub struct HttpRequest<'a> {
 pub struct Dial<'a> {
     /// The host, which is also the server name in the handshake.
     pub host: &'a str,
-    /// The TCP port of the server.
     pub port: u16,
     /// The CA in PEM that alone may vouch for the server.
     pub ca: &'a [u8],
@@ -61,7 +60,6 @@ pub struct Dial<'a> {
     pub certificate_name: &'static str,
     /// The application protocols to choose from.
     pub protocols: &'static [&'static str],
-    /// The time limit of the connection.
     pub limit: Duration,
 }
 
@@ -113,7 +111,6 @@ pub enum HttpFailureKind {
     Malformed,
 }
 
-/// Phase of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Connect,

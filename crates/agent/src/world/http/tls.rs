@@ -29,13 +29,11 @@ pub struct Roots {
 
 impl Roots {
     /// No server is trusted.
-    #[must_use]
     pub fn none() -> Self {
         Self { config: None, count: 0 }
     }
 
     /// The certificates in these PEM texts; what is none, or a broken one, is passed over.
-    #[must_use]
     pub fn from_pem(texts: &[Vec<u8>]) -> Self {
         let mut store = RootCertStore::empty();
         for text in texts {

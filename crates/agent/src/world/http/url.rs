@@ -54,7 +54,6 @@ impl Url {
         format!("{}:{}", bracketed(&self.host), self.port)
     }
 
-    /// Returns true for loopback.
     pub fn is_loopback(&self) -> bool {
         self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }

@@ -34,8 +34,7 @@ message! {
 
 message! {
     pub struct GpuConfig = "GpuConfig" {
-        /// Treat as NVIDIA node; unset counts as false (upstream comment about a SKU default is not
-        /// implemented)
+        /// Treat as NVIDIA node; unset counts as false (upstream comment about a SKU default is not implemented)
         1 enable_nvidia "enableNvidia": Option<bool>,
         2 config_gpu_driver "configGpuDriver": bool,
         /// Enable the device plugin on GPU images

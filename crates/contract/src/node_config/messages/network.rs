@@ -41,8 +41,7 @@ message! {
         1 enable_local_dns "enableLocalDns": bool,
         2 cpu_limit_in_milli_cores "cpuLimitInMilliCores": Option<i32>,
         3 memory_limit_in_mb "memoryLimitInMb": Option<i32>,
-        /// Per-domain settings for traffic from the node and `dnsPolicy` default pods; key is the
-        /// DNS zone
+        /// Per-domain settings for traffic from the node and `dnsPolicy` default pods; key is the DNS zone
         4 vnet_dns_overrides "vnetDnsOverrides": BTreeMap<String, LocalDnsOverrides>,
         /// Per-domain settings for `ClusterFirst` pods; key is the DNS zone
         5 kube_dns_overrides "kubeDnsOverrides": BTreeMap<String, LocalDnsOverrides>,

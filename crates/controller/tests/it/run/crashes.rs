@@ -37,8 +37,8 @@ fn world(how: Provisioning, atomic: bool) -> Cluster {
     let cluster = Cluster::new(atomic, how.failing());
     cluster.shell.with(|world, _| {
         let karpenter = world.karpenter_mut().unwrap();
-        karpenter.set_fate("default-x2", Cse::default());
-        karpenter.set_fate("default-x3", Cse { registers: false, ..Cse::default() });
+        karpenter.set_cse("default-x2", Cse::default());
+        karpenter.set_cse("default-x3", Cse { registers: false, ..Cse::default() });
     });
     cluster
 }

@@ -55,9 +55,9 @@ async fn forge_ten_thousand(how: Provisioning) {
     cluster.shell.with(|world, _| {
         let karpenter = world.karpenter_mut().unwrap();
         for name in &new {
-            karpenter.set_fate(name, Cse { seconds: None, ..Cse::default() });
+            karpenter.set_cse(name, Cse { seconds: None, ..Cse::default() });
         }
-        karpenter.set_fate("default-real", Cse::oras_missing());
+        karpenter.set_cse("default-real", Cse::oras_missing());
     });
     new.iter().chain([&"default-real".to_owned()]).for_each(|name| cluster.claim(name));
     cluster.pass(100).await;

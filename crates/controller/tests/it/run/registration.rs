@@ -314,8 +314,8 @@ async fn late_registration_or_user_deletion_is_not_a_failure() {
     let (cluster, replica) = started(Options::default()).await;
     cluster.shell.with(|world, _| {
         let karpenter = world.karpenter_mut().unwrap();
-        karpenter.set_fate("default-late", Cse { seconds: Some(835), ..Cse::default() });
-        karpenter.set_fate("default-deleted", Cse { seconds: None, ..Cse::default() });
+        karpenter.set_cse("default-late", Cse { seconds: Some(835), ..Cse::default() });
+        karpenter.set_cse("default-deleted", Cse { seconds: None, ..Cse::default() });
     });
     for name in ["default-late", "default-deleted", "default-two"] {
         cluster.claim(name);
@@ -387,8 +387,8 @@ async fn reads_per_nodeclaim_minute_are_bounded() {
     cluster.pass(5).await;
     cluster.shell.with(|world, _| {
         for number in [7, 33] {
-            let fate = Cse::oras_missing();
-            world.karpenter_mut().unwrap().set_fate(&format!("default-{number}"), fate);
+            let cse = Cse::oras_missing();
+            world.karpenter_mut().unwrap().set_cse(&format!("default-{number}"), cse);
         }
     });
     for number in 0..50 {

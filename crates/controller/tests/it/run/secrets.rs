@@ -87,7 +87,7 @@ async fn secrets_in_bootstrap_output_are_redacted_everywhere() {
         let cluster = Cluster::new(false, how.with_cse(failed));
         cluster.shell.with(|world, _| {
             let quiet = Cse { registers: false, output: output(), ..Cse::default() };
-            world.karpenter_mut().unwrap().set_fate("default-x2", quiet);
+            world.karpenter_mut().unwrap().set_cse("default-x2", quiet);
         });
         let replica = cluster.start("a");
         cluster.pass(5).await;

@@ -7,15 +7,13 @@ use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::state::{ActivityEntry, AzureState, stamp};
-use crate::uri::encode;
 
 const PAGE: usize = 200;
 impl AzureState {
     pub(crate) fn activity_log(&self, call: &Call) -> ArmResult {
         let filter = Filter::parse(call.query.get("$filter").map_or("", String::as_str))?;
         let subscription = call.name(1);
-        // The newest come first, as in Azure; a page continues after the last entry of the previous
-        // one.
+        // The newest come first, as in Azure; a page continues after the last entry of the previous one.
         let before = match call.query.get("$skiptoken") {
             None => u64::MAX,
             Some(token) => token
@@ -30,16 +28,10 @@ impl AzureState {
             "value": page.iter().map(|(number, entry)| self.shown(subscription, *number, entry)).collect::<Vec<_>>()
         });
         if let (Some((last, _)), Some(_)) = (page.last(), found.next()) {
-            let query: Vec<String> = call
-                .query
-                .iter()
-                .filter(|(name, _)| *name != "$skiptoken")
-                .map(|(name, value)| format!("{name}={}", encode(value)))
-                .collect();
             body["nextLink"] = json!(format!(
                 "{}/subscriptions/{subscription}/providers/microsoft.insights/eventtypes/management/values?{}&$skiptoken={last}",
                 call.base,
-                query.join("&")
+                call.query_without_skip_token()
             ));
         }
         Ok(Reply::ok(body))

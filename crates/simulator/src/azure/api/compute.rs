@@ -9,7 +9,6 @@ use crate::azure::behavior::machines::unattended;
 use crate::azure::behavior::node_shell::{self, Printed};
 use crate::azure::state::{AzureState, COMPUTE, Cse, DeletingView, Operation, Work, merge, text};
 use crate::faults::OperationFault;
-use crate::uri::encode;
 
 /// Simulated seconds: deletion of a VM, forced and not; a scale set's write; a command.
 const DELETE: u64 = 60;
@@ -82,8 +81,7 @@ impl AzureState {
             "name": format!("{computer}_OsDisk_1"),
             "statuses": [{"code": "ProvisioningState/succeeded", "level": "Info", "displayStatus": "Provisioning succeeded"}],
         }]);
-        // Azure does not keep an order: the view lists extensions in reverse order of the
-        // resources.
+        // Azure does not keep an order: the view lists extensions in reverse order of the resources.
         let mut views: Vec<Value> = self
             .store
             .list(&format!("{}/extensions", text(body, "/id")))
@@ -244,7 +242,7 @@ impl AzureState {
         let seconds = if works {
             COMMAND
         } else {
-            call.fate = Some(OperationFault::Failed);
+            call.operation_fault = Some(OperationFault::Failed);
             COMMAND_LIMIT
         };
         let operation = self.begin(&call, COMPUTE, machine, Work::Answer { body }, seconds);
@@ -316,17 +314,11 @@ impl AzureState {
         let more = rest.next().is_some();
         let mut body = json!({"value": page});
         if more {
-            let query: Vec<String> = call
-                .query
-                .iter()
-                .filter(|(name, _)| *name != "$skiptoken")
-                .map(|(name, value)| format!("{name}={}", encode(value)))
-                .collect();
             body["nextLink"] = json!(format!(
                 "{}/{}?{}&$skiptoken={}",
                 call.base,
                 call.path.segments.join("/"),
-                query.join("&"),
+                call.query_without_skip_token(),
                 skip + self.options.page_size
             ));
         }
@@ -334,7 +326,6 @@ impl AzureState {
     }
 }
 
-/// Returns an extension with or without its instance view.
 fn plain(extension: &Value, view: bool) -> Value {
     let mut body = extension.clone();
     if !view && let Some(properties) = body["properties"].as_object_mut() {

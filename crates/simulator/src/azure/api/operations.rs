@@ -17,7 +17,7 @@ impl AzureState {
     ) -> Operation {
         let id = self.guid();
         // A fault ends the operation halfway.
-        let seconds = match call.fate {
+        let seconds = match call.operation_fault {
             Some(OperationFault::Canceled | OperationFault::Replaced) => seconds / 2,
             _ => seconds,
         };
@@ -35,7 +35,7 @@ impl AzureState {
             logged: self.guid(),
             correlation: call.correlation.clone(),
             caller: call.principal.clone(),
-            fate: call.fate,
+            fault: call.operation_fault,
             hidden: call.hidden,
         };
         self.forget_oldest();

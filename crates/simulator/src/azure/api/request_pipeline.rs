@@ -46,8 +46,7 @@ impl Azure {
         outcome
     }
 
-    /// Applies this run's fault rules to a response of another service (metadata service,
-    /// registry).
+    /// Applies this run's fault rules to a response of another service (metadata service, registry).
     pub fn with_faults(
         &mut self,
         service: Service,
@@ -150,8 +149,8 @@ impl Azure {
             if_match: header("if-match").map(str::to_owned),
             if_none_match: header("if-none-match").map(str::to_owned),
             now,
-            fate: match fault {
-                Some(Fault::Operation(fate)) => Some(*fate),
+            operation_fault: match fault {
+                Some(Fault::Operation(fault)) => Some(*fault),
                 _ => None,
             },
             hidden: matches!(fault, Some(Fault::NotFoundAfterAccept)),

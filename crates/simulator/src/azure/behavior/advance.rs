@@ -29,7 +29,7 @@ impl AzureState {
         let Some(operation) = self.operations.get(id).filter(|o| o.is_running()).cloned() else {
             return;
         };
-        match operation.fate {
+        match operation.fault {
             Some(OperationFault::Failed) => {
                 let error = ("InternalOperationError", "Internal server error");
                 self.fail(&operation, Status::Failed, Some(error), at);
@@ -175,7 +175,7 @@ impl AzureState {
             ended: None,
             status: Status::InProgress,
             error: None,
-            fate: None,
+            fault: None,
             hidden: false,
             ..operation.clone()
         };

@@ -71,8 +71,7 @@ impl AzureState {
         }
     }
 
-    /// Creates the bootstrap extension, or the billing extension if no extension runs the
-    /// bootstrap.
+    /// Creates the bootstrap extension, or the billing extension if no extension runs the bootstrap.
     fn create_extensions(&mut self, id: &str, at: Timestamp, plan: bool) {
         let Some(promise) = self.promises.get_mut(id) else { return };
         let Some((name, script)) = promise.cse.take() else {

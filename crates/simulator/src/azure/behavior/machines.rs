@@ -8,8 +8,7 @@ use crate::azure::state::{
     AzureState, BootMode, Change, Cse, Event, Guest, Join, VmSpec, last, set, stamp, text,
 };
 
-/// Seconds from a VM's creation until it runs, and from the bootstrap's end until the node
-/// registers.
+/// Seconds from a VM's creation until it runs, and from the bootstrap's end until the node registers.
 const BOOT: u64 = 40;
 pub(crate) const REGISTRATION: u64 = 10;
 const UNADDRESSED: u64 = 120;
@@ -20,7 +19,6 @@ pub(crate) fn unattended(machine: &str) -> String {
 }
 
 impl AzureState {
-    /// Adds a VM and schedules its events.
     pub(crate) fn add_machine(&mut self, birth: &VmSpec) {
         self.machines += 1;
         let (id, number) = (&birth.id, self.machines);
@@ -129,8 +127,7 @@ impl AzureState {
         }
     }
 
-    /// Bootstraps without an extension: visible are only the node, if it registers, and the files
-    /// of the VM.
+    /// Bootstraps without an extension: visible are only the node, if it registers, and the files of the VM.
     pub(crate) fn bootstrap_unattended(&mut self, birth: &VmSpec) {
         let script = &birth.cse;
         self.scripts.insert(unattended(&birth.id), script.clone());

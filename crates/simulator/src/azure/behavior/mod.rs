@@ -1,5 +1,4 @@
-//! Changes in Azure without a request: operations end, VMs boot, nodes join, wedged writes are
-//! retried.
+//! Changes in Azure without a request: operations end, VMs boot, nodes join, wedged writes are retried.
 
 mod advance;
 mod extensions;

@@ -3,9 +3,8 @@
 //! The script came over the network, so the shell is `bash` in restricted mode with an empty
 //! environment: it starts only the commands of [`PROGRAMS`], writes no file, prints at most
 //! [`MAX_OUTPUT`] and ends after [`TIME_LIMIT`] seconds of real time. A node has no root directory
-//! here: absolute paths in the text of the script are rewritten to a temporary directory with the
-//! node's files. A path that a script assembles from pieces is not rewritten, and redirections to
-//! files fail.
+//! here: absolute paths in the text of the script are rewritten to a temporary directory with the node's files. A path
+//! that a script assembles from pieces is not rewritten, and redirections to files fail.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -37,7 +36,6 @@ pub(crate) struct Printed {
     pub(crate) stderr: String,
 }
 
-/// Runs a script on a node with these files.
 pub(crate) fn run(lines: &[&str], files: &[(&str, &str)]) -> Printed {
     try_run(lines, files).unwrap_or_else(|error| Printed {
         stdout: String::new(),
@@ -62,8 +60,7 @@ fn try_run(lines: &[&str], files: &[(&str, &str)]) -> io::Result<Printed> {
     let (mut stdout, mut stderr) =
         (new_file(&directory.0.join("stdout"))?, new_file(&directory.0.join("stderr"))?);
     let script = rewrite(&lines.join("\n"), &root);
-    // `timeout` kills the whole process group; the file size limit ends a script that prints
-    // without end.
+    // `timeout` kills the whole process group; the file size limit ends a script that prints without end.
     let limited = format!(
         "ulimit -c 0 -f {MAX_OUTPUT}; exec \"$1\" --signal=KILL {TIME_LIMIT} \"$2\" --noprofile --norc -r -c \"$3\""
     );

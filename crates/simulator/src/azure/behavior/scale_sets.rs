@@ -94,7 +94,6 @@ impl AzureState {
         if own.is_empty() { self.options.subnet() } else { own.to_owned() }
     }
 
-    /// Adds one instance to a scale set and returns its id.
     pub(crate) fn add_instance(
         &mut self,
         vmss: &str,

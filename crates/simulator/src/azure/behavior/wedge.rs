@@ -12,7 +12,6 @@ use crate::azure::state::{
 /// Code of every failed write.
 pub(crate) const CODE: &str = "NetworkingInternalOperationError";
 pub(crate) const MESSAGE: &str = "Unknown network allocation error.";
-/// Codes that wrap it.
 const OUTER: [&str; 2] = ["ResourceOperationFailure", "ResourceDeploymentFailure"];
 /// Seconds between the ends of two attempts of AKS: minimum and maximum.
 pub(crate) const CADENCE: (u64, u64) = (160, 200);

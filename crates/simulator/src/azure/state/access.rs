@@ -60,7 +60,6 @@ pub struct DenyAssignment {
     pub scope: String,
     /// Denied actions; `*` matches anything.
     pub actions: Vec<String>,
-    /// Exceptions from `actions`.
     #[serde(default)]
     pub not_actions: Vec<String>,
     /// Object ids of excluded principals.
@@ -146,7 +145,6 @@ enum RoleScope {
     Network,
 }
 
-/// Returns the initial assignments.
 pub(crate) fn initial(options: &Options) -> Vec<Assignment> {
     let subscription = format!("/subscriptions/{}", options.subscription);
     let group = |name: &str| format!("{subscription}/resourceGroups/{name}");

@@ -56,8 +56,7 @@ impl ActivityLog {
     }
 }
 
-/// Returns the error of a failed operation in the form of the log: the cause inside a general
-/// error.
+/// Returns the error of a failed operation in the form of the log: the cause inside a general error.
 pub(crate) fn wrapped_error(outer: &str, code: &str, message: &str) -> Value {
     json!({"status": "Failed", "error": {
         "code": outer,

@@ -110,7 +110,6 @@ pub(crate) fn later(now: Timestamp, by: Duration) -> Timestamp {
     now.saturating_add(by).unwrap_or(Timestamp::MAX)
 }
 
-/// Returns `now` minus seconds.
 pub(crate) fn earlier(now: Timestamp, seconds: i64) -> Timestamp {
     now.saturating_sub(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MIN)
 }

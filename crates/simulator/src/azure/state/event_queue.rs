@@ -61,7 +61,6 @@ impl EventQueue {
         self.events.keys().next().map(|(at, _)| *at)
     }
 
-    /// Cancels events.
     pub(crate) fn forget(&mut self, is_gone: impl Fn(&Event) -> bool) {
         self.events.retain(|_, event| !is_gone(event));
     }

@@ -29,7 +29,6 @@ pub struct Limits {
     pub writes: Limit,
     /// Deletes, per subscription and principal.
     pub deletes: Limit,
-    /// Reads of one virtual machine.
     pub machine: Limit,
     /// Lists of virtual machines and scale sets.
     pub machine_list: Limit,

@@ -63,7 +63,7 @@ pub(crate) struct Operation {
     pub(crate) correlation: String,
     pub(crate) caller: String,
     /// Outcome set by a fault rule, and true if a rule hides it from its URLs.
-    pub(crate) fate: Option<OperationFault>,
+    pub(crate) fault: Option<OperationFault>,
     pub(crate) hidden: bool,
 }
 

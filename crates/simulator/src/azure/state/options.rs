@@ -19,10 +19,8 @@ pub struct Options {
     /// Pools are in that network and name their subnet; otherwise in one that AKS created.
     pub own_network: bool,
     pub rights: Rights,
-    /// View of a VM that is being deleted.
     pub deleting_view: DeletingView,
     pub location: String,
-    /// Tenant of all principals.
     pub tenant: String,
     /// Application that may sign in, and its secret.
     pub client_id: String,
@@ -45,8 +43,7 @@ pub struct Options {
     /// Node image of new pools: `AKSAzureLinux-V3gen2-202601.13.0`.
     pub node_image: String,
     pub kubernetes_version: String,
-    /// AKS still serves preview versions of its API. They stop working about a year after their
-    /// release.
+    /// AKS still serves preview versions of its API. They stop working about a year after their release.
     pub aks_previews: bool,
     /// Core quota of the region; none for no limit.
     pub vcpu_quota: Option<i64>,
@@ -56,7 +53,6 @@ pub struct Options {
     pub require_token: bool,
     /// Scheme and authority of links, if a request has none.
     pub endpoint: String,
-    /// Maximum lines of the trace.
     pub trace_lines: usize,
 }
 
@@ -78,7 +74,6 @@ pub enum Rights {
     /// Role definitions in `packaging/roles`, each assigned as its description states.
     #[default]
     Shipped,
-    /// Owner of the subscription.
     Owner,
 }
 

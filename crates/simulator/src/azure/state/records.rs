@@ -21,7 +21,6 @@ impl AzureState {
         self.log(self.after(time, ACCEPTED), action, id, "Accepted", by);
     }
 
-    /// Logs one event of an operation.
     pub(crate) fn log(
         &mut self,
         time: Timestamp,
@@ -33,7 +32,6 @@ impl AzureState {
         self.log_error(time, action, resource, status, by, None);
     }
 
-    /// Logs a failed operation with its error.
     pub(crate) fn log_error(
         &mut self,
         time: Timestamp,
@@ -72,7 +70,6 @@ impl AzureState {
         }
     }
 
-    /// Returns the operation that runs on a cluster.
     pub(crate) fn running_on(&self, cluster: &str) -> Option<&Operation> {
         let (key, under) = (cluster.to_lowercase(), format!("{}/", cluster.to_lowercase()));
         self.operations.values().find(|operation| {

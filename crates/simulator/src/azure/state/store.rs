@@ -87,8 +87,7 @@ pub(crate) fn last(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or_default()
 }
 
-/// Applies a JSON merge patch, as ARM's PATCH does: objects merge, null removes, everything else
-/// replaces.
+/// Applies a JSON merge patch, as ARM's PATCH does: objects merge, null removes, everything else replaces.
 pub(crate) fn merge(into: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         into.clone_from(patch);

@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-/// Correlation of AKS's own retries in the activity log. No source documents it; both forms must be
-/// handled.
+/// Correlation of AKS's own retries in the activity log. No source documents it; both forms must be handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Correlation {

@@ -97,7 +97,6 @@ impl ApiServer {
         self.delete_object(&resource, key, &options, &Writer::cluster(now)).map(|_| ())
     }
 
-    /// Counts the objects of a resource.
     pub fn count(&self, resource: &str) -> usize {
         self.store.count(resource)
     }
@@ -125,7 +124,6 @@ impl ApiServer {
         self.writes.iter().filter(move |write| write.resource == resource && write.key == *key)
     }
 
-    /// Appends a fault rule.
     pub fn add_fault(&mut self, rule: Rule) {
         self.faults.add(rule);
     }
@@ -138,7 +136,6 @@ impl ApiServer {
         self.faults.clear();
     }
 
-    /// Accepts a token as this user.
     pub fn add_token(&mut self, token: &str, user: User) {
         self.tokens.insert(token.to_owned(), user);
     }

@@ -66,7 +66,6 @@ fn capacity(node: &Value) -> usize {
     pods.and_then(|pods| usize::try_from(pods).ok()).unwrap_or(110)
 }
 
-/// Returns true if a node accepts new pods.
 fn is_open(node: &Value) -> bool {
     objects::condition(node, "Ready") == Some("True")
         && !flag(node, &["spec", "unschedulable"])

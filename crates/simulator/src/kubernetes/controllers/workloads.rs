@@ -11,8 +11,7 @@ use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::controllers::scheduler::tolerates;
 use crate::kubernetes::store::objects::{self, number, text};
 
-/// Handles workloads that were written, or whose objects were; a written node concerns every
-/// `DaemonSet`.
+/// Handles workloads that were written, or whose objects were; a written node concerns every `DaemonSet`.
 pub(crate) fn settle_workloads(api: &mut ApiServer, work: &ChangeQueue, now: Timestamp) {
     for table in ["deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps"] {
         let all: Vec<Value> = if table == "daemonsets.apps" && work.concerns("nodes") {

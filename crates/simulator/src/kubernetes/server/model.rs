@@ -95,7 +95,6 @@ impl Model for Kubernetes {
 }
 
 impl Shell {
-    /// Adds a clock to a model.
     pub fn new(model: Kubernetes, clock: Clock) -> Self {
         Self::with_clock(model, Arc::new(move || clock.now()))
     }

@@ -27,8 +27,7 @@ impl InProcess {
         Self { answer: Arc::new(move |request| shell.handle(request)), token: None }
     }
 
-    /// Returns a client whose requests carry this token. A token that a header cannot hold is
-    /// omitted.
+    /// Returns a client whose requests carry this token. A token that a header cannot hold is omitted.
     pub fn with_token(shell: Shell, token: &str) -> Self {
         Self::with_handler(move |request| shell.handle(request), token)
     }

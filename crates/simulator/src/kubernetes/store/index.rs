@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::objects::{self, Key, text};
 
-/// Table and key of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ObjectKey {
     pub(crate) table: String,
@@ -28,7 +27,6 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Adds an object.
     pub(super) fn enter(&mut self, table: &str, key: &Key, value: &Value) {
         let place = ObjectKey::new(table, key);
         for owner in owners(value) {
@@ -63,7 +61,6 @@ impl Index {
         }
     }
 
-    /// Finds the object with this uid.
     pub(crate) fn place_of(&self, uid: &str) -> Option<&ObjectKey> {
         self.living.get(uid)
     }

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// Namespace and name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Empty for cluster-scoped objects.
@@ -37,7 +36,6 @@ pub(crate) fn flag(value: &Value, path: &[&str]) -> bool {
     at(value, path).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// Returns the elements of a list by its path.
 pub(crate) fn list<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
     at(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
@@ -122,7 +120,6 @@ pub(crate) fn pairs(map: Option<&Value>) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
-/// Returns the status of the condition of this type.
 pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
     list(object, &["status", "conditions"])
         .iter()
@@ -165,7 +162,6 @@ pub(crate) fn time(now: Timestamp) -> String {
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Parses the time in a member.
 pub(crate) fn time_at(object: &Value, path: &[&str]) -> Option<Timestamp> {
     text(object, path).parse().ok()
 }

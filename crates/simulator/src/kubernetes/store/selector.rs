@@ -130,8 +130,7 @@ fn split_outside_parentheses(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Matches a label selector (`matchLabels`, `matchExpressions`). An empty one matches all, a
-/// missing one nothing.
+/// Matches a label selector (`matchLabels`, `matchExpressions`). An empty one matches all, a missing one nothing.
 pub(crate) fn fits_label_selector(selector: Option<&Value>, object: &Value) -> bool {
     let Some(selector) = selector.filter(|selector| selector.is_object()) else { return false };
     let labels = objects::at(object, &["metadata", "labels"]);
@@ -154,7 +153,6 @@ pub(crate) fn fits_label_selector(selector: Option<&Value>, object: &Value) -> b
     })
 }
 
-/// Returns the value of a field in the stored object.
 fn field_value(object: &Value, field: &str) -> String {
     // Events are stored in one form; the fields of the other are aliases.
     let field = match field {

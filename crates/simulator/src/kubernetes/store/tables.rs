@@ -223,8 +223,7 @@ impl Store {
         change
     }
 
-    /// Drops the history, as a compaction does, or a restart of a server that kept it in memory
-    /// only.
+    /// Drops the history, as a compaction does, or a restart of a server that kept it in memory only.
     pub(crate) fn forget(&mut self) {
         self.restarted = self.revision;
         for table in self.tables.values_mut() {

@@ -27,7 +27,6 @@ impl Permission {
 }
 
 impl AzureState {
-    /// Returns true if a role of the principal grants the action at the scope.
     pub(crate) fn has_right(&self, principal: &str, action: &str, scope: &str) -> bool {
         let segments = scope.trim_matches('/').split('/').count();
         let below = |word: &str| is_at_or_below(scope, word);
@@ -56,8 +55,7 @@ impl AzureState {
         })
     }
 
-    /// `GET {scope}/providers/Microsoft.Authorization/permissions`: the caller's own and inherited
-    /// ones.
+    /// `GET {scope}/providers/Microsoft.Authorization/permissions`: the caller's own and inherited ones.
     pub(crate) fn permissions(&self, call: &Call, scope: &str) -> Reply {
         let list: Vec<Value> = self
             .permissions_of(&call.principal, scope)

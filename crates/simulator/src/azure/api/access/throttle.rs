@@ -12,7 +12,6 @@ const FULL_AGAIN: SignedDuration = SignedDuration::from_mins(10);
 /// Headers with the remaining tokens of an accepted call.
 pub(crate) type RemainingHeaders = Vec<(&'static str, String)>;
 
-/// A bucket that a call draws from.
 struct Draw {
     key: String,
     limit: Limit,

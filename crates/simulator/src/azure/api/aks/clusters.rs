@@ -107,8 +107,7 @@ impl AzureState {
         Ok(())
     }
 
-    /// `POST …/listClusterUserCredential` and similar: a kubeconfig that follows from the cluster's
-    /// fields.
+    /// `POST …/listClusterUserCredential` and similar: a kubeconfig that follows from the cluster's fields.
     pub(crate) fn credential(&self, call: &Call, cluster: &str) -> ArmResult {
         let body = self.store.get(cluster).unwrap_or(&Value::Null);
         let is = |pointer: &str| body.pointer(pointer).and_then(Value::as_bool) == Some(true);

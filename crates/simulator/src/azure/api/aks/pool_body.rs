@@ -88,8 +88,7 @@ impl AzureState {
         })
     }
 
-    /// Returns the image of new nodes: of the snapshot, the requested one, the pool's current one,
-    /// or the newest.
+    /// Returns the image of new nodes: of the snapshot, the requested one, the pool's current one, or the newest.
     fn image_of(&self, properties: &Map<String, Value>, old: Option<&Value>) -> String {
         let snapshot = source_of(properties).and_then(|source| self.store.get(source));
         let sent = properties.get("nodeImageVersion").and_then(Value::as_str);
@@ -104,8 +103,7 @@ impl AzureState {
             .to_owned()
     }
 
-    /// Rejects an image that the pool has not used recently, any image for a new pool, and an
-    /// unknown snapshot.
+    /// Rejects an image that the pool has not used recently, any image for a new pool, and an unknown snapshot.
     pub(crate) fn check_image(
         &self,
         id: &str,

@@ -7,8 +7,7 @@ use crate::azure::state::{AKS, AzureState, Work, set, text};
 const DELETE_MACHINE: u64 = 20;
 
 impl AzureState {
-    /// Deletes Machines that AKS created one by one, each after its VM. Returns none if the pool
-    /// has no such Machines.
+    /// Deletes Machines that AKS created one by one, each after its VM. Returns none if the pool has no such Machines.
     pub(crate) fn delete_pool_machines(
         &mut self,
         call: &Call,

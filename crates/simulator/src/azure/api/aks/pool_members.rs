@@ -131,8 +131,7 @@ pub(crate) fn check_kind(properties: &Map<String, Value>, version: &str) -> Resu
     Ok(())
 }
 
-/// Returns true if a version lists the pool. No stable version lists the managed system pool of AKS
-/// Automatic.
+/// Returns true if a version lists the pool. No stable version lists the managed system pool of AKS Automatic.
 pub(crate) fn is_listed(pool: &Value, version: &str) -> bool {
     pool["properties"]["mode"] != "ManagedSystem" || version.ends_with("-preview")
 }

@@ -228,8 +228,7 @@ impl AzureState {
             });
             let failure = machine.pointer("/properties/instanceView/statuses/0").filter(|status| text(status, "/level") == "Error");
             if let Some(failure) = failure {
-                // `ProvisioningState/failed/NetworkingInternalOperationError`: the last segment is
-                // the code.
+                // `ProvisioningState/failed/NetworkingInternalOperationError`: the last segment is the code.
                 body["properties"]["status"]["provisioningError"] =
                     json!({"code": last(text(failure, "/code")), "message": text(failure, "/message")});
             }

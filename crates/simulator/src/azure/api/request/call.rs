@@ -9,6 +9,7 @@ use super::error::ArmError;
 use super::path::ArmPath;
 use super::reply::Reply;
 use crate::faults::OperationFault;
+use crate::uri::encode;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -25,7 +26,7 @@ pub(crate) struct Call {
     pub(crate) if_none_match: Option<String>,
     pub(crate) now: Timestamp,
     /// Outcome that a fault rule sets for the operation of this call.
-    pub(crate) fate: Option<OperationFault>,
+    pub(crate) operation_fault: Option<OperationFault>,
     /// A fault rule hides the operation of this call.
     pub(crate) hidden: bool,
 }
@@ -35,7 +36,6 @@ impl Call {
         self.query.get("api-version").map_or("", String::as_str)
     }
 
-    /// Returns true if `$expand` names this part.
     pub(crate) fn expands(&self, part: &str) -> bool {
         self.query.get("$expand").is_some_and(|value| {
             value.split(',').any(|word| word.trim().eq_ignore_ascii_case(part))
@@ -49,10 +49,17 @@ impl Call {
         })
     }
 
+    /// Returns the query for the link to the next page.
+    pub(crate) fn query_without_skip_token(&self) -> String {
+        let pairs = self.query.iter().filter(|(name, _)| *name != "$skiptoken");
+        let pairs: Vec<_> =
+            pairs.map(|(name, value)| format!("{name}={}", encode(value))).collect();
+        pairs.join("&")
+    }
+
     pub(crate) fn name(&self, index: usize) -> &str {
         self.path.segments.get(index).map_or("", String::as_str)
     }
 }
 
-/// A response or an error.
 pub(crate) type ArmResult = Result<Reply, ArmError>;

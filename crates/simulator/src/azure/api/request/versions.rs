@@ -68,8 +68,7 @@ pub(crate) fn check(call: &Call, options: &Options) -> Result<(), ArmError> {
     Ok(())
 }
 
-/// Returns true if AKS has this version, and this path in it: only previews have the operations of
-/// a cluster or pool.
+/// Returns true if AKS has this version, and this path in it: only previews have the operations of a cluster or pool.
 fn is_served_by_aks(
     call: &Call,
     version: &str,

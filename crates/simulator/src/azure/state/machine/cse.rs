@@ -19,8 +19,7 @@ pub struct Cse {
     pub registers: bool,
     pub join: Join,
     pub guest: Guest,
-    /// Actual output of the command, if one ran; otherwise the streams are generated from the other
-    /// fields.
+    /// Actual output of the command, if one ran; otherwise the streams are generated from the other fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub printed: Option<Printed>,
 }
@@ -29,10 +28,8 @@ pub struct Cse {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Join {
-    /// The Node becomes Ready.
     #[default]
     Ready,
-    /// The Node never becomes Ready.
     NeverReady,
     /// The Node never gets a provider id, so Karpenter does not find it.
     NoProviderId,
@@ -132,8 +129,7 @@ impl Cse {
         report(self.exit_code, &self.output, &self.error, self.seconds.unwrap_or_default())
     }
 
-    /// Returns a bootstrap that fails because the image has no `oras`, and reports a network
-    /// timeout.
+    /// Returns a bootstrap that fails because the image has no `oras`, and reports a network timeout.
     pub fn oras_missing() -> Self {
         Self {
             exit_code: 211,
@@ -144,7 +140,6 @@ impl Cse {
         }
     }
 
-    /// Returns true if it succeeds and starts the kubelet.
     pub(crate) fn succeeds(&self) -> bool {
         self.exit_code == 0 && self.registers && self.guest == Guest::Ready
     }

@@ -5,8 +5,7 @@
 
 use serde_json::{Value, json};
 
-/// Bytes that the handler keeps at the end of a stream. A longer report loses its start, and with
-/// it the exit code.
+/// Bytes that the handler keeps at the end of a stream. A longer report loses its start, and with it the exit code.
 pub(super) const KEPT_BYTES: usize = 4096;
 /// Bytes at the end of their output that the scripts put into a report, before it is escaped.
 const OUTPUT_BYTES: usize = 3000;

@@ -63,7 +63,6 @@ impl<'a> Image<'a> {
         )
     }
 
-    /// Returns the id in the public gallery.
     fn community_id(&self) -> String {
         let Self { definition, version } = self;
         let (gallery, suffix) = self.gallery();
@@ -75,7 +74,6 @@ impl<'a> Image<'a> {
         format!("{}-{}-{}", self.gallery().0, self.definition, self.version)
     }
 
-    /// Returns the image reference of a VM.
     pub(crate) fn reference(&self, mode: Mode) -> Value {
         match mode {
             Mode::Scriptless => json!({"communityGalleryImageId": self.community_id()}),

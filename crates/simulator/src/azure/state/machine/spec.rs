@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::cse::Cse;
 
-/// Properties of a new VM.
 #[derive(Debug, Clone)]
 pub(crate) struct VmSpec {
     pub(crate) id: String,
@@ -36,8 +35,7 @@ pub(crate) enum BootMode {
 pub(crate) enum Extensions {
     /// AKS creates the bootstrap extension together with the VM.
     AtBirth(&'static str),
-    /// Karpenter creates the bootstrap extension, if any, after the VM's own operation, and then
-    /// the billing extension.
+    /// Karpenter creates the bootstrap extension, if any, after the VM's own operation, and then the billing extension.
     Later {
         cse: Option<&'static str>,
         /// Created only by `Azure::keep_promise`.

@@ -55,8 +55,7 @@ impl ApiServer {
             Some(part) => format!("{}/{part}", resource.plural),
             None => resource.plural.clone(),
         };
-        // Creating an object requires permission in its namespace; a Namespace is authorized in
-        // itself.
+        // Creating an object requires permission in its namespace; a Namespace is authorized in itself.
         let namespace = if resource.qualified() == "namespaces" { name } else { namespace };
         let attempt = Attempt {
             verb: call.verb(),
@@ -98,7 +97,6 @@ impl ApiServer {
         Err(StatusError::new(403, "Forbidden", message).with_details(serde_json::json!({})))
     }
 
-    /// Returns true if a rule allows the attempt.
     pub(crate) fn allows(&self, user: &User, attempt: Attempt<'_>) -> bool {
         if user.groups.iter().any(|group| group == "system:masters") {
             return true;

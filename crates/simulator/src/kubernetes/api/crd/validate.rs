@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 
 use crate::kubernetes::api::state::{FieldError, ListType, Schema};
 
-/// Returns all errors of an object.
 pub(super) fn check(schema: &Schema, object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     validate(schema, object, "", &mut errors);

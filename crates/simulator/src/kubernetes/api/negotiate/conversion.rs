@@ -1,7 +1,6 @@
 //! Versions of objects: the stored form, and the form of each resource.
 //!
-//! Events have two forms: `v1` and `events.k8s.io/v1` show the same objects. The store holds the
-//! first.
+//! Events have two forms: `v1` and `events.k8s.io/v1` show the same objects. The store holds the first.
 
 use std::sync::Arc;
 
@@ -46,7 +45,6 @@ fn rename(
     }
 }
 
-/// Returns the bytes of an object in this version of its resource.
 pub(crate) fn shown(resource: &Resource, object: &Arc<Object>) -> Bytes {
     if is_stored_form(resource) {
         return object.bytes.clone();
@@ -58,7 +56,6 @@ pub(crate) fn is_stored_form(resource: &Resource) -> bool {
     resource.stored_as == resource.api_version()
 }
 
-/// Converts a stored object to this version.
 pub(crate) fn converted(resource: &Resource, stored: &Value) -> Value {
     let mut value = stored.clone();
     if resource.group == "events.k8s.io" {

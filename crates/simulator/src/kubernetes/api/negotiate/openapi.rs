@@ -85,8 +85,7 @@ fn paths(resources: &[&Resource], old_form: bool) -> Map<String, Value> {
     paths
 }
 
-/// Returns custom kinds as their CRDs describe them; every built-in kind as an object without
-/// members.
+/// Returns custom kinds as their CRDs describe them; every built-in kind as an object without members.
 fn definitions(model: &ApiServer, resources: &[&Resource]) -> Map<String, Value> {
     let definition = |resource: &&Resource| {
         let group = if resource.group.is_empty() { "core" } else { &resource.group };

@@ -14,7 +14,6 @@ use crate::kubernetes::api::state::{
 use crate::kubernetes::store::objects::Key;
 use crate::uri::decode;
 
-/// Parameters of the query.
 #[derive(Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
 
@@ -104,8 +103,7 @@ impl Target {
         };
         match rest {
             [] => Ok(Self::Path),
-            // `/api/v1/namespaces/x/status` is a subresource of the namespace, not a resource in
-            // it.
+            // `/api/v1/namespaces/x/status` is a subresource of the namespace, not a resource in it.
             ["namespaces", name, part @ ("status" | "finalize")] if group.is_empty() => {
                 target("namespaces", None, &[name, part])
             }
@@ -147,7 +145,6 @@ impl Call<'_> {
         Key::new(self.namespace(), self.name())
     }
 
-    /// Returns the subresource of the path.
     pub(crate) fn part(&self) -> Part {
         let status = self.target.subresource.as_deref() == Some("status");
         if status { Part::Status } else { Part::Main }
@@ -177,7 +174,6 @@ impl Call<'_> {
         whole.split(';').next().unwrap_or_default().trim()
     }
 
-    /// Returns the field manager.
     pub(crate) fn manager(&self) -> String {
         let named = self.query.get("fieldManager");
         if !named.is_empty() {
@@ -196,7 +192,6 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the author of a write by this request.
     pub(crate) fn writer(&self, verb: &'static str) -> Writer {
         let status = self.part() == Part::Status;
         Writer {

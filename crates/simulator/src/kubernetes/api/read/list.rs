@@ -164,7 +164,6 @@ fn page<'a>(
     (found, rest.count())
 }
 
-/// Joins the bytes of objects to a list.
 fn joined(resource: &Resource, objects: &[Arc<Object>], metadata: &Value) -> Bytes {
     let size: usize = objects.iter().map(|object| object.bytes.len() + 1).sum();
     let mut bytes = BytesMut::with_capacity(size + 256);

@@ -132,8 +132,7 @@ impl ApiServer {
         }
     }
 
-    /// Sends the changes since a revision; returns false after sending an error if the history does
-    /// not reach back.
+    /// Sends the changes since a revision; returns false after sending an error if the history does not reach back.
     fn send_since(&self, watch: &mut Watch, revision: u64, now: Timestamp) -> bool {
         let table = watch.resource.table.clone();
         let Some(changes) = self.store.changes_since(&table, revision) else {
@@ -150,8 +149,7 @@ impl ApiServer {
         true
     }
 
-    /// Sends a change to every matching watch. The line is serialized once for all watches of one
-    /// form.
+    /// Sends a change to every matching watch. The line is serialized once for all watches of one form.
     pub(crate) fn publish(&mut self, table: &str, change: &Change, now: Timestamp) {
         let Some(watches) = self.watches.by_table.get_mut(table) else { return };
         let mut made: Vec<(String, &'static str, bool, Bytes)> = Vec::new();
@@ -234,7 +232,6 @@ pub(crate) fn is_about_events(fault: &Fault) -> bool {
     matches!(fault, Fault::DropWatch | Fault::DuplicateEvent | Fault::ReorderEvent)
 }
 
-/// Returns the delivery fault of the next event of a watch.
 fn next_delivery(faults: &mut Faults, resource: &Resource, now: Timestamp) -> Delivery {
     let path = if resource.group.is_empty() {
         format!("/api/{}/{}", resource.version, resource.plural)

@@ -104,9 +104,8 @@ fn dotted(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
 
-/// A built-in resource: group, version, plural, kind, short names separated by spaces, marks,
-/// subresources. Marks: `n` namespaced, `g` counts generations, `s` has a status, `a` in category
-/// `all`, `r` a review.
+/// A built-in resource: group, version, plural, kind, short names separated by spaces, marks, subresources. Marks: `n`
+/// namespaced, `g` counts generations, `s` has a status, `a` in category `all`, `r` a review.
 type Row = (
     &'static str,
     &'static str,
@@ -241,7 +240,6 @@ impl Catalog {
         found
     }
 
-    /// Replaces the versions of a CRD.
     pub(crate) fn replace_custom(&mut self, table: &str, versions: Vec<Resource>) {
         self.resources
             .retain(|one| !(one.table == table && matches!(one.origin, ResourceOrigin::Custom(_))));

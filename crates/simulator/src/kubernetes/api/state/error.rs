@@ -10,7 +10,6 @@ pub struct StatusError {
     pub code: u16,
     /// Machine-readable reason; some errors have none.
     pub reason: &'static str,
-    /// Human-readable message.
     pub message: String,
     details: Value,
 }
@@ -20,7 +19,6 @@ pub(crate) type ApiResult<T> = Result<T, StatusError>;
 /// Body for an unknown path.
 const PAGE_NOT_FOUND: &str = "404 page not found\n";
 
-/// An error of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldError {
     pub(crate) reason: &'static str,
@@ -159,7 +157,6 @@ impl StatusError {
         )
     }
 
-    /// Returns the error for an invalid option of a request.
     pub(crate) fn bad_option(kind: &str, error: &FieldError) -> Self {
         let message =
             format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", error.field, error.message);
@@ -221,8 +218,7 @@ impl StatusError {
         error
     }
 
-    /// Returns the error for a patch that cannot be applied to this object: a failed test, a
-    /// missing path.
+    /// Returns the error for a patch that cannot be applied to this object: a failed test, a missing path.
     pub(crate) fn unprocessable_patch() -> Self {
         Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
             .with_details(json!({}))

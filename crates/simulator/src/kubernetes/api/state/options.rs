@@ -23,13 +23,11 @@ pub struct Options {
     pub managed_fields: bool,
     /// Changes kept of each resource, for watches that resume and lists that continue.
     pub history: usize,
-    /// Delays of the cluster.
     pub delays: Delays,
     pub faults: Vec<Rule>,
     pub trace: usize,
 }
 
-/// Delays of the simulated cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct Delays {
     /// From a pod's scheduling until it runs.

@@ -40,7 +40,6 @@ pub(crate) struct Schema {
     pub(crate) not: Option<Box<Schema>>,
 }
 
-/// Identity of the elements of a list.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum ListType {
     #[default]

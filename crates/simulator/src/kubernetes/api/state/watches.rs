@@ -35,7 +35,6 @@ pub(crate) struct Watch {
     pub(crate) started: bool,
 }
 
-/// Form of the objects of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole,
@@ -69,8 +68,7 @@ impl Watch {
         }
     }
 
-    /// Returns the event of a change for this watch: an object that leaves its selector is deleted
-    /// for it.
+    /// Returns the event of a change for this watch: an object that leaves its selector is deleted for it.
     pub(crate) fn sees(&self, change: &Change) -> Option<(&'static str, bool)> {
         if self.namespace.as_ref().is_some_and(|namespace| change.key.namespace != *namespace) {
             return None;

@@ -23,13 +23,10 @@ pub struct Write {
     pub user: String,
     /// Field manager, or the first token of the user agent.
     pub manager: String,
-    /// Revision of this write.
     pub revision: u64,
-    /// The write removed the object.
     pub removed: bool,
 }
 
-/// Part of an object that a write changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// All but the status, if that is a subresource.
@@ -37,7 +34,6 @@ pub(crate) enum Part {
     Status,
 }
 
-/// Author and options of a write.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     pub(crate) user: String,

@@ -139,7 +139,6 @@ fn defaults_of_pod(value: &mut Value) {
     }
 }
 
-/// A new node is tainted until it is Ready.
 fn taint_new_node(value: &mut Value) {
     let mut taints = objects::list(value, &["spec", "taints"]).to_vec();
     if !taints.iter().any(|taint| text(taint, &["key"]) == NOT_READY) {

@@ -98,7 +98,6 @@ impl DeleteOptions {
         Ok(())
     }
 
-    /// Sets the finalizers of the garbage collector.
     fn settle_finalizers(&self, object: &mut Value) {
         let Some(propagation) = self.propagation.as_deref() else { return };
         let wanted = match propagation {

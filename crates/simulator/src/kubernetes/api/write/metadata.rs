@@ -48,7 +48,6 @@ pub(crate) fn prune(resource: &Resource, value: &mut Value) {
     objects::members(value).retain(|name, _| kept(name));
 }
 
-/// Returns the errors of labels and finalizers.
 pub(crate) fn check(value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (name, label) in objects::labels(value) {

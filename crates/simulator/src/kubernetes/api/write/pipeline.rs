@@ -74,8 +74,7 @@ fn may_go(value: &Value) -> bool {
 }
 
 impl ApiServer {
-    /// Stores an object unless the write is a dry run, or removes it if nothing keeps it. Returns
-    /// its final state.
+    /// Stores an object unless the write is a dry run, or removes it if nothing keeps it. Returns its final state.
     pub(crate) fn finish(&mut self, table: &str, value: Value, writer: &Writer) -> Value {
         if writer.dry_run {
             return value;

@@ -103,8 +103,7 @@ fn every_fault() -> Vec<Rule> {
     .to_vec()
 }
 
-/// Runs a few hundred calls against a faulty cluster. Returns its trace, the final objects, and the
-/// events of a watch.
+/// Runs a few hundred calls against a faulty cluster. Returns its trace, the final objects, and the events of a watch.
 fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
     let mut model = Kubernetes::new(Options {
         seed,

@@ -10,8 +10,8 @@ mod scale;
 mod watching;
 mod writing;
 
-#[expect(clippy::needless_pass_by_value, reason = "`json!` makes values to give away")]
-mod made {
+#[expect(clippy::needless_pass_by_value, reason = "`json!` returns owned values")]
+mod builders {
     use super::*;
 
     pub(super) fn map(name: &str, data: Value) -> Value {
@@ -22,7 +22,7 @@ mod made {
         json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec})
     }
 }
-use made::{map, widget};
+use builders::{map, widget};
 
 use jiff::Timestamp;
 use kube::Client;

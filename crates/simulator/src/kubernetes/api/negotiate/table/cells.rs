@@ -55,7 +55,6 @@ pub(super) fn columns(resource: &Resource) -> Columns {
     }
 }
 
-/// Returns the cells after the name.
 pub(super) fn cells(resource: &Resource, value: &Value, now: Timestamp) -> Vec<Value> {
     let created = time_at(value, &["metadata", "creationTimestamp"]);
     let old: Value = created.map_or("<unknown>".to_owned(), |then| age(then, now)).into();

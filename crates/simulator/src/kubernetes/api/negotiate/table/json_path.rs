@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-/// Finds the value at a path such as `.status.conditions[?(@.type=="Ready")].status`; null if
-/// missing.
+/// Finds the value at a path such as `.status.conditions[?(@.type=="Ready")].status`; null if missing.
 pub(super) fn find(value: &Value, path: &str) -> Value {
     walk(value, path).cloned().unwrap_or(Value::Null)
 }

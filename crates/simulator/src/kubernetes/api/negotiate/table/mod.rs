@@ -15,8 +15,7 @@ struct Column {
     priority: i64,
 }
 
-/// Returns objects in this resource's version as a table; the first table of a watch describes its
-/// columns.
+/// Returns objects in this resource's version as a table; the first table of a watch describes its columns.
 pub(crate) fn of(
     resource: &Resource,
     values: &[Value],

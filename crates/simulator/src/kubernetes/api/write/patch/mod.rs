@@ -16,7 +16,6 @@ use crate::kubernetes::api::state::{
 use crate::kubernetes::store::objects;
 use strategic::ListRule;
 
-/// Media type of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatchKind {
     Json,

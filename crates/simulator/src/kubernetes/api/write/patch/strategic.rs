@@ -14,8 +14,7 @@ pub(super) enum ListRule {
     Set,
 }
 
-/// Returns the rule of a list by its name; the same names have the same rule in all supported
-/// kinds.
+/// Returns the rule of a list by its name; the same names have the same rule in all supported kinds.
 pub(super) fn rule(resource: &Resource, name: &str) -> ListRule {
     match name {
         "containers"

@@ -1,8 +1,6 @@
-//! Rules of events: the namespaces of events and their objects, and the requirements of the newer
-//! API.
+//! Rules of events: the namespaces of events and their objects, and the requirements of the newer API.
 //!
-//! One rule serves both APIs: what counts is the presence of an `eventTime`. Events are checked in
-//! their stored form.
+//! One rule serves both APIs: what counts is the presence of an `eventTime`. Events are checked in their stored form.
 
 use serde_json::Value;
 
@@ -30,7 +28,6 @@ const FIXED: [(&str, &str); 13] = [
     ("reportingInstance", "reportingInstance"),
 ];
 
-/// API and server of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Api {
     pub(super) new: bool,
@@ -38,7 +35,6 @@ pub(super) struct Api {
     pub(super) old_server: bool,
 }
 
-/// Returns the errors of an event.
 pub(super) fn check(api: Api, old: Option<&Value>, event: &Value) -> Vec<FieldError> {
     let mut errors = check_namespace(api, event);
     if has_time(event) {
@@ -194,8 +190,7 @@ mod tests {
 
     #[test]
     fn event_namespaces_follow_the_servers_table() {
-        // The API, true if the event has a time, its namespace, its object's namespace, true if it
-        // is accepted.
+        // The API, true if the event has a time, its namespace, its object's namespace, true if it is accepted.
         let table = [
             (NOW, true, "default", "", true),
             (NOW, true, "kube-system", "", true),
