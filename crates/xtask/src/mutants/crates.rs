@@ -76,7 +76,7 @@ pub(super) const TABLE: [Tested; 16] = [
             "pages::",
             "repair_rights::",
             "archive_bombs",
-            "of_a_large_log",
+            "large_log",
             "a_pipeline_says_so",
             "killed_at_random",
             "second_signal",
