@@ -76,12 +76,12 @@ impl Revision {
         let target = Target::of("secrets", "/api/v1", secret)?;
         let label = |name: &str| secret["metadata"]["labels"][name].as_str().unwrap_or_default();
         let payload = secret["data"]["release"].as_str().and_then(unpack);
-        let told = payload.as_ref();
-        let text = |pointer: &str| told?.pointer(pointer)?.as_str();
+        let release = payload.as_ref();
+        let text = |pointer: &str| release?.pointer(pointer)?.as_str();
         let chart = text("/chart/metadata/name")
             .map(|name| format!("{name} {}", text("/chart/metadata/version").unwrap_or_default()));
         Some(Self {
-            revision: told
+            revision: release
                 .and_then(|payload| payload["version"].as_u64())
                 .or_else(|| label("version").parse().ok())
                 .unwrap_or_default(),

@@ -269,14 +269,14 @@ mod tests {
         for (text, wanted) in [
             ("name: x\n", "nothing to remove"),
             ("name: x\ngroups: [run]\n", "not an API group"),
-            ("name: x\ngroups: [apps.k8s.io]\n", "Kubernetes' own"),
+            ("name: x\ngroups: [apps.k8s.io]\n", "belongs to Kubernetes"),
             ("name: x\nnamespace: kube-system\n", "never deleted"),
             ("name: x\nnamespace: mooring-system\n", "never deleted"),
-            ("name: x\nnamespace: a/b\n", "not the name"),
-            ("name: x\nclusterRoleBindings: ['../namespaces/y']\n", "not the name"),
-            ("name: X\ngroups: [a.b]\n", "lower-case"),
+            ("name: x\nnamespace: a/b\n", "not an object name"),
+            ("name: x\nclusterRoleBindings: ['../namespaces/y']\n", "not an object name"),
+            ("name: X\ngroups: [a.b]\n", "lowercase"),
             ("name: x\nnamespaces: a\n", "p.yaml"),
-            ("name: x\nrelease: {name: r}\n", "needs a namespace"),
+            ("name: x\nrelease: {name: r}\n", "requires a namespace"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(wanted), "{text}: {error}");

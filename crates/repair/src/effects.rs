@@ -177,12 +177,12 @@ mod tests {
             explain_refusal(&EffectResult::Refused { status, code, message, retry_after: None })
         };
         let linked = "The client 'c' with object id 'o' has permission to perform action 'P/write' on scope '/p'; however, it does not have permission to perform action 'N/subnets/join/action' on the linked scope(s) '/net/subnets/s' or the linked scope(s) are invalid.";
-        let told = of(403, "LinkedAuthorizationFailed", linked).unwrap();
-        assert!(told.contains("N/subnets/join/action is missing on /net/subnets/s;"), "{told}");
-        assert!(told.ends_with("then run `resume`") && !told.contains("P/write"), "{told}");
+        let text = of(403, "LinkedAuthorizationFailed", linked).unwrap();
+        assert!(text.contains("N/subnets/join/action is missing on /net/subnets/s;"), "{text}");
+        assert!(text.ends_with("then run `resume`") && !text.contains("P/write"), "{text}");
         let locked = "The scope '/p' cannot perform delete operation because following scope(s) are locked: '/g'. Please remove the lock and try again.";
-        let told = of(409, "ScopeLocked", locked).unwrap();
-        assert!(told.contains("locked: '/g'") && told.ends_with("run `resume`"), "{told}");
+        let text = of(409, "ScopeLocked", locked).unwrap();
+        assert!(text.contains("locked: '/g'") && text.ends_with("run `resume`"), "{text}");
         assert_eq!(of(409, "OperationNotAllowed", "busy").unwrap(), "OperationNotAllowed: busy");
         assert_eq!(explain_refusal(&EffectResult::Done), None);
     }

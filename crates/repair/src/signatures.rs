@@ -67,7 +67,7 @@ pub enum Check {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("read signatures from {file}: {why}")]
+#[error("cannot read signatures from {file}: {why}")]
 pub struct SignaturesError {
     file: String,
     why: String,
@@ -242,7 +242,7 @@ mod tests {
             ("- name: a\n", "needs errors, checks or both"),
             ("- name: a\n  errors: [{}]\n", "code or a message"),
             ("- name: a\n  errors: [{code: 'X Y'}]\n", "not an error code"),
-            ("- name: a\n  errors: [{code: ResourceOperationFailure}]\n", "wraps any failure"),
+            ("- name: a\n  errors: [{code: ResourceOperationFailure}]\n", "wraps other errors"),
             ("- name: a\n  errors: [{message: error}]\n", "12 to 512"),
             ("- name: a\n  checks: [failedInstances]\n", "needs errors"),
             ("- name: a\n  checks: [nosuch]\n", "nosuch"),
@@ -251,7 +251,7 @@ mod tests {
             (" []\n", "1 to 16"),
         ] {
             let error = list(text).unwrap_err();
-            assert!(error.starts_with("read signatures from my.yaml: "), "{error}");
+            assert!(error.starts_with("cannot read signatures from my.yaml: "), "{error}");
             assert!(error.contains(why), "{text}: {error}");
         }
         let other = Signatures::parse("f", "schema: v2\nsignatures: []\n").unwrap_err();

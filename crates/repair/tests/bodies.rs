@@ -402,7 +402,10 @@ fn subnet_needs_free_addresses_for_the_temporary_pool() {
     assert_eq!(check(&[(&nodes, Reading::Known(3)), (&pods, plenty())]).0, Outcome::Pass);
     let (outcome, detail) = check(&[(&nodes, Reading::Known(2)), (&pods, plenty())]);
     assert_eq!(outcome, Outcome::Fail);
-    assert!(detail.starts_with("3 addresses of ") && detail.ends_with("2 left"), "{detail}");
+    assert!(
+        detail.starts_with("3 IP addresses in ") && detail.ends_with("2 available"),
+        "{detail}"
+    );
     let denied = || Reading::Denied("AuthorizationFailed".to_owned());
     let (outcome, detail) = check(&[(&nodes, plenty()), (&pods, denied())]);
     assert_eq!(outcome, Outcome::Unknown);

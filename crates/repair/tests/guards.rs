@@ -200,7 +200,7 @@ fn denied_reads_are_unknown_and_never_healthy() {
 fn failed_writes_count_once_per_request_by_nested_codes() {
     let text = guard(&recorded(), &settings(), "failing-writes").evidence.join("");
     // Ten of the first page; of the second only q8 (other case) and q9 (nested code), which are too close for two.
-    assert!(text.starts_with("11 writes of aks-system-20157742-vmss"), "{text}");
+    assert!(text.starts_with("11 writes to aks-system-20157742-vmss"), "{text}");
 }
 
 fn event(correlation: &str, status: &str, minutes: i64, code: &str) -> ActivityEvent {
@@ -568,8 +568,8 @@ fn other_pools_have_nodes_or_are_empty_on_purpose() {
             "1 other",
         ),
         (vec![system(), pool("systmp", &temp)], Outcome::Pass, "0 other"),
-        (vec![pool("user", &json!({"count": 4}))], Outcome::Fail, "no pool system"),
-        (vec![], Outcome::Fail, "no pool system"),
+        (vec![pool("user", &json!({"count": 4}))], Outcome::Fail, "pool system was not found"),
+        (vec![], Outcome::Fail, "pool system was not found"),
     ] {
         let guard = guard(&with_pools(pools.clone()), &settings(), "other-pools");
         assert_eq!(guard.outcome, expected, "{pools:?}");

@@ -156,9 +156,9 @@ mod tests {
             })
         };
         let note = webhook_note(&profile, &hook("package-operator.run", "package-operator-system"));
-        assert!(note.unwrap().contains("delete it first"));
+        assert!(note.unwrap().contains("delete the webhook first"));
         let note = webhook_note(&profile, &hook("*", "elsewhere")).unwrap();
-        assert!(!note.contains("delete it first"), "{note}");
+        assert!(!note.contains("delete the webhook first"), "{note}");
         assert_eq!(webhook_note(&profile, &hook("xpackage-operator.run", "x")), None);
         let service = |status: &str| {
             json!({"metadata": {"name": "v1.x"},

@@ -44,7 +44,7 @@ pub struct Remover {
 
 /// The API server rejected the credentials (401).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the API server does not accept the credentials (401 Unauthorized)")]
+#[error("the API server rejected the credentials (401 Unauthorized)")]
 pub struct SignedOut;
 
 pub type CommandResult = command::CommandResult<RunOutcome, StartError>;
@@ -66,22 +66,22 @@ impl Remover {
 
     /// Creates a plan that can be started until `expires`.
     pub async fn plan(&self, expires: Timestamp) -> Result<Plan, SignedOut> {
-        let mut seen = OperatorView::default();
+        let mut view = OperatorView::default();
         loop {
-            let mut queries = reads::everything(&seen, &self.settings.profile).into_iter();
-            let Some(query) = queries.find(|query| !seen.has(query)) else { break };
-            seen.take(self.cluster.observe(&query).await);
+            let mut queries = reads::everything(&view, &self.settings.profile).into_iter();
+            let Some(query) = queries.find(|query| !view.has(query)) else { break };
+            view.take(self.cluster.observe(&query).await);
             if self.is_signed_out() {
                 return Err(SignedOut);
             }
         }
         let any =
-            seen.objects.values().any(|objects| objects.known().is_some_and(|all| !all.is_empty()));
+            view.objects.values().any(|objects| objects.known().is_some_and(|all| !all.is_empty()));
         let around = self.cluster.read_dependents(any).await;
         if self.is_signed_out() {
             return Err(SignedOut);
         }
-        Ok(plan::build(&seen, &self.settings, &around, expires, self.process.now()))
+        Ok(plan::build(&view, &self.settings, &around, expires, self.process.now()))
     }
 
     pub fn is_signed_out(&self) -> bool {

@@ -144,7 +144,7 @@ async fn failed_discovery_is_unknown_and_best_effort_continues() {
     let CommandResult::Refused(StartError::Unknown { why, .. }) = ending else {
         panic!("{ending:?}")
     };
-    assert!(why.contains("needs the verb list on customresourcedefinitions"), "{why}");
+    assert!(why.contains("missing permission list on customresourcedefinitions"), "{why}");
     harness.settings.best_effort = true;
     let (ending, report) = harness.apply().await;
     finished(&ending, false);

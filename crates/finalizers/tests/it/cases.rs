@@ -246,7 +246,7 @@ pub(crate) async fn missing_permission_is_reported_with_verb_and_resource(harnes
     let plan = planned(&blind).await;
     let text = mooring_finalizers::plan::table(&plan);
     assert!(
-        text.contains("needs the verb list on customresourcedefinitions.apiextensions.k8s.io"),
+        text.contains("missing permission list on customresourcedefinitions.apiextensions.k8s.io"),
         "{text}"
     );
     assert!(!plan.nothing_to_do, "unknown is never nothing");

@@ -513,7 +513,7 @@ fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
     }
     signal(&child, "-HUP");
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("once more to stop at once")));
+    assert!(lines.any(|line| line.contains("Press Ctrl-C again to stop now")));
     assert!(child.try_wait().unwrap().is_none(), "the first signal lets the call end");
     signal(&child, "-INT");
     let err: String = lines.collect();
@@ -542,7 +542,7 @@ fn a_pipeline_repairs_in_one_step_and_finds_nothing_to_do_the_next_time() {
     assert!(out.contains("delete-pool"), "a plan: {out}");
     let (code, out, err) = step(false);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("repaired"), "{out}");
+    assert!(out.contains("REPAIRED"), "{out}");
     let (code, _, err) = step(false);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("nothing to do"), "{err}");

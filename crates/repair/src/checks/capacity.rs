@@ -50,12 +50,12 @@ pub fn subnets(cluster: &Cluster, pool: &Pool) -> Vec<(String, i64)> {
     let subnet = |name: &str| pool.raw["properties"][name].as_str().map(str::to_owned);
     let Some(own) = subnet("vnetSubnetID") else { return Vec::new() };
     let nodes = nodes(pool);
-    let most = pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30);
-    let pods = nodes.saturating_mul(most);
+    let max_pods = pool.raw["properties"]["maxPods"].as_i64().unwrap_or(30);
+    let pods = nodes.saturating_mul(max_pods);
     match subnet("podSubnetID") {
         // A node allocates IP addresses of a pod subnet in batches.
         Some(of_pods) => {
-            vec![(own, nodes), (of_pods, nodes.saturating_mul(most.min(IP_BATCH_SIZE)))]
+            vec![(own, nodes), (of_pods, nodes.saturating_mul(max_pods.min(IP_BATCH_SIZE)))]
         }
         None if cluster.pods_in_subnet => vec![(own, nodes.saturating_add(pods))],
         None => vec![(own, nodes)],
@@ -234,12 +234,12 @@ pub(super) fn recreations(plan: &Planning<'_>) -> CheckResult {
 pub(super) fn pool_limit(plan: &Planning<'_>) -> CheckResult {
     plan.unless_left(POOL_LIMIT, || {
         let pools = plan.view.pools.as_ref().and_then(Reading::known).map_or(0, Vec::len);
-        let Some(most) = plan.cluster.max_pools else {
+        let Some(max_pools) = plan.cluster.max_pools else {
             let why = "the cluster does not report its maximum number of pools";
             return (Outcome::Unknown, why.to_owned());
         };
-        let fits = i64::try_from(pools).is_ok_and(|pools| pools < most);
+        let fits = i64::try_from(pools).is_ok_and(|pools| pools < max_pools);
         let outcome = if fits { Outcome::Pass } else { Outcome::Fail };
-        (outcome, format!("{pools} of {most} pools exist"))
+        (outcome, format!("{pools} of {max_pools} pools exist"))
     })
 }

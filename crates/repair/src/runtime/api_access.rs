@@ -80,9 +80,9 @@ mod tests {
             (json!({}), None),
             (json!({"powerState": {"code": "Stopped"}}), Some("az aks start")),
         ] {
-            let told = missing_credentials(&cluster(properties.clone()));
-            assert_eq!(told.is_some(), part.is_some(), "{properties}: {told:?}");
-            assert!(told.unwrap_or_default().contains(part.unwrap_or_default()), "{properties}");
+            let text = missing_credentials(&cluster(properties.clone()));
+            assert_eq!(text.is_some(), part.is_some(), "{properties}: {text:?}");
+            assert!(text.unwrap_or_default().contains(part.unwrap_or_default()), "{properties}");
         }
     }
 
@@ -95,11 +95,11 @@ mod tests {
             ),
             (
                 json!({"apiServerAccessProfile": {"authorizedIPRanges": ["203.0.113.0/24", "198.51.100.7/32"]}}),
-                &["203.0.113.0/24, 198.51.100.7/32 only", "--api-server-authorized-ip-ranges"],
+                &["only 203.0.113.0/24, 198.51.100.7/32", "--api-server-authorized-ip-ranges"],
             ),
         ] {
-            let told = network_restriction(&cluster(properties)).unwrap();
-            assert!(parts.iter().all(|part| told.contains(part)), "{told}");
+            let text = network_restriction(&cluster(properties)).unwrap();
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         }
         for open in [
             json!({}),

@@ -62,7 +62,7 @@ impl Azure {
     }
 
     /// Sets the window of failed writes.
-    pub(crate) fn look_back(&mut self, window: SignedDuration) {
+    pub(crate) fn extend_window(&mut self, window: SignedDuration) {
         self.window = window;
     }
 
@@ -304,13 +304,13 @@ impl Azure {
     }
 
     async fn still_runs(&mut self, scope: &Scope, operation: &str, now: Timestamp) -> bool {
-        let mut seen = ClusterView::default();
+        let mut view = ClusterView::default();
         // The log is slow and late, so it is read only if the operations endpoint has no result.
         for query in [Query::Cluster, Query::Pools, Query::LatestOperation, Query::Events] {
             if let Some(answer) = self.observe(&query, now).await {
-                seen.take(answer);
+                view.take(answer);
             }
-            if seen.latest_operation.is_some() && operation::is_running(&seen, scope, operation) {
+            if view.latest_operation.is_some() && operation::is_running(&view, scope, operation) {
                 return true;
             }
         }

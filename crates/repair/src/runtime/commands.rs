@@ -153,7 +153,7 @@ impl Operator {
         if let Err(error) = journal.keep(kept).await {
             return CommandResult::failed(&error);
         }
-        self.look_back(&settings, SignedDuration::ZERO);
+        self.extend_window(&settings, SignedDuration::ZERO);
         self.drive(journal, first, watcher).await
     }
 
@@ -256,7 +256,7 @@ impl Operator {
             journal.release().await;
             return CommandResult::Failed(error.to_string());
         }
-        self.look_back(&state.session.settings(), since);
+        self.extend_window(&state.session.settings(), since);
         self.drive(journal, first, watcher).await
     }
 

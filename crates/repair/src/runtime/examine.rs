@@ -32,11 +32,11 @@ pub struct Examined {
 
 impl Operator {
     /// Waits this long for the permission to read the activity log: new role assignments take time to propagate.
-    pub fn wait_for_permissions(&mut self, most: SignedDuration, say: Box<dyn FnMut(&str)>) {
-        self.grace = Some(Grace { most, say });
+    pub fn wait_for_permissions(&mut self, timeout: SignedDuration, report: Box<dyn FnMut(&str)>) {
+        self.grace = Some(Grace { timeout, report });
     }
 
-    async fn look(&mut self, seen: &mut ClusterView, query: &Query) {
+    async fn read_into(&mut self, view: &mut ClusterView, query: &Query) {
         let kube = match query {
             Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => self.kube().await,
             _ => Err(String::new().into()),
@@ -46,15 +46,15 @@ impl Operator {
         let mut pause = FIRST_PAUSE;
         loop {
             let now = self.process.now();
-            seen.take(adapter::read(&mut self.azure, kube.as_ref(), query, now).await);
-            let (Some(Reading::Denied(why)), Query::Events) = (&seen.events, query) else { return };
+            view.take(adapter::read(&mut self.azure, kube.as_ref(), query, now).await);
+            let (Some(Reading::Denied(why)), Query::Events) = (&view.events, query) else { return };
             let Some(grace) = &mut self.grace else { return };
-            let left = grace.most - now.duration_since(began);
+            let left = grace.timeout - now.duration_since(began);
             if !left.is_positive() || *self.process.stop.borrow() {
                 return;
             }
-            let minutes = grace.most.as_mins();
-            (grace.say)(&format!(
+            let minutes = grace.timeout.as_mins();
+            (grace.report)(&format!(
                 "cannot read the activity log ({why}); waiting up to {minutes}m for role assignments to propagate"
             ));
             live::pause(pause.min(left), &self.process.stop).await;
@@ -66,13 +66,13 @@ impl Operator {
         self.detect_into(&mut ClusterView::default()).await
     }
 
-    async fn detect_into(&mut self, seen: &mut ClusterView) -> DetectionReport {
+    async fn detect_into(&mut self, view: &mut ClusterView) -> DetectionReport {
         loop {
-            let queries = queries(seen, &self.settings);
-            let Some(query) = queries.iter().find(|query| !seen.has(query)) else {
-                return detect(seen, &self.settings, self.process.now());
+            let queries = queries(view, &self.settings);
+            let Some(query) = queries.iter().find(|query| !view.has(query)) else {
+                return detect(view, &self.settings, self.process.now());
             };
-            self.look(seen, query).await;
+            self.read_into(view, query).await;
         }
     }
 
@@ -83,41 +83,41 @@ impl Operator {
         expires: Option<Timestamp>,
         unfinished: Option<&Run>,
     ) -> Examined {
-        let mut seen = ClusterView::default();
+        let mut view = ClusterView::default();
         let aborted = unfinished.and_then(Run::first_abort);
         if let Some(at) = aborted {
-            self.look_back(&self.settings.clone(), self.process.now().duration_since(at));
+            self.extend_window(&self.settings.clone(), self.process.now().duration_since(at));
         }
-        let mut report = self.detect_into(&mut seen).await;
+        let mut report = self.detect_into(&mut view).await;
         let pool = &self.settings.target.pool;
-        if let Some(at) = aborted.and_then(|since| operation::aborted(&seen, pool, since)) {
+        if let Some(at) = aborted.and_then(|since| operation::aborted(&view, pool, since)) {
             let now = self.process.now();
             let settings = self.settings.clone().after_abort(at, now);
-            report = detect(&seen, &settings, now);
+            report = detect(&view, &settings, now);
         }
         for query in [Query::Pods, Query::Pdbs] {
             if !report.greenfield {
-                self.look(&mut seen, &query).await;
+                self.read_into(&mut view, &query).await;
             }
         }
-        let capacity = self.read_capacity(&seen).await;
+        let capacity = self.read_capacity(&view).await;
         let expires = expires.unwrap_or_else(|| ApprovalToken::expiry(self.process.now()));
         let guards = &report.detection.guards;
-        Examined { plan: plan::build(&seen, &self.settings, &capacity, guards, expires), report }
+        Examined { plan: plan::build(&view, &self.settings, &capacity, guards, expires), report }
     }
 
-    async fn read_capacity(&self, seen: &ClusterView) -> Capacity {
+    async fn read_capacity(&self, view: &ClusterView) -> Capacity {
         let target = &self.settings.target;
-        let cluster = seen.cluster.as_ref().and_then(Reading::known);
-        let pools = seen.pools.as_ref().and_then(Reading::known);
+        let cluster = view.cluster.as_ref().and_then(Reading::known);
+        let pools = view.pools.as_ref().and_then(Reading::known);
         let pool = pools.and_then(|pools| pools.iter().find(|pool| pool.name == target.pool));
         match (cluster, pool) {
             (Some(cluster), Some(pool)) => {
                 let client = self.azure.client();
                 let capacity = capacity::read_capacity(client, &target.subscription, cluster, pool);
-                let needs = checks::needs(seen, &self.settings, cluster, pool);
+                let needs = checks::needs(view, &self.settings, cluster, pool);
                 Capacity {
-                    deletions: deletions(seen, &target.pool, self.process.now()),
+                    deletions: deletions(view, &target.pool, self.process.now()),
                     rights: read_access_rules(client, &needs).await,
                     ..capacity.await
                 }
@@ -128,9 +128,9 @@ impl Operator {
 
     /// Returns what an unfinished run can rely on in addition to its journal.
     pub async fn footing(&mut self, state: &Run) -> Result<Footing, String> {
-        let mut seen = ClusterView::default();
-        self.look(&mut seen, &Query::Pools).await;
-        match &seen.pools {
+        let mut view = ClusterView::default();
+        self.read_into(&mut view, &Query::Pools).await;
+        match &view.pools {
             Some(Reading::Known(pools)) => Ok(footing(state, pools)),
             other => {
                 let why = other.as_ref().and_then(Reading::missing).unwrap_or_default();
@@ -140,23 +140,23 @@ impl Operator {
     }
 
     /// Extends the window of the activity log to that of the checks and the age of the run.
-    pub(super) fn look_back(&mut self, settings: &Settings, since: SignedDuration) {
+    pub(super) fn extend_window(&mut self, settings: &Settings, since: SignedDuration) {
         let back = settings.fail_window.saturating_add(settings.limits.overall);
         let back = back.saturating_add(since.max(SignedDuration::ZERO));
-        self.azure.look_back(back);
+        self.azure.extend_window(back);
     }
 
     /// Returns true if Azure does not find the cluster.
     pub async fn is_absent(&mut self) -> bool {
-        let mut seen = ClusterView::default();
-        self.look(&mut seen, &Query::Cluster).await;
-        matches!(seen.cluster, Some(Reading::NotFound))
+        let mut view = ClusterView::default();
+        self.read_into(&mut view, &Query::Cluster).await;
+        matches!(view.cluster, Some(Reading::NotFound))
     }
 
     /// Returns the temporary pool of an unfinished run, regardless of its journal.
     pub async fn temporary_pool(&mut self) -> Option<TemporaryPool> {
-        let mut seen = ClusterView::default();
-        self.look(&mut seen, &Query::Pools).await;
-        TemporaryPool::of(seen.pools.as_ref()?.known()?, &self.settings.target.pool)
+        let mut view = ClusterView::default();
+        self.read_into(&mut view, &Query::Pools).await;
+        TemporaryPool::of(view.pools.as_ref()?.known()?, &self.settings.target.pool)
     }
 }

@@ -3,6 +3,6 @@
 use jiff::SignedDuration;
 
 pub(super) struct Grace {
-    pub(super) most: SignedDuration,
-    pub(super) say: Box<dyn FnMut(&str)>,
+    pub(super) timeout: SignedDuration,
+    pub(super) report: Box<dyn FnMut(&str)>,
 }

@@ -122,9 +122,9 @@ mod tests {
 
     /// An API that answers by a script, and what it was asked.
     fn scripted(answers: Vec<(u16, Value)>) -> (Cluster, Arc<Mutex<Vec<Value>>>) {
-        let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
         let answers = Arc::new(Mutex::new(answers.into_iter()));
-        let asked = Arc::clone(&seen);
+        let asked = Arc::clone(&requests);
         let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
             let (asked, answers) = (Arc::clone(&asked), Arc::clone(&answers));
             async move {
@@ -137,40 +137,40 @@ mod tests {
                 )
             }
         });
-        (Cluster(Client::new(kube::Client::new(service, "default"))), seen)
+        (Cluster(Client::new(kube::Client::new(service, "default"))), requests)
     }
 
     #[tokio::test]
     async fn eviction_has_the_uid_of_the_pod() {
-        let (api, seen) = scripted(vec![(201, json!({"status": "Success"}))]);
+        let (api, requests) = scripted(vec![(201, json!({"status": "Success"}))]);
         assert_eq!(api.evict("ns", "p", "u1").await, EffectResult::Done);
-        let seen = seen.lock().unwrap();
-        assert_eq!(seen[0]["apiVersion"], "policy/v1");
-        assert_eq!(seen[0]["deleteOptions"]["preconditions"]["uid"], "u1");
-        assert_eq!(seen[0]["metadata"], json!({"name": "p", "namespace": "ns"}));
+        let requests = requests.lock().unwrap();
+        assert_eq!(requests[0]["apiVersion"], "policy/v1");
+        assert_eq!(requests[0]["deleteOptions"]["preconditions"]["uid"], "u1");
+        assert_eq!(requests[0]["metadata"], json!({"name": "p", "namespace": "ns"}));
     }
 
     #[tokio::test]
     async fn older_server_gets_the_beta_eviction() {
         let unknown = json!({"message": "no kind \"Eviction\" is registered for version \"policy/v1\" in scheme"});
-        let (api, seen) = scripted(vec![(400, unknown), (201, json!({}))]);
+        let (api, requests) = scripted(vec![(400, unknown), (201, json!({}))]);
         assert_eq!(api.evict("ns", "p", "u").await, EffectResult::Done);
         let versions: Vec<_> =
-            seen.lock().unwrap().iter().map(|body| body["apiVersion"].clone()).collect();
+            requests.lock().unwrap().iter().map(|body| body["apiVersion"].clone()).collect();
         assert_eq!(versions, ["policy/v1", "policy/v1beta1"]);
     }
 
     #[tokio::test]
     async fn rejected_eviction_is_mapped_by_its_reason() {
-        let told = |status| json!({"reason": "R", "message": "m", "code": status});
+        let body = |status| json!({"reason": "R", "message": "m", "code": status});
         for (status, wanted) in
             [(429, Refusal::Later), (409, Refusal::ReadAgain), (403, Refusal::Final)]
         {
-            let (api, seen) = scripted(vec![(status, told(status))]);
+            let (api, requests) = scripted(vec![(status, body(status))]);
             assert_eq!(api.evict("ns", "p", "u").await.refusal(), Some(wanted), "{status}");
-            assert_eq!(seen.lock().unwrap().len(), 1, "nothing is repeated here");
+            assert_eq!(requests.lock().unwrap().len(), 1, "nothing is repeated here");
         }
-        let (api, _) = scripted(vec![(404, told(404))]);
+        let (api, _) = scripted(vec![(404, body(404))]);
         assert_eq!(api.evict("ns", "p", "u").await, EffectResult::AlreadyDone);
     }
 

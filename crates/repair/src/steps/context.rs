@@ -150,7 +150,7 @@ impl<'a> Context<'a> {
         self.finish(Finish::Refused, reason, message)
     }
 
-    /// Applies an effect, unless it was rejected permanently, too often or too recently.
+    /// Applies an effect, unless rejected permanently or waiting for a retry.
     pub(crate) fn effect(&self, effect: Effect) -> Halt {
         let key = effect.key();
         let attempt = self.run.attempt(&key);

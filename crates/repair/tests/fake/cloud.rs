@@ -274,8 +274,8 @@ impl Cloud {
                 self.journal.last().map(|record| &record.entry)
         {
             assert_eq!(*finish, Finish::Aborted, "an orphan at {}", self.now);
-            let named = left.iter().any(|left| left.contains("systmp stays"));
-            assert!(named, "an orphan that nobody tells of at {}: {left:?}", self.now);
+            let named = left.iter().any(|left| left.contains("systmp was kept"));
+            assert!(named, "an unreported orphan at {}: {left:?}", self.now);
         }
         if self.up {
             let system =

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::harness::{Harness, MEDDLED, in_virtual_time};
 
-/// The run is killed right after its abort, and a clock jumps: there are no new failures, and the old ones count.
+/// The run is killed right after its abort, and a clock jumps: old failures count without new ones.
 #[test]
 fn run_is_resumed_long_after_its_abort_of_an_operation() {
     for minutes in [0, 7, 45, 300, 900] {

@@ -65,8 +65,8 @@ async fn unreachable_api_is_explained_by_cluster_settings() {
             private,
             &["the cluster is private", "(demo.privatelink.westeurope.azmk8s.invalid)", "VPN"][..],
         ),
-        (ranges, &["admits 203.0.113.0/24 only"]),
-        (local, &["admits 203.0.113.0/24 only"]),
+        (ranges, &["allows only 203.0.113.0/24"]),
+        (local, &["allows only 203.0.113.0/24"]),
     ] {
         let (why, asked) = unreached(|_| {}, properties).await;
         assert!(parts.iter().all(|part| why.contains(part)), "{why}");

@@ -158,13 +158,14 @@ async fn operation_is_not_aborted_without_later_permissions() {
 
 #[tokio::test(start_paused = true)]
 async fn locks_on_cluster_groups_and_links_block_before_any_write() {
-    type Place = fn(&Azure) -> String;
-    let cluster: Place = |azure| azure.options().cluster_id();
-    let cluster_group: Place = |azure| group(azure, &azure.options().resource_group);
-    let node_group: Place = |azure| group(azure, &azure.options().node_resource_group);
-    let subscription: Place = |azure| format!("/subscriptions/{}", azure.options().subscription);
-    let pool: Place = |azure| format!("{}/agentPools/system", azure.options().cluster_id());
-    let network: Place = |azure| group(azure, "rg-network");
+    type LockScope = fn(&Azure) -> String;
+    let cluster: LockScope = |azure| azure.options().cluster_id();
+    let cluster_group: LockScope = |azure| group(azure, &azure.options().resource_group);
+    let node_group: LockScope = |azure| group(azure, &azure.options().node_resource_group);
+    let subscription: LockScope =
+        |azure| format!("/subscriptions/{}", azure.options().subscription);
+    let pool: LockScope = |azure| format!("{}/agentPools/system", azure.options().cluster_id());
+    let network: LockScope = |azure| group(azure, "rg-network");
     for (place, level, steps) in [
         (cluster, LockLevel::CanNotDelete, "delete-pool, delete-temporary"),
         (cluster_group, LockLevel::CanNotDelete, "delete-pool, delete-temporary"),
@@ -181,7 +182,7 @@ async fn locks_on_cluster_groups_and_links_block_before_any_write() {
             scope = place(azure);
             lock(azure, scope.clone(), level);
         });
-        let told = format!("lock keep ({level:?}) on {scope} forbids {steps}");
+        let told = format!("lock keep ({level:?}) on {scope} blocks {steps}");
         refuses(&harness, "locks", &[&told]).await;
     }
 }

@@ -28,7 +28,7 @@ use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
-use crate::rbac::{self, Asked, TOKEN};
+use crate::rbac::{self, Requests, TOKEN};
 
 const START: &str = "2026-11-15T08:00:00Z";
 pub(crate) const MEDDLED: &str = "another operation began";
@@ -47,7 +47,7 @@ pub(crate) struct Harness {
     pub(crate) changed_at: Arc<Mutex<Option<Timestamp>>>,
     azure: Arc<InProcessAzure>,
     /// Requests to Kubernetes.
-    pub(crate) asked: Asked,
+    pub(crate) asked: Requests,
     pub(crate) flags: Arc<dyn Fn(&mut Settings) + Send + Sync>,
     /// The temporary pool has had a Ready node.
     up: Arc<AtomicBool>,
@@ -104,7 +104,7 @@ impl Harness {
     }
 
     /// Records a change, and kills the process around it if due.
-    async fn around<T>(&self, what: Option<String>, act: impl Future<Output = T>) -> T {
+    async fn with_kill<T>(&self, what: Option<String>, act: impl Future<Output = T>) -> T {
         let Some(what) = what else { return act.await };
         let change = self.changes.fetch_add(1, Ordering::Relaxed);
         if self.kill == Some(2 * change) {
@@ -335,7 +335,7 @@ impl World for Azure {
             self.harness.count_read("azure", &path);
         }
         let what = (!reads).then(|| format!("{} {path}", request.method()));
-        self.harness.around(what, self.harness.azure.send(request)).boxed()
+        self.harness.with_kill(what, self.harness.azure.send(request)).boxed()
     }
 
     fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
@@ -371,7 +371,7 @@ impl tower::Service<http::Request<kube::client::Body>> for Kubernetes {
         let call = format!("{} {path}", request.method());
         harness.asked.lock().unwrap().insert(rbac::asked(request.method(), &path));
         async move {
-            let answer = harness.around(counts.then(|| call.clone()), inner.call(request)).await;
+            let answer = harness.with_kill(counts.then(|| call.clone()), inner.call(request)).await;
             let forbidden =
                 |answer: &http::Response<_>| answer.status() == http::StatusCode::FORBIDDEN;
             assert!(!answer.as_ref().is_ok_and(forbidden), "the roles do not allow {call}");

@@ -22,7 +22,7 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 pub(crate) const TOKEN: &str = "repair-token";
 
 /// Verb, group and resource of a request.
-pub(crate) type Asked = Arc<Mutex<BTreeSet<[String; 3]>>>;
+pub(crate) type Requests = Arc<Mutex<BTreeSet<[String; 3]>>>;
 
 fn manifests() -> Vec<Value> {
     ROLES.split("\n---\n").map(|role| serde_saphyr::from_str(role).unwrap()).collect()
@@ -155,7 +155,7 @@ async fn cluster_roles_grant_exactly_what_is_requested() {
     });
     tokio::time::sleep(std::time::Duration::from_mins(1)).await;
     harness.flags = Arc::new(|settings| {
-        settings.add_override("budgets=DNS may be away for a moment").unwrap();
+        settings.add_override("pdb=DNS may be away for a moment").unwrap();
         settings.add_override("workloads=the ledger may be away for a while").unwrap();
     });
     let ending = harness.go().await.unwrap();

@@ -173,7 +173,7 @@ fn pool_is_not_deleted_while_a_pdb_blocks_a_pod() {
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
     assert_eq!(state.session.settings().overrides["pdb"], "ticket 7");
-    assert_eq!(summaries(&end.cloud.borrow().journal)[0].overrides, ["budgets: ticket 7"]);
+    assert_eq!(summaries(&end.cloud.borrow().journal)[0].overrides, ["pdb: ticket 7"]);
 }
 
 #[test]
@@ -211,8 +211,8 @@ fn pod_with_two_pdbs_never_allows_a_disruption() {
     let end = once(cloud, &settings());
     let (reason, message) = stopped(&end);
     assert_eq!(reason, Reason::BudgetBlocks);
-    assert!(message.contains("metrics-a; it can never clear"), "{message}");
-    assert!(message.contains("the pod is under metrics-budget, too"), "{message}");
+    assert!(message.contains("metrics-a: it never allows a disruption"), "{message}");
+    assert!(message.contains("the pod also has PDB metrics-budget"), "{message}");
 }
 
 #[test]

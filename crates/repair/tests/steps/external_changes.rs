@@ -43,7 +43,7 @@ fn edit_before_the_deletion_can_be_aborted_or_reverted() {
 }
 
 /// A pool of the same name with one node, on another scale set.
-fn somebody_makes_it_again(cloud: &mut Cloud) {
+fn recreate_externally(cloud: &mut Cloud) {
     let mut theirs = Cloud::wedged().pools.remove("system").unwrap();
     (theirs.set, theirs.wedged) = ("aks-system-9".into(), false);
     theirs.edit()["properties"]["count"] = 1.into();
@@ -56,7 +56,7 @@ fn somebody_makes_it_again(cloud: &mut Cloud) {
 fn externally_recreated_pool_is_not_changed() {
     let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
     let mut cloud = cloud.borrow().clone();
-    somebody_makes_it_again(&mut cloud);
+    recreate_externally(&mut cloud);
     let end = recover(&cloud, &settings(), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     assert_eq!(end.cloud.borrow().pools["system"].set, "aks-system-9");
@@ -142,7 +142,7 @@ fn manually_created_pool_is_kept_after_a_rejected_creation() {
     assert_eq!(stopped(&end).0, Reason::EffectRefused);
     let mut cloud = end.cloud.borrow().clone();
     cloud.forbidden = None;
-    somebody_makes_it_again(&mut cloud);
+    recreate_externally(&mut cloud);
     let end = recover(&cloud, &settings(), None);
     assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired));
     let keys = keys(&end.cloud.borrow());
@@ -156,7 +156,7 @@ fn pool_on_another_scale_set_is_not_drained_or_deleted() {
         for state in ["Succeeded", "Failed", "Updating"] {
             let cloud = until(step, &settings(), Cloud::wedged);
             let before = keys(&cloud.borrow());
-            somebody_makes_it_again(&mut cloud.borrow_mut());
+            recreate_externally(&mut cloud.borrow_mut());
             cloud.borrow_mut().pools.get_mut("system").unwrap().set_state(state);
             let end = recover(&cloud.borrow(), &overriding("pool-state"), None);
             let (reason, message) = stopped(&end);
@@ -190,7 +190,7 @@ fn pool_with_successful_writes_is_not_drained_or_deleted() {
         let end = recover(&cloud.borrow(), &settings(), None);
         let (reason, message) = stopped(&end);
         assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
-        assert!(message.contains("succeeded 0 minutes ago"), "{message}");
+        assert!(message.contains("succeeded just now"), "{message}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
         let end = recover(&end.cloud.borrow(), &overriding("failing-writes"), None);
         assert_eq!(rest(&end), RunOutcome::Finished(Finish::Repaired), "{step:?}");

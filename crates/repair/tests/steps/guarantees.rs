@@ -86,7 +86,7 @@ fn unknown_checks_are_waited_for_and_never_block_a_run() {
     let end = once(cloud, &settings());
     let (reason, message) = stopped(&end);
     assert_eq!(reason, Reason::StepTimeout);
-    assert!(message.contains("unknown: failing-writes"), "{message}");
+    assert!(message.contains("unknown checks: failing-writes"), "{message}");
     assert_eq!(keys(&end.cloud.borrow()), Vec::<String>::new());
     // The run is unfinished, and continues once the log is available.
     end.cloud.borrow_mut().mute = false;

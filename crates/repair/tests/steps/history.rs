@@ -47,7 +47,7 @@ fn rollback_has_a_separate_deadline() {
     assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
 }
 
-/// The running operation was aborted although there was no target.
+/// The running operation was aborted although the target did not exist.
 #[test]
 fn operation_is_not_aborted_without_the_pool() {
     let cloud = died(old_operation, |cloud| cloud.journal.len() == 1);
