@@ -624,7 +624,7 @@ fn detect_reads_what_it_needs_and_exits_as_documented() {
     let report = detect(&seen, &settings(), now());
     assert_eq!(report.exit_code(), 1);
     assert_eq!(serde_json::to_value(&report).unwrap()["verdict"], "confirmed");
-    assert!(report.table().contains("confirmed"));
+    assert!(report.table().contains(": WEDGED"));
     seen.take(Answer::Events(response(
         403,
         &fixture!("17_activity_log_403"),

@@ -103,7 +103,7 @@ fn wait_of_the_same_boot_ends_when_the_run_is_stopped() {
     assert_ne!(output.status.code(), Some(0));
     assert!(report["Error"].as_str().unwrap().contains("interrupted by SIGTERM"), "{report}");
     let diagnosis = report["Diagnosis"].as_str().unwrap();
-    assert!(diagnosis.starts_with("ScriptInterrupted") && diagnosis.contains("told to stop"));
+    assert!(diagnosis.starts_with("ScriptInterrupted") && diagnosis.contains("agent was stopped"));
 }
 
 #[test]

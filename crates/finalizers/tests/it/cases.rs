@@ -314,7 +314,7 @@ pub(crate) async fn denying_webhook_is_named(mut harness: Harness) {
     );
     let told = why(&report, &format!("clusterthings.{}", harness.group), "one");
     assert!(
-        told.starts_with(&format!("webhook {hook} refuses")) && told.contains("not before Monday"),
+        told.starts_with(&format!("webhook {hook} denied")) && told.contains("not before Monday"),
         "{told}"
     );
     // A live object keeps its finalizers, regardless of the profile.

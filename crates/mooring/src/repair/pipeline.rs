@@ -292,7 +292,7 @@ mod tests {
             effects: Vec::new(),
             overrides: Vec::new(),
             left: Vec::new(),
-            stopped: Some("systmp is somebody else's".to_owned()),
+            stopped: Some("systmp belongs to another run".to_owned()),
         };
         let refused = |step| {
             verdict(
@@ -303,7 +303,7 @@ mod tests {
         };
         assert_eq!(refused(Step::Recheck).ok(), Some(0));
         let failure = refused(Step::Snapshot).unwrap_err();
-        assert!(failure.text().contains("somebody else's"), "{}", failure.text());
+        assert!(failure.text().contains("another run"), "{}", failure.text());
     }
 
     #[test]
@@ -312,13 +312,13 @@ mod tests {
             |ending, last| verdict(ending, None, last).map_err(|failure| failure.text().to_owned());
         let over = || CommandResult::Nothing("run r is over".to_owned());
         assert_eq!(code(over(), Some(Finish::Repaired)), Ok(0));
-        assert!(code(over(), Some(Finish::Aborted)).unwrap_err().contains("begins anew"));
+        assert!(code(over(), Some(Finish::Aborted)).unwrap_err().contains("start a new run"));
         let undone = CommandResult::Rested(RunOutcome::Finished(Finish::Aborted));
-        assert!(code(undone, Some(Finish::Aborted)).unwrap_err().contains("begins anew"));
+        assert!(code(undone, Some(Finish::Aborted)).unwrap_err().contains("start a new run"));
         let stopped = |reason| {
             CommandResult::Rested(RunOutcome::Resumable { reason, message: "m".to_owned() })
         };
-        assert!(code(stopped(Reason::Deadline), None).unwrap_err().contains("continues"));
-        assert!(code(stopped(Reason::PoolGone), None).unwrap_err().contains("a person"));
+        assert!(code(stopped(Reason::Deadline), None).unwrap_err().contains("to continue"));
+        assert!(code(stopped(Reason::PoolGone), None).unwrap_err().contains("manual action"));
     }
 }

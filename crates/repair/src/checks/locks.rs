@@ -11,6 +11,7 @@ use super::access_rules::AccessRules;
 use super::capacity::Planning;
 use super::needs::{Need, is_at_or_below, places_of_locks};
 use super::permissions::{Findings, at, needs_of};
+use crate::plan::Step;
 
 pub(super) fn locks(plan: &Planning<'_>) -> CheckResult {
     check_locks(&needs_of(plan), &plan.capacity.rights)
@@ -29,7 +30,7 @@ fn blocks_action(level: &str, action: &str) -> Option<bool> {
 
 pub(super) fn check_locks(needs: &[Need], rights: &AccessRules) -> CheckResult {
     let mut findings = Findings::default();
-    let mut forbidden: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+    let mut forbidden: BTreeMap<String, BTreeSet<Step>> = BTreeMap::new();
     for need in needs {
         for scope in places_of_locks(need) {
             let Some(list) = at(&rights.locks, &scope, "locks", &mut findings) else { continue };
@@ -56,7 +57,7 @@ pub(super) fn check_locks(needs: &[Need], rights: &AccessRules) -> CheckResult {
                         findings.unclear.insert(format!("{name} may block {step}"));
                     }
                     Some(true) => {
-                        forbidden.entry(name).or_default().insert(need.step.name());
+                        forbidden.entry(name).or_default().insert(need.step);
                     }
                     Some(false) => {}
                     None => {
@@ -67,7 +68,7 @@ pub(super) fn check_locks(needs: &[Need], rights: &AccessRules) -> CheckResult {
         }
     }
     for (lock, steps) in forbidden {
-        let steps: Vec<&str> = steps.into_iter().collect();
+        let steps: Vec<&str> = steps.into_iter().map(Step::name).collect();
         findings
             .forbidden
             .insert(format!("{lock} blocks {}; remove the lock first", steps.join(", ")));

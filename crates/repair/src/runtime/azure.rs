@@ -211,7 +211,9 @@ impl Azure {
         let query = ActivityQuery::of_group(group, from, to);
         let client = self.client.within(READ_TIMEOUT);
         let found = client.activity_log(self.cluster.subscription(), &query).await;
-        listed(found, ActivityEvent::read)
+        // Events without a time, operation or resource are of other kinds.
+        let events = listed(found, |raw| Some(ActivityEvent::read(raw)));
+        events.map(|events| events.iter().flatten().cloned().collect())
     }
 
     /// Reads the status of an operation that this run started.
@@ -365,9 +367,9 @@ mod tests {
             (other, own, "subscription"),
             (own, other, "subscription"),
             ("/providers/x", own, "subscription"),
-            ("@localhost:9443/steal", own, "not valid"),
-            ("//localhost:9443/steal", own, "not valid"),
-            (own, "https://localhost:9443/steal", "not valid"),
+            ("@localhost:9443/steal", own, "invalid"),
+            ("//localhost:9443/steal", own, "invalid"),
+            (own, "https://localhost:9443/steal", "invalid"),
         ] {
             let error = record(monitor, resource).unwrap_err();
             assert!(error.contains(why), "{monitor} {resource}: {error}");

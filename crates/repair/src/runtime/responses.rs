@@ -82,20 +82,21 @@ pub(super) fn read<V, T>(
     }
 }
 
-/// Returns the entries of a list that can be read.
+/// Returns all entries of a list. An entry that cannot be parsed makes the list unknown: without it, something that exists
+/// would seem not to.
 pub(super) fn listed<V, T>(
     result: Result<Vec<Raw<V>>, Error>,
     parse: impl Fn(&Value) -> Option<T>,
 ) -> Reading<Vec<T>> {
-    match result {
-        Ok(list) => Reading::Known(
-            list.iter()
-                .filter_map(|raw| serde_json::from_str(raw.text()).ok())
-                .filter_map(|value: Value| parse(&value))
-                .collect(),
-        ),
-        Err(error) => Missing::of_error(&error).of(),
-    }
+    let list = match result {
+        Ok(list) => list,
+        Err(error) => return Missing::of_error(&error).of(),
+    };
+    let parse = |raw: &Raw<V>| parse(&serde_json::from_str(raw.text()).ok()?);
+    list.iter()
+        .map(parse)
+        .collect::<Option<_>>()
+        .map_or_else(|| Reading::Failed("invalid entry in the list".to_owned()), Reading::Known)
 }
 
 pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
@@ -213,5 +214,20 @@ mod tests {
             let error = Error { kind, write_status: WriteStatus::NotApplied, call: Box::default() };
             assert_eq!(no_cluster(&error), absent, "{code:?}");
         }
+    }
+
+    #[test]
+    fn list_with_an_invalid_entry_is_unknown() {
+        let list = |texts: &[&str]| -> Reading<Vec<String>> {
+            let entry = |text: &&str| Raw::<Value>::parse(text).unwrap();
+            listed(Ok(texts.iter().map(entry).collect()), |raw| {
+                raw["name"].as_str().map(str::to_owned)
+            })
+        };
+        assert_eq!(list(&[]), Reading::Known(Vec::new()));
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(list(&[r#"{"name": "a"}"#, r#"{"name": "b"}"#]), Reading::Known(names));
+        let unknown = list(&[r#"{"name": "a"}"#, r#"{"name": 7}"#]);
+        assert_eq!(unknown, Reading::Failed("invalid entry in the list".to_owned()));
     }
 }

@@ -172,7 +172,7 @@ async fn locks_on_cluster_groups_and_links_block_before_any_write() {
         (node_group, LockLevel::CanNotDelete, "delete-pool, delete-temporary"),
         (subscription, LockLevel::CanNotDelete, "delete-pool"),
         (pool, LockLevel::CanNotDelete, "delete-pool"),
-        (cluster, LockLevel::ReadOnly, "create-temporary"),
+        (cluster, LockLevel::ReadOnly, "clear-operation, create-temporary, delete-pool"),
         (node_group, LockLevel::ReadOnly, "create-temporary"),
         (network, LockLevel::ReadOnly, "create-temporary"),
     ] {

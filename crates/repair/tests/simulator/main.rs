@@ -143,7 +143,7 @@ async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
     // Three nodes with 111 addresses each; Azure reserves five, and four nodes have one.
     let (outcome, detail) = subnet(&harness).await;
     assert_eq!(outcome, Checked::Pass, "{detail}");
-    assert_eq!(detail, "333 addresses of aks-subnet needed, 65527 left");
+    assert_eq!(detail, "333 IP addresses in aks-subnet needed, 65527 available");
     harness.shell.with(|world, _| {
         let mut small = world.azure().resource(&id).unwrap().clone();
         small["properties"]["addressPrefix"] = "10.224.0.0/28".into();

@@ -158,7 +158,7 @@ async fn denied_read_is_reported_with_the_missing_role() {
     cluster.pass(300).await;
     let (status, reason, message) = cluster.condition_of("default-x1");
     assert_eq!((&*status, &*reason), ("Unknown", "CSEStatusUnavailable"), "{message}");
-    assert!(message.contains("Reader on the node resource group"), "{message}");
+    assert!(message.contains("Reader role on the node resource group"), "{message}");
     replica.stop().await;
 }
 
