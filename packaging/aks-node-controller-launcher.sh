@@ -22,7 +22,7 @@ wait_for_hostname() {
     done
 }
 
-# KEY=VALUE a line. Read, never sourced: a value is data, whatever it looks like. Only the names in this list are
+# KEY=VALUE lines. Read, never sourced: a value is data, not code. Only the names in this list are
 # exported; any other, such as PATH, BASH_ENV or BIN_PATH, could decide what runs as root.
 read_features() {
     [ -f "$FEATURES_PATH" ] || return
@@ -44,7 +44,7 @@ read_features() {
     [ "$ignored" -eq 0 ] || log "Ignoring unknown feature flags ($ignored):$names"
 }
 
-# Whatever comes of a hotfix, the node is provisioned.
+# The node is provisioned regardless of the result of a hotfix.
 fetch_hotfix() {
     if [ "${ENABLE_PROVISIONING_HOTFIX:-}" = true ]; then
         log "running check-hotfix"
@@ -104,7 +104,7 @@ if [ -f "$NBC_CMD_PATH" ]; then
     arguments+=("--nbc-cmd=$NBC_CMD_PATH")
 fi
 
-# In the background, so that a stop reaches the agent at once and not when it has ended. The trap stands before the agent
+# In the background, so that a stop reaches the agent at once and not when it has ended. The trap is set before the agent
 # is started, and `$!` names it from its first instant: a stop is never lost in between.
 stopped=false
 trap 'stopped=true; [ -z "${!:-}" ] || kill -TERM "$!" 2>/dev/null' TERM INT
@@ -116,7 +116,7 @@ fi
 log "Spawned aks-node-controller (pid $agent)"
 wait "$agent"
 code=$?
-# A signal ends the wait, not the agent: wait for what it has to say.
+# A signal ends the wait, not the agent: wait for its report.
 while kill -0 "$agent" 2>/dev/null; do
     wait "$agent"
     code=$?

@@ -1,5 +1,5 @@
-//! Any bytes as a node's archive or file, and any names and contents in one: read within bounds, the same each time,
-//! and shown without a panic.
+//! Any bytes as an archive or file of a node, and any names and contents in one: reading is bounded, deterministic and
+//! does not panic.
 #![no_main]
 
 use std::fs::File;
@@ -18,7 +18,7 @@ use mooring_trace::{chrome, html, is_wanted, json, otlp, table};
 #[path = "../../crates/mooring/src/trace/input.rs"]
 mod input;
 
-/// The part of the binary that the reader needs.
+/// Items of the binary that the reader requires.
 #[allow(dead_code)]
 mod failure {
     pub(crate) struct Failure(String);
@@ -30,7 +30,7 @@ mod failure {
     }
 }
 
-/// A file in memory, by a name that can be opened.
+/// A file in memory with a path.
 static MEMORY: LazyLock<(File, PathBuf)> = LazyLock::new(|| {
     let file = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC);
     let file = File::from(file.expect("a file in memory"));
@@ -43,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
     match mode % 4 {
         0 => read(rest, false),
         1 => read(&gzip(rest), false),
-        // Without entries it is all zeros, which is a file like any other.
+        // An empty archive is all zeros: an ordinary file.
         _ if tar(rest).len() <= 1024 => {}
         2 => read(&tar(rest), true),
         _ => read(&gzip(&tar(rest)), true),
@@ -85,7 +85,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.write_all(bytes).and_then(|()| packed.finish()).expect("room")
 }
 
-/// An archive with checksums that are right: names, kinds and contents are the input's, and so may be the sizes.
+/// An archive with valid checksums; names, kinds, contents and some sizes come from the input.
 fn tar(bytes: &[u8]) -> Vec<u8> {
     const NAMES: [&str; 4] = [
         "var/log/azure/aks/provision.json",
@@ -105,7 +105,7 @@ fn tar(bytes: &[u8]) -> Vec<u8> {
         let field = &mut header.as_old_mut().name;
         let length = own.len().min(field.len());
         field[..length].copy_from_slice(&own[..length]);
-        // A size that lies, now and then.
+        // Sometimes the size is wrong.
         let lie = if *name > 250 { u64::MAX >> (*kind % 60) } else { 0 };
         header.set_size(lie.max(content.len() as u64));
         header.set_cksum();

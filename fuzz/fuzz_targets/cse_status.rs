@@ -1,4 +1,4 @@
-//! Any bytes as a report, and any texts in one: written reports are read again as they were, and fit.
+//! Any bytes as a report, and any texts in one: round trip and size limit.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// A report of any texts: nothing a node prints may break the report that carries it.
+/// A report of any texts: output of a node must not break its report.
 fn from_texts(code: u8, texts: &[u8]) -> CseStatus {
     let mut texts = texts.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let mut next = || texts.next().unwrap_or_default().into_owned();

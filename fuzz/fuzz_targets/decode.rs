@@ -1,4 +1,4 @@
-//! Any bytes, decoded: whatever is told must be consistent in itself and must stand in the text.
+//! Any bytes, decoded: results are consistent, and their digits are in the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ fuzz_target!(|input: &[u8]| {
     let decoded = decode(input);
     for one in &decoded {
         is_consistent(one);
-        stands_in(one, input);
+        is_in(one, input);
     }
     if let Some(other) = with_another_clarification(input) {
         assert_eq!(
@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
 
 fn is_consistent(one: &Decoded) {
     assert_eq!(one.code.is_some(), one.found_by.is_some(), "{one:?}");
-    // A failure that only its wording or another extension explains has no situation.
+    // A failure that is found by its wording or belongs to another extension has no situation.
     assert!(one.situation.is_none() || one.outcome == Outcome::NoCode, "{one:?}");
     match one.outcome {
         Outcome::Succeeded => assert_eq!(one.code, Some(0), "{one:?}"),
@@ -35,8 +35,8 @@ fn is_consistent(one: &Decoded) {
     }
 }
 
-/// No number is made up: its digits stand in the text, in this order, whatever is between them.
-fn stands_in(one: &Decoded, input: &[u8]) {
+/// Returns true if the digits of a number are in the text, in this order.
+fn is_in(one: &Decoded, input: &[u8]) {
     let implied = [FoundBy::WindowsName, FoundBy::AksName, FoundBy::Sentence];
     let (Some(code @ 1..), Some(by)) = (one.code, one.found_by) else { return };
     if implied.contains(&by) {
@@ -54,7 +54,7 @@ fn codes(decoded: &[Decoded]) -> Vec<(Option<i32>, Option<FoundBy>, Outcome)> {
     decoded.iter().map(|one| (one.code, one.found_by, one.outcome)).collect()
 }
 
-/// The same text with other numbers for the handler's clarification codes, if it has any.
+/// Returns the text with other clarification codes of the handler, if it contains any.
 fn with_another_clarification(input: &[u8]) -> Option<Vec<u8>> {
     const LABEL: &[u8] = b"Error code: '";
     let mut other = input.to_vec();
@@ -75,7 +75,7 @@ fn with_another_clarification(input: &[u8]) -> Option<Vec<u8>> {
     changed.then_some(other)
 }
 
-/// Another number that says the same about the handler, in as many digits.
+/// Returns another number of the same length and meaning.
 fn another(number: &[u8]) -> Option<&'static [u8]> {
     match number {
         b"2" => Some(b"1"),

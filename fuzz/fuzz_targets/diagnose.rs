@@ -1,4 +1,4 @@
-//! Any bytes, diagnosed: what every answer promises to whoever reads it.
+//! Any bytes, diagnosed: guarantees of every result.
 #![no_main]
 
 use std::cmp::Reverse;
@@ -14,9 +14,9 @@ fuzz_target!(|input: &[u8]| {
     let diagnoses = diagnose(input, Hints::default());
     diagnoses.iter().for_each(keeps_its_promises);
     assert!(diagnoses.is_sorted_by_key(rank), "failures come first, the surest before others");
-    tells_what_was_decoded(input, &diagnoses);
+    matches_decoded(input, &diagnoses);
     is_a_document(&diagnoses);
-    // Doubles the work, so not for every input.
+    // Not for every input, because it doubles the work.
     if input.len() % 4 == 0 {
         hints_only_fill_gaps(input, &diagnoses);
     }
@@ -45,14 +45,14 @@ fn rank(diagnosis: &Diagnosis) -> (u8, Reverse<Confidence>) {
     (rank, Reverse(diagnosis.confidence))
 }
 
-/// Rules never change, add or drop what was reported.
-fn tells_what_was_decoded(input: &[u8], diagnoses: &[Diagnosis]) {
+/// Rules never change, add or drop reported codes.
+fn matches_decoded(input: &[u8], diagnoses: &[Diagnosis]) {
     let decoded = decode(input).into_iter();
     let ours = decoded.filter(|one| one.outcome != Outcome::NotABootstrap);
     let mut decoded: Vec<_> = ours.map(|one| (one.code, one.extension)).collect();
     let mut told: Vec<_> =
         diagnoses.iter().map(|one| (one.reported.code, one.extension.clone())).collect();
-    // A failure without a message is found by its wording, or is another extension's; it never has a code.
+    // A failure without a message is found by its wording or belongs to another extension; it never has a code.
     let by_wording = told.len() - decoded.len();
     assert!(by_wording <= 1, "{diagnoses:?}");
     if by_wording == 1 {
@@ -75,7 +75,7 @@ fn is_a_document(diagnoses: &[Diagnosis]) {
     }
 }
 
-/// What the caller knows never overrules what the text shows.
+/// Hints of the caller never override the text.
 fn hints_only_fill_gaps(input: &[u8], diagnoses: &[Diagnosis]) {
     let hints = Hints { os: Some(Os::Windows), ..Hints::default() };
     let hinted = diagnose(input, hints);

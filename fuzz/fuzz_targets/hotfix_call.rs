@@ -1,4 +1,4 @@
-//! Any bytes as the live-patching service's side of a connection: the same in any pieces, bounded, never whole when cut.
+//! Any bytes as the live-patching service's side of a connection: the same in any pieces, bounded, incomplete if truncated.
 #![no_main]
 
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The result, and how many bytes were read for it.
+/// The result and the number of bytes read.
 fn outcome(input: &[u8], piece: usize) -> (Result<Vec<u8>, String>, usize) {
     let mut server = Server { rest: input, piece };
     let request = Call {

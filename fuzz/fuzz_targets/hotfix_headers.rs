@@ -1,4 +1,4 @@
-//! Any bytes as a header block of HTTP/2: bounded by the block, whole or refused.
+//! Any bytes as a header block of HTTP/2: bounded by the block; accepted as a whole or rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes as a hotfix pointer: what is read is written and read again as it was.
+//! Any bytes as a hotfix pointer: round trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes as the custom data of a script hotfix: bounded, and refused with a printable reason.
+//! Any bytes as the custom data of a script hotfix: bounded, and rejected with a printable reason.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes as a server's response: bounded, the same in any pieces, and never whole when it was cut.
+//! Any bytes as a server's response: bounded, the same in any pieces, incomplete if truncated.
 #![no_main]
 
 use std::io::{BufReader, Read};
@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
         Ok(response) => {
             is_bounded(response, input);
             is_cut_anywhere(input, consumed, response);
-            tells_nothing_strange(response);
+            is_printable(response);
         }
         Err(failure) => {
             let kinds = [HttpFailureKind::Malformed, HttpFailureKind::Cut];
@@ -48,7 +48,7 @@ fn is_bounded(response: &HttpResponse, input: &[u8]) {
     }
 }
 
-/// A response that says where it ends is not complete a byte earlier.
+/// A response with a length is incomplete one byte earlier.
 fn is_cut_anywhere(input: &[u8], consumed: usize, response: &HttpResponse) {
     let says_its_end = response.header("content-length").is_some()
         || response.header("transfer-encoding").is_some()
@@ -59,8 +59,8 @@ fn is_cut_anywhere(input: &[u8], consumed: usize, response: &HttpResponse) {
     }
 }
 
-/// What a service says reaches people: without control characters, and not without end.
-fn tells_nothing_strange(response: &HttpResponse) {
+/// Texts of a service reach operators: without control characters, and bounded.
+fn is_printable(response: &HttpResponse) {
     let refusal =
         Refusal::read(response.status, response.header("x-ms-error-code"), &response.body);
     for text in [&refusal.message].into_iter().chain(refusal.details.iter().map(|(_, text)| text)) {
@@ -69,7 +69,7 @@ fn tells_nothing_strange(response: &HttpResponse) {
     }
 }
 
-/// One byte at a time.
+/// Feeds one byte at a time.
 struct Bytewise<'a>(&'a [u8]);
 
 impl Read for Bytewise<'_> {

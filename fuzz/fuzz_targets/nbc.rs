@@ -1,4 +1,4 @@
-//! Any bytes as an NBC command: names are names, and every value that is a secret is known as one.
+//! Any bytes as an NBC command: names are valid, and every secret value is recognized.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +26,7 @@ fuzz_target!(|input: &[u8]| {
             assert!(secrets.contains(&value), "{name} is not known as a secret");
         }
     }
-    // What the file holds is quoted and read again as it was.
+    // Round trip of the quoted content.
     let quotable = |name: &&str| found.expose(name).is_some_and(|value| !value.contains(&b'"'));
     let mut text = Vec::new();
     for name in found.names().filter(quotable) {
@@ -38,12 +38,12 @@ fuzz_target!(|input: &[u8]| {
     for name in found.names().filter(quotable) {
         assert_eq!(again.expose(name), found.expose(name), "{name}");
     }
-    // And none of its secrets is left once it is redacted. Many odd ones together can rule out every mask.
+    // No secret remains after redaction. Many unusual secrets together can exclude every mask.
     if input.len() % 8 == 0 && (1..=3).contains(&secrets.len()) {
         let redactor = Redactor::new(&secrets);
         let redacted = redactor.redact_bytes(input);
         for secret in &secrets {
-            // White space around a text does not count; bytes that are no text are taken as they are.
+            // White space around a text is ignored; bytes that are not UTF-8 are taken unchanged.
             let is_text = std::str::from_utf8(secret).is_ok();
             let secret = if is_text { secret.trim_ascii() } else { secret };
             let is_left = redacted.windows(secret.len().max(1)).any(|part| part == secret);

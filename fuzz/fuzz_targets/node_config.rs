@@ -1,4 +1,4 @@
-//! Any bytes as a node config: what is read is written as it was, and the environment made of it shows no secret.
+//! Any bytes as a node config: round trip, and its environment shows no secret.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

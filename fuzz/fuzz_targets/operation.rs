@@ -1,5 +1,5 @@
-//! Any bytes as a kept operation, and any text as one of its targets: an accepted record names no other host and is
-//! written again as it was read.
+//! Any bytes as a stored operation, and any text as one of its targets: an accepted record names no other host, and round
+//! trips.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,11 @@
-//! Any text as a resource id and as a request target: what is accepted stays on the origin and is read again as it is.
+//! Any text as a resource ID and as a request target: accepted ones stay on the origin, and round trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mooring_arm::{ArmPath, ResourceId};
 use url::Url;
 
-/// Origins with and without a port of their own.
+/// Origins with and without a port.
 const ORIGINS: [&str; 2] = ["https://management.azure.com/", "https://127.0.0.1:8443/"];
 
 fuzz_target!(|text: &str| {
@@ -27,7 +27,7 @@ fn stays_on_the_origin(path: &ArmPath) {
         let url = path.to_url(&origin).expect("an accepted path has a URL");
         assert_eq!(url.origin(), origin.origin(), "{}", path.as_str());
         assert!(url.username().is_empty() && url.password().is_none() && url.fragment().is_none());
-        // The request is made by another library: it must see the same host.
+        // Another library sends the request: it must parse the same host.
         let request: http::Uri = url.as_str().parse().expect("an accepted path makes a request");
         let authority = request.authority().expect("a request has an authority").as_str();
         assert_eq!(format!("https://{authority}/"), origin.as_str(), "{}", path.as_str());

@@ -39,7 +39,7 @@ impl<R, B> CommandResult<R, B> {
         }
     }
 
-    fn driven(ended: Result<R, RunError>) -> Self {
+    fn from_run(ended: Result<R, RunError>) -> Self {
         match ended {
             Ok(outcome) => Self::Rested(outcome),
             Err(RunError::Append(error)) => Self::Resumable(error.to_string()),
@@ -176,6 +176,6 @@ impl Process {
         };
         drop(world);
         lock.release().await;
-        CommandResult::driven(ended)
+        CommandResult::from_run(ended)
     }
 }

@@ -1,5 +1,4 @@
-//! `mooring finalizers` as an operator and a pipeline use it: the built binary against a simulated cluster, over TLS on
-//! loopback.
+//! Tests of `mooring finalizers` with the built binary against the simulated Kubernetes API.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -7,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A simulation that ends with the test.
+/// Simulator, killed at the end of the test.
 struct Sim {
     _running: crate::common::Sim,
     folder: TempDir,
@@ -26,7 +25,7 @@ impl Sim {
         command
             .arg("finalizers")
             .args(words)
-            // No command of these tests takes longer, or something waits for ever.
+            // Kills commands that hang.
             .env("PKO_CLEANUP_TIMEOUT", "1m")
             .env("KUBECONFIG", self.folder.path().join("kubeconfig"))
             .stdin(Stdio::null());
@@ -42,7 +41,7 @@ impl Sim {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Types a line to a command that asks.
+    /// Types a line at the prompt of a command.
     fn type_to(&self, words: &[&str], line: &str) -> (i32, String, String) {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
@@ -58,7 +57,7 @@ impl Sim {
 }
 
 #[test]
-fn a_retired_operator_is_planned_approved_and_removed() {
+fn uninstalled_operator_is_planned_approved_and_removed() {
     let sim = Sim::start("retired-operator");
     let (code, out, err) = sim.run(&["plan"]);
     assert_eq!(code, 0, "{out}{err}");
@@ -86,7 +85,7 @@ fn a_retired_operator_is_planned_approved_and_removed() {
     let expired = format!("20200101T000000Z.{digits}");
     let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", &expired]);
     assert!(code == 4 && err.contains("expired at 2020-01-01T00:00:00Z"), "{err}");
-    // The name of the profile alone is the same for every cluster.
+    // The name of the profile is the same for every cluster.
     for wrong in ["package-oprator\n", "package-operator\n", "other/package-operator\n", ""] {
         assert_eq!(sim.type_to(&["apply"], wrong).0, 4, "{wrong}");
     }
@@ -105,13 +104,13 @@ fn a_retired_operator_is_planned_approved_and_removed() {
     assert!(code == 2 && err.contains("--plan-hash"), "{err}");
     let (code, _, err) = sim.run(&["resume"]);
     assert!(code == 0 && err.contains("no unfinished run"), "{err}");
-    // The look-alike is another operator's, and is found by its own name.
+    // The CRD with a similar name belongs to another operator.
     let (_, plan) = sim.json(&["plan", "--group", "xpackage-operator.run", "-o", "json"]);
     assert_eq!(plan["objects"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_pipeline_asks_nothing_and_fails_only_without_a_way_to_the_cluster() {
+fn pipeline_has_no_prompt_and_fails_only_without_a_cluster() {
     let sim = Sim::start("retired-operator");
     let (code, out, err) = sim.run(&["apply", "--best-effort", "-o", "json"]);
     assert_eq!(code, 0, "{out}{err}");
@@ -131,7 +130,7 @@ fn a_pipeline_asks_nothing_and_fails_only_without_a_way_to_the_cluster() {
 }
 
 #[test]
-fn no_time_changes_nothing_and_leaves_a_run_to_resume() {
+fn run_without_time_changes_nothing_and_can_be_resumed() {
     let sim = Sim::start("retired-operator");
     let (_, plan) = sim.json(&["plan", "-o", "json"]);
     let hash = plan["hash"].as_str().unwrap().to_owned();
@@ -145,7 +144,7 @@ fn no_time_changes_nothing_and_leaves_a_run_to_resume() {
     assert_eq!(code, 4, "an unfinished run comes first: {err}");
     let (_, again) = sim.json(&["plan", "-o", "json"]);
     assert_eq!(again["targets"], plan["targets"], "nothing was changed");
-    // Another profile does not continue it, whatever is approved.
+    // Another profile does not continue it, regardless of the approval.
     let group = ["--group", "xpackage-operator.run", "--journal", journal];
     let (_, other) = sim.json(&[&["plan", "-o", "json"][..], &group[..]].concat());
     let other = other["hash"].as_str().unwrap();
@@ -162,7 +161,7 @@ fn no_time_changes_nothing_and_leaves_a_run_to_resume() {
 }
 
 #[test]
-fn destructive_commands_name_the_cluster_and_ask_for_both_names() {
+fn destructive_commands_prompt_for_cluster_and_profile() {
     let sim = Sim::start("retired-operator");
     let kubeconfig = sim.kubeconfig();
     let cluster = kubeconfig["clusters"][0]["name"].as_str().unwrap();
@@ -176,7 +175,7 @@ fn destructive_commands_name_the_cluster_and_ask_for_both_names() {
 }
 
 #[test]
-fn dry_run_says_so_first_and_writes_nothing() {
+fn dry_run_prints_a_notice_and_writes_nothing() {
     let sim = Sim::start("retired-operator");
     for words in [&["apply", "--dry-run"][..], &["apply", "--dry-run", "--best-effort"]] {
         let (code, out, err) = sim.run(words);
@@ -186,7 +185,7 @@ fn dry_run_says_so_first_and_writes_nothing() {
     }
     let (code, plan) = sim.json(&["apply", "--dry-run", "-o", "json"]);
     assert_eq!((code, plan["objects"].as_array().unwrap().len()), (0, 6));
-    // An approval of another plan is refused in a dry run as well.
+    // Approvals of other plans are rejected in a dry run as well.
     let approved = plan["hash"].as_str().unwrap();
     let (time, digits) = approved.split_once('.').unwrap();
     let other = format!("{time}.{}", digits.chars().rev().collect::<String>());
@@ -200,9 +199,9 @@ fn dry_run_says_so_first_and_writes_nothing() {
     assert!(code == 0 && err.contains("no unfinished run"), "{err}");
 }
 
-/// Node auto-provisioning: Karpenter runs outside the cluster, where neither its Deployment nor its Lease is seen.
+/// With node auto-provisioning, Karpenter runs outside the cluster: it has no Deployment and no Lease there.
 #[test]
-fn karpenter_of_node_auto_provisioning_is_not_taken_for_retired() {
+fn managed_karpenter_is_not_treated_as_uninstalled() {
     let sim = Sim::start("oras-missing");
     let (code, plan) = sim.json(&["plan", "--group", "karpenter.sh", "-o", "json"]);
     assert_eq!(code, 4, "{plan:#}");
@@ -226,7 +225,7 @@ fn karpenter_of_node_auto_provisioning_is_not_taken_for_retired() {
     let (_, again) = sim.json(&["plan", "--group", "karpenter.sh", "-o", "json"]);
     assert_eq!(again["objects"].as_array().unwrap().len(), objects, "nothing was deleted");
     assert!(!again["objects"].to_string().contains("\"deleting\":true"));
-    // An override is approved with its reason, and a pipeline has none.
+    // An override is approved with its reason; pipelines have none.
     let reason = "operator-gone=Karpenter was switched off";
     let words = ["plan", "--group", "karpenter.sh", "--override", reason, "-o", "json"];
     let (code, overridden) = sim.json(&words);
@@ -259,7 +258,7 @@ fn rejected_credentials_are_a_sign_in_error() {
 }
 
 #[test]
-fn the_help_teaches_and_nonsense_is_refused() {
+fn finalizers_help_is_complete_and_invalid_flags_rejected() {
     let run = |words: &[&str]| {
         crate::common::result(
             &Command::new(env!("CARGO_BIN_EXE_mooring"))

@@ -16,4 +16,4 @@ mod documents;
 mod finalizers;
 mod pages;
 mod repair;
-mod repair_rights;
+mod repair_permissions;

@@ -1,5 +1,4 @@
-//! `mooring repair` as an operator and a pipeline use it: the built binary against a simulated Azure and its
-//! Kubernetes API, over TLS on loopback.
+//! Tests of `mooring repair` with the built binary against the simulated Azure and Kubernetes APIs.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
@@ -9,10 +8,9 @@ use mooring_simulator::random::Random;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// No command of these tests takes longer, or something waits for ever.
-const PATIENCE: Duration = Duration::from_mins(4);
+const TIMEOUT: Duration = Duration::from_mins(4);
 
-/// A simulation that ends with the test, and what its env.sh says.
+/// Simulator with its environment, killed at the end of the test.
 struct Sim {
     running: crate::common::Sim,
     environment: Vec<(String, String)>,
@@ -38,7 +36,7 @@ impl Sim {
             .arg("repair")
             .args(words)
             .envs(self.environment.iter().cloned())
-            // Of whatever cluster was worked on last: it must not be looked at.
+            // May be that of another cluster: must be ignored.
             .env("KUBECONFIG", "/nonexistent/kubeconfig")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -47,7 +45,7 @@ impl Sim {
     }
 
     fn run(&self, words: &[&str]) -> (i32, String, String) {
-        ended(self.command(words).spawn().unwrap())
+        wait(self.command(words).spawn().unwrap())
     }
 
     fn json(&self, words: &[&str]) -> (i32, Value) {
@@ -55,7 +53,7 @@ impl Sim {
         (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}")))
     }
 
-    /// Requests with this method for a pool that Azure received, with its answers.
+    /// Returns the requests with this method for a pool, with the responses.
     fn received(&self, method: &str, pool: &str) -> Vec<String> {
         let trace = self.running.admin("GET /admin/trace", "");
         let request = format!("{method} ");
@@ -76,14 +74,14 @@ fn signal(child: &Child, which: &str) {
     assert!(told.success());
 }
 
-/// Waits for a command, but not for ever: exit code (-1 if a signal ended it), standard output and error.
-fn ended(child: Child) -> (i32, String, String) {
-    crate::common::result(&crate::common::wait(child, PATIENCE))
+/// Waits for a command; returns the exit code (-1 for a signal), stdout and stderr.
+fn wait(child: Child) -> (i32, String, String) {
+    crate::common::result(&crate::common::wait(child, TIMEOUT))
 }
 
 #[test]
-fn what_cannot_be_read_is_unknown_and_never_healthy() {
-    // Without a Kubernetes API nobody can count nodes.
+fn unreadable_state_is_unknown_and_never_healthy() {
+    // Without a Kubernetes API, nodes cannot be counted.
     let sim = Sim::start(&["--scenario", "wedged-system-pool"]);
     let (code, report) = sim.json(&["detect", "-o", "json"]);
     assert_eq!((code, &report["verdict"]), (3, &Value::from("unknown")));
@@ -91,11 +89,11 @@ fn what_cannot_be_read_is_unknown_and_never_healthy() {
     assert_eq!(code, 2, "{err}");
 }
 
-/// An approval of no plan, long expired.
+/// Well-formed, expired approval.
 const EXPIRED: &str =
     "20251115T113000Z.0000000000000000000000000000000000000000000000000000000000000000";
 
-/// Every command, with words that would let it act.
+/// All commands, with the arguments that make them act.
 const COMMANDS: [&[&str]; 8] = [
     &["detect"],
     &["plan"],
@@ -111,7 +109,7 @@ const COMMANDS: [&[&str]; 8] = [
 fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
     let sim = Sim::wedged();
     let kubeconfig = sim.environment.iter().find(|(name, _)| name == "KUBECONFIG").unwrap();
-    // With a kubeconfig or a journal in a file, the journal can be read in spite of the wrong name.
+    // With a kubeconfig or a journal in a file, the journal is readable despite the wrong name.
     let journal = sim.folder.path().join("journal");
     let ways: [&[&str]; 3] =
         [&[], &["--kubeconfig", &kubeconfig.1], &["--journal", journal.to_str().unwrap()]];
@@ -133,11 +131,11 @@ fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
 }
 
 #[test]
-fn pipeline_takes_a_missing_cluster_for_a_greenfield_rollout() {
+fn pipeline_treats_a_missing_cluster_as_a_greenfield_rollout() {
     let sim = Sim::wedged();
     for (variable, name) in [("CLUSTER_NAME", "nosuch"), ("RESOURCE_GROUP", "rg-nosuch")] {
         let mut command = sim.command(&["--pipeline"]);
-        let (code, out, err) = ended(command.env(variable, name).spawn().unwrap());
+        let (code, out, err) = wait(command.env(variable, name).spawn().unwrap());
         assert_eq!(code, 0, "{out}{err}");
         let said: Vec<&str> = err.lines().collect();
         assert_eq!(said.len(), 1, "one line: {err}");
@@ -146,13 +144,13 @@ fn pipeline_takes_a_missing_cluster_for_a_greenfield_rollout() {
     }
     let mut command = sim.command(&["--pipeline"]);
     let other = "99999999-9999-4999-8999-999999999999";
-    let (code, out, err) = ended(command.env("SUBSCRIPTION_ID", other).spawn().unwrap());
+    let (code, out, err) = wait(command.env("SUBSCRIPTION_ID", other).spawn().unwrap());
     assert_eq!(code, 1, "another subscription is a mistake: {out}{err}");
 }
 
 #[test]
 fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
-    // No cloud is there to be read.
+    // No endpoint exists.
     let commands = COMMANDS.map(|words| [&["repair"], words].concat());
     let more: [&[&str]; 6] = [
         &["repair", "--pipeline"],
@@ -175,7 +173,7 @@ fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
 }
 
 #[test]
-fn dry_run_by_flag_or_variable_says_so_first_and_writes_nothing() {
+fn dry_run_prints_a_notice_first_and_writes_nothing() {
     let sim = Sim::wedged();
     let hash = sim.hash();
     let apply = ["apply", "--yes", "--plan-hash", &hash];
@@ -186,7 +184,7 @@ fn dry_run_by_flag_or_variable_says_so_first_and_writes_nothing() {
         if let Some(value) = variable {
             command.env("DRY_RUN", value);
         }
-        let (code, out, err) = ended(command.spawn().unwrap());
+        let (code, out, err) = wait(command.spawn().unwrap());
         assert_eq!(code, 0, "{words:?} {variable:?} {out}{err}");
         assert!(err.starts_with("Dry run: nothing will be changed\n"), "{words:?} {err}");
         format!("{out}{err}")
@@ -204,11 +202,11 @@ fn dry_run_by_flag_or_variable_says_so_first_and_writes_nothing() {
     all(["delete-pool", "nothing to do", "nothing to do", "delete-pool"]);
     let (_, standing) = sim.json(&["status", "-o", "json"]);
     assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
-    // With a run that was interrupted.
+    // With an interrupted run.
     let mut child = sim.command(&apply).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let begun = lines.map(Result::unwrap).find(|line| line.contains("create-temporary"));
-    assert!(begun.is_some(), "{:?}", ended(child));
+    assert!(begun.is_some(), "{:?}", wait(child));
     child.kill().unwrap();
     child.wait().unwrap();
     let records = || sim.json(&["status", "-o", "json"]).1["run"]["effects"].clone();
@@ -225,7 +223,7 @@ fn dry_run_by_flag_or_variable_says_so_first_and_writes_nothing() {
 }
 
 #[test]
-fn a_program_is_always_told_in_json() {
+fn json_output_is_printed_in_every_case() {
     let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
     let (code, report) = sim.json(&["apply", "-o", "json"]);
     assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")));
@@ -236,7 +234,7 @@ fn a_program_is_always_told_in_json() {
 }
 
 #[test]
-fn a_kubeconfig_that_cannot_be_read_is_named_and_never_quoted() {
+fn invalid_kubeconfig_is_named_and_never_quoted() {
     let sim = Sim::wedged();
     let file = sim.folder.path().join("broken");
     for broken in ["{token: \"CANARY\n", "{token: [CANARY]}\n", "\n    token: CANARY: b\n"] {
@@ -253,7 +251,7 @@ fn a_kubeconfig_that_cannot_be_read_is_named_and_never_quoted() {
 }
 
 #[test]
-fn a_healthy_pool_is_left_alone() {
+fn healthy_pool_is_not_changed() {
     let sim = Sim::start(&["--scenario", "healthy", "--kube-port", "0"]);
     let (code, out, err) = sim.run(&["detect"]);
     assert_eq!(code, 0, "{out}{err}");
@@ -263,7 +261,7 @@ fn a_healthy_pool_is_left_alone() {
 }
 
 #[test]
-fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
+fn recent_operation_is_reported_without_a_prompt() {
     let sim = Sim::start(&["--scenario", "young-operation", "--kube-port", "0"]);
     let (_, report) = sim.json(&["detect", "-o", "json"]);
     assert_eq!(report["operation"]["leftAlone"], true, "{report:#}");
@@ -278,9 +276,9 @@ fn a_young_operation_is_told_at_once_and_nobody_is_asked_for_anything() {
 }
 
 #[test]
-fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
+fn blocked_run_is_reported_before_the_prompt() {
     let sim = Sim::wedged();
-    // Signatures of another defect: neither the failed writes nor the interfaces count.
+    // Signatures of another defect: failed writes and network interfaces do not count.
     let file = sim.folder.path().join("other.yaml");
     let list =
         "schema: mooring.signatures/v1\nsignatures:\n- {name: other, errors: [{code: Other}]}\n";
@@ -307,10 +305,10 @@ fn what_would_be_refused_is_refused_before_a_name_is_asked_for() {
     assert!(err.contains(journal.to_str().unwrap()) && err.contains("record 0"), "{err}");
 }
 
-/// A host died after it deleted the pool, with its journal in a file. The next pipeline step sees no pool, and no run in
-/// the cluster's journal; saying *nothing to do* then would leave the cluster without its system pool.
+/// A host failed after it deleted the pool, with its journal in a file. The next pipeline step finds no pool and no run in
+/// the journal of the cluster; reporting *nothing to do* would leave the cluster without its system pool.
 #[test]
-fn a_pipeline_says_so_when_somebody_elses_run_is_not_over() {
+fn pipeline_reports_an_unfinished_run_of_another_journal() {
     let sim = Sim::wedged();
     let file = sim.folder.path().join("journal");
     let file = file.to_str().unwrap();
@@ -320,7 +318,7 @@ fn a_pipeline_says_so_when_somebody_elses_run_is_not_over() {
     let mut child = sim.command(&words).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let gone = lines.map(Result::unwrap).find(|line| line.contains("delete-pool: done"));
-    assert!(gone.is_some(), "{:?}", ended(child));
+    assert!(gone.is_some(), "{:?}", wait(child));
     child.kill().unwrap();
     child.wait().unwrap();
 
@@ -340,7 +338,7 @@ fn a_pipeline_says_so_when_somebody_elses_run_is_not_over() {
 }
 
 #[test]
-fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
+fn apply_killed_at_random_and_resumed_rebuilds_the_pool() {
     let sim = Sim::wedged();
     let (code, report) = sim.json(&["detect", "-o", "json"]);
     assert_eq!((code, &report["verdict"]), (1, &Value::from("confirmed")), "{report:#}");
@@ -354,7 +352,7 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
     for name in ["system", "another/system"] {
         let mut typed = sim.command(&["apply"]).stdin(Stdio::piped()).spawn().unwrap();
         typed.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes()).unwrap();
-        let (code, _, err) = ended(typed);
+        let (code, _, err) = wait(typed);
         assert_eq!(code, 4, "{err}");
         for shown in ["API server  https://", "resource group ", "subscription "] {
             assert!(err.contains(shown), "{shown}: {err}");
@@ -381,8 +379,8 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
             child.kill().unwrap();
             kills += 1;
         }
-        let (code, out, err) = ended(child);
-        // 5: a machine that is too busy to answer in time ends a run where it can be resumed.
+        let (code, out, err) = wait(child);
+        // 5: on a busy host a timeout stops the run, which can be resumed.
         assert!(matches!(code, -1 | 0 | 5), "{code}\n{out}{err}");
         ends += 1;
         assert!(ends < 40, "{out}{err}");
@@ -400,7 +398,7 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
     assert_eq!(standing["runs"].as_array().unwrap().len(), 1, "one run, however often it died");
     let deletes = standing["run"]["effects"].as_array().unwrap().iter();
     assert!(deletes.filter(|effect| *effect == "delete pool system").count() >= 1);
-    // However often it was begun, Azure deleted each pool once.
+    // Azure deleted each pool once, regardless of the number of attempts.
     for pool in ["system", "systmp"] {
         let requests = sim.received("DELETE", pool);
         let accepted = requests.iter().filter(|line| line.contains("-> 202")).count();
@@ -412,23 +410,23 @@ fn an_apply_that_is_killed_at_random_and_resumed_rebuilds_the_pool() {
     assert_eq!(code, 0, "a run that is over has nothing to resume");
 }
 
-/// A Lease cannot show that its holder died: it expires.
+/// The Lease of a killed process expires.
 #[test]
-fn killed_run_in_the_cluster_is_resumed_after_its_lease_expired() {
+fn killed_run_is_resumed_after_its_lease_expired() {
     let sim = Sim::wedged();
     let hash = sim.hash();
     let words = ["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
     let mut first = sim.command(&words).spawn().unwrap();
     let began = Instant::now();
     while sim.json(&["status", "-o", "json"]).1["lock"]["owner"]["pid"] != first.id() {
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
     }
     signal(&first, "-STOP");
     let (code, _, err) = sim.run(&words);
     assert_eq!(code, 4, "{err}");
     assert!(err.contains(&format!("(pid {}), last heartbeat ", first.id())), "{err}");
     first.kill().unwrap();
-    ended(first);
+    wait(first);
     let (code, out, err) = sim.run(&["resume", "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("waiting for the lock to expire (30s)"), "{err}");
@@ -438,7 +436,7 @@ fn killed_run_in_the_cluster_is_resumed_after_its_lease_expired() {
 }
 
 #[test]
-fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
+fn signal_stops_a_run_and_a_second_run_is_blocked_by_the_lock() {
     let sim = Sim::wedged();
     let journal = sim.folder.path().join("journal");
     let journal = journal.to_str().unwrap();
@@ -448,13 +446,13 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
     };
     let words = ["apply", "--poll", "1", "--journal", journal, "--yes", "--plan-hash", &hash];
     let first = sim.command(&words).spawn().unwrap();
-    // Until it has the lock.
+    // Waits until it has the lock.
     let began = Instant::now();
     while std::fs::metadata(journal).map_or(0, |file| file.len()) == 0 {
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Held, so that it is not done before the second one looks.
+    // Stopped, so that it does not finish before the second run starts.
     signal(&first, "-STOP");
     let (code, _, err) = sim.run(&words);
     assert_eq!(code, 4, "{err}");
@@ -464,10 +462,10 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
     }
     signal(&first, "-TERM");
     signal(&first, "-CONT");
-    let (code, _, err) = ended(first);
+    let (code, _, err) = wait(first);
     assert_eq!(code, 5, "{err}");
     assert!(err.contains("mooring repair resume"), "{err}");
-    // The journal is of one pool of one cluster, whatever the variables say now.
+    // The journal belongs to one pool of one cluster, regardless of the variables.
     for other in [["--cluster", "another"], ["--pool", "user"]] {
         let words = ["resume", "--journal", journal, "--yes", other[0], other[1]];
         let (code, _, err) = sim.run(&words);
@@ -481,8 +479,8 @@ fn a_signal_stops_where_it_can_be_resumed_and_a_second_run_stops_at_the_lock() {
     assert_eq!(report["finish"], "repaired");
 }
 
-/// The creation of the temporary pool is accepted and never answered: a call that lasts.
-const SILENT: &str = "
+/// Accepts the creation of the temporary pool and never responds.
+const HANGING_CREATE: &str = "
 faults:
 - when: {method: PUT, path: '*/agentPools/systmp'}
   then: timeoutAfter
@@ -490,11 +488,11 @@ faults:
 ";
 
 #[test]
-fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
+fn second_signal_stops_during_a_call_and_loses_nothing() {
     let scenarios = tempfile::tempdir().unwrap();
     let scenario = scenarios.path().join("silent.yaml");
     let wedged = include_str!("../../../simulator/scenarios/wedged-system-pool.yaml");
-    std::fs::write(&scenario, format!("{wedged}{SILENT}")).unwrap();
+    std::fs::write(&scenario, format!("{wedged}{HANGING_CREATE}")).unwrap();
     let sim = Sim::start(&["--scenario", scenario.to_str().unwrap(), "--kube-port", "0"]);
     let journal = sim.folder.path().join("journal");
     let journal = journal.to_str().unwrap();
@@ -504,11 +502,11 @@ fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
     let mut child = sim.command(&words).spawn().unwrap();
     let began = Instant::now();
     while !std::fs::read_to_string(journal).is_ok_and(|text| text.contains("put-pool")) {
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
         std::thread::sleep(Duration::from_millis(20));
     }
     while sim.received("PUT", "systmp").is_empty() {
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
         std::thread::sleep(Duration::from_millis(20));
     }
     signal(&child, "-HUP");
@@ -528,14 +526,14 @@ fn a_second_signal_stops_in_the_middle_of_a_call_and_loses_nothing() {
 }
 
 #[test]
-fn a_pipeline_repairs_in_one_step_and_finds_nothing_to_do_the_next_time() {
+fn pipeline_repairs_in_one_step_then_has_nothing_to_do() {
     let sim = Sim::wedged();
     let step = |dry: bool| {
         let mut command = sim.command(&["--pipeline"]);
         if dry {
             command.env("DRY_RUN", " Yes ");
         }
-        ended(command.spawn().unwrap())
+        wait(command.spawn().unwrap())
     };
     let (code, out, err) = step(true);
     assert_eq!(code, 0, "{err}");
@@ -547,21 +545,21 @@ fn a_pipeline_repairs_in_one_step_and_finds_nothing_to_do_the_next_time() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("nothing to do"), "{err}");
     let (code, _, err) =
-        ended(sim.command(&["--pipeline"]).env_remove("CLUSTER_NAME").spawn().unwrap());
+        wait(sim.command(&["--pipeline"]).env_remove("CLUSTER_NAME").spawn().unwrap());
     assert_eq!(code, 1);
     assert!(err.contains("CLUSTER_NAME"), "{err}");
 }
 
 #[test]
-fn the_help_teaches_the_way() {
-    let told = |words: &[&str]| -> Output {
+fn repair_help_covers_all_steps() {
+    let run = |words: &[&str]| -> Output {
         Command::new(env!("CARGO_BIN_EXE_mooring")).arg("repair").args(words).output().unwrap()
     };
-    let help = told(&["--help"]);
+    let help = run(&["--help"]);
     let text = String::from_utf8_lossy(&help.stdout).into_owned();
     for word in ["detect", "plan-hash", "--pipeline", "resume", "Exit codes"] {
         assert!(text.contains(word), "{text}");
     }
-    assert_eq!(told(&["apply", "--yes"]).status.code(), Some(2), "--yes needs a hash");
-    assert_eq!(told(&[]).status.code(), Some(2));
+    assert_eq!(run(&["apply", "--yes"]).status.code(), Some(2), "--yes needs a hash");
+    assert_eq!(run(&[]).status.code(), Some(2));
 }

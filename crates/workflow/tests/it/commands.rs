@@ -149,7 +149,7 @@ async fn interruption_ends_a_wait_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_goes_on_if_interruptions_are_impossible() {
+async fn wait_continues_without_a_source_of_interruptions() {
     let directory = tempfile::tempdir().unwrap();
     let (process, stop) = process("a");
     drop(stop);

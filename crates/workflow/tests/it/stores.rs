@@ -1,4 +1,4 @@
-//! The journal's stores and their locks: what was reported as durable is, two writers never both succeed, and one process holds a run.
+//! Stores of a journal and their locks: durability, one of two writers, one holder.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -108,7 +108,7 @@ async fn acquire_now(
     acquire_by(store, name, LockWait::None, 0).await
 }
 
-const PATIENT: LockWait = LockWait::Until(SignedDuration::from_mins(60));
+const ONE_HOUR: LockWait = LockWait::Until(SignedDuration::from_mins(60));
 
 /// The store with a run begun in it.
 async fn begun(mut store: Store<Entry>) -> (Store<Entry>, Vec<Record>) {
@@ -119,10 +119,10 @@ async fn begun(mut store: Store<Entry>) -> (Store<Entry>, Vec<Record>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn records_and_the_holder_of_the_lock_are_visible_to_every_process() {
+async fn records_and_lock_holder_are_visible_to_every_process() {
     let server = Server::with(Vec::new());
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("journal");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("journal");
     let files = || Store::File(FileStore::new(&file));
     for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
         let mut store = make();
@@ -140,19 +140,19 @@ async fn records_and_the_holder_of_the_lock_are_visible_to_every_process() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_says_where_it_is() {
+async fn store_has_a_printable_location() {
     let file: Store<Entry> = Store::File(FileStore::new("/var/lib/journal".as_ref()));
     assert_eq!(file.place(), "file /var/lib/journal");
     let server = Server::with(Vec::new());
     assert_eq!(server.store().place(), "ConfigMap mooring-system/repair-system");
 }
 
-/// The fence: whoever holds the lock, a record is only appended to the journal that it was made from.
+/// A record is only appended to the journal that it follows, regardless of the lock.
 #[tokio::test(start_paused = true)]
-async fn of_two_writers_only_one_succeeds() {
+async fn only_one_of_two_writers_succeeds() {
     let server = Server::with(Vec::new());
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("journal");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("journal");
     let files = || Store::File(FileStore::new(&file));
     for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
         let (mut one, mut records) = begun(make()).await;
@@ -169,11 +169,12 @@ async fn of_two_writers_only_one_succeeds() {
     }
 }
 
-/// Forgetting must not drop what another process appended.
+/// Dropping old records must not drop those that another process appended.
 #[tokio::test(start_paused = true)]
-async fn former_writer_of_a_file_forgets_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+async fn former_writer_of_a_file_drops_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let make =
+        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
     let (mut one, mut records) = begun(make()).await;
     append(&mut one, &mut records, stopped(1)).await;
     let mut two = make();
@@ -184,10 +185,10 @@ async fn former_writer_of_a_file_forgets_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn second_process_is_refused_while_the_first_one_holds_the_run() {
+async fn second_process_is_rejected_while_the_lock_is_held() {
     let server = Server::with(Vec::new());
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("journal");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("journal");
     let files = || Store::File(FileStore::new(&file));
     for make in [&(|| server.store()) as &dyn Fn() -> Store<Entry>, &files] {
         let (lock, _) = acquire_now(&mut make(), "a").await.unwrap();
@@ -197,16 +198,17 @@ async fn second_process_is_refused_while_the_first_one_holds_the_run() {
     }
 }
 
-/// The kernel frees the lock of a process that ended, whatever the file contains.
+/// The kernel releases the lock of a process that ended, regardless of the content of the file.
 #[tokio::test(start_paused = true)]
-async fn dead_process_frees_its_file_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+async fn dead_process_releases_its_file_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let make =
+        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
     let mut store = make();
     let (lock, mut records) = acquire_now(&mut store, "a").await.unwrap();
     append(&mut store, &mut records, started()).await;
     drop(lock);
-    let text = std::fs::read_to_string(folder.path().join("journal.lock")).unwrap();
+    let text = std::fs::read_to_string(directory.path().join("journal.lock")).unwrap();
     assert!(text.contains("\"host\":\"a\""), "{text}");
     assert_eq!(make().holder(start()).await.unwrap(), None);
     let began = tokio::time::Instant::now();
@@ -215,9 +217,10 @@ async fn dead_process_frees_its_file_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn file_is_waited_for_and_has_all_records_of_its_last_holder() {
-    let folder = tempfile::tempdir().unwrap();
-    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+async fn waiter_reads_all_records_of_the_last_holder() {
+    let directory = tempfile::tempdir().unwrap();
+    let make =
+        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
     let mut last = make();
     let (mut lock, mut records) = acquire_now(&mut last, "a").await.unwrap();
     let works = async {
@@ -226,11 +229,11 @@ async fn file_is_waited_for_and_has_all_records_of_its_last_holder() {
         lock.release().await;
     };
     let mut next = make();
-    let (next, ()) = tokio::join!(acquire_by(&mut next, "b", PATIENT, 0), works);
+    let (next, ()) = tokio::join!(acquire_by(&mut next, "b", ONE_HOUR, 0), works);
     assert_eq!(next.unwrap().1, records);
 }
 
-/// A process that is stopped does not renew. Whatever it does when it continues, another one has the run.
+/// A stopped process does not renew its Lease. When it continues, another process holds the run.
 #[tokio::test(start_paused = true)]
 async fn stopped_holder_in_the_cluster_loses_the_run() {
     for skew in [0, -600, 7200] {
@@ -240,7 +243,7 @@ async fn stopped_holder_in_the_cluster_loses_the_run() {
         let (mut lock, mut records) = held.unwrap();
         append(&mut theirs, &mut records, started()).await;
         let began = tokio::time::Instant::now();
-        let (_mine, found) = acquire_by(&mut store, "b", PATIENT, 0).await.unwrap();
+        let (_mine, found) = acquire_by(&mut store, "b", ONE_HOUR, 0).await.unwrap();
         let took = began.elapsed().as_secs();
         assert!((30..=31).contains(&took), "{skew}: {took}");
         assert_eq!(found, records);
@@ -255,9 +258,9 @@ async fn stopped_holder_in_the_cluster_loses_the_run() {
     }
 }
 
-/// Only changes that a process sees itself count, so that clocks may differ or jump.
+/// Expiry counts from observed renewals, so that clocks may differ or jump.
 #[tokio::test(start_paused = true)]
-async fn living_holder_keeps_the_run_whatever_the_clocks_show() {
+async fn running_holder_keeps_the_run_despite_clock_skew() {
     for skew in [0, -600, 7200] {
         let server = Server::with(Vec::new());
         let held = acquire_by(&mut server.store(), "a", LockWait::None, skew).await;
@@ -272,9 +275,9 @@ async fn living_holder_keeps_the_run_whatever_the_clocks_show() {
     }
 }
 
-/// `apply` does not wait for a run in progress, but for one that seems to be dead: it would otherwise never get the lock.
+/// `apply` does not wait for a running process, but waits for the Lease of a dead one to expire.
 #[tokio::test(start_paused = true)]
-async fn lock_of_a_dead_process_is_acquired_without_being_asked_to_wait() {
+async fn lock_of_a_dead_process_is_acquired_without_a_wait_flag() {
     for (age, busy) in [(0, true), (29, true), (30, false), (86_400, false)] {
         let server = Server::with(Vec::new());
         drop(acquire_by(&mut server.store(), "dead", LockWait::None, -age).await.unwrap());
@@ -287,29 +290,30 @@ async fn lock_of_a_dead_process_is_acquired_without_being_asked_to_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wait_for_a_lock_ends_when_the_process_is_interrupted() {
+async fn interruption_ends_the_wait_for_a_lock() {
     let server = Server::with(Vec::new());
     let _held = acquire_now(&mut server.store(), "a").await.unwrap();
     let (stop, mut stopped) = tokio::sync::watch::channel(false);
     stop.send(true).unwrap();
     let clock: mooring_workflow::world::Clock = Rc::new(start);
     let mut store = server.store();
-    let taken = acquire(&mut store, &owner("b"), PATIENT, &clock, &mut stopped, &mut |_| {}).await;
+    let taken = acquire(&mut store, &owner("b"), ONE_HOUR, &clock, &mut stopped, &mut |_| {}).await;
     assert!(matches!(taken.map(drop), Err(LockError::Interrupted)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lock_file_is_its_owners_alone_and_never_a_link() {
+async fn lock_file_is_private_and_never_a_link() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let folder = tempfile::tempdir().unwrap();
-    let lock_file = folder.path().join("journal.lock");
-    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+    let directory = tempfile::tempdir().unwrap();
+    let lock_file = directory.path().join("journal.lock");
+    let make =
+        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
     let held = acquire_now(&mut make(), "a").await.unwrap();
     let mode = std::fs::metadata(&lock_file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     drop(held);
-    // Another user's file, which must be neither written nor locked.
-    let other = folder.path().join("other");
+    // The file of another user must be neither written nor locked.
+    let other = directory.path().join("other");
     std::fs::write(&other, "theirs").unwrap();
     std::fs::remove_file(&lock_file).unwrap();
     symlink(&other, &lock_file).unwrap();
@@ -321,9 +325,10 @@ async fn a_lock_file_is_its_owners_alone_and_never_a_link() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_forgets_all_but_the_last_records() {
-    let folder = tempfile::tempdir().unwrap();
-    let make = || -> Store<Entry> { Store::File(FileStore::new(&folder.path().join("journal"))) };
+async fn file_drops_all_but_the_last_records() {
+    let directory = tempfile::tempdir().unwrap();
+    let make =
+        || -> Store<Entry> { Store::File(FileStore::new(&directory.path().join("journal"))) };
     let (mut store, mut records) = begun(make()).await;
     for length in 0..4 {
         append(&mut store, &mut records, stopped(length)).await;
@@ -334,7 +339,7 @@ async fn a_file_forgets_all_but_the_last_records() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
+async fn lost_response_neither_duplicates_nor_loses_a_record() {
     for then in [
         Fault::DropAfter,
         Fault::DropBefore,
@@ -355,7 +360,7 @@ async fn a_lost_answer_never_doubles_a_record_and_never_loses_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_that_is_refused_for_good_says_why_and_is_not_repeated() {
+async fn permanently_rejected_write_is_not_repeated() {
     for status in [400, 403, 413, 422] {
         let refuses = Fault::Status { status, code: None, retry_after: None };
         let server = Server::with(vec![fault(refuses, 1.0)]);
@@ -373,9 +378,9 @@ async fn a_write_that_is_refused_for_good_says_why_and_is_not_repeated() {
     }
 }
 
-/// Taken for an empty one, a journal that may not be read would be begun anew.
+/// A run must not start over because its journal cannot be read.
 #[tokio::test(start_paused = true)]
-async fn a_journal_that_may_not_be_read_is_not_an_empty_one() {
+async fn unreadable_journal_is_not_an_empty_one() {
     for status in [401, 403, 500] {
         let refuses = Fault::Status { status, code: None, retry_after: None };
         let when = Condition { writes: Some(false), ..Condition::default() };
@@ -386,7 +391,7 @@ async fn a_journal_that_may_not_be_read_is_not_an_empty_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_stays_away_is_given_up() {
+async fn unavailable_store_is_abandoned_after_retries() {
     for status in [429, 500, 503] {
         let away = Fault::Status { status, code: None, retry_after: None };
         let server = Server::with(vec![fault(away, 1.0)]);
@@ -410,11 +415,11 @@ async fn a_store_that_stays_away_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
+async fn long_journal_has_parts_and_old_parts_are_deleted() {
     let server = Server::with(Vec::new());
     let (mut store, mut records) = begun(server.store()).await;
     append(&mut store, &mut records, stopped(1)).await;
-    assert_eq!(server.maps().len(), 1, "there is room for more in the first one");
+    assert_eq!(server.maps().len(), 1, "the first one is not full");
     for _ in 0..12 {
         append(&mut store, &mut records, stopped(SEGMENT_BYTES / 4)).await;
     }
@@ -422,7 +427,7 @@ async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     // Three of these fit into one.
     assert_eq!(server.maps().len(), 4);
     store.keep(records.len(), 2).await.unwrap();
-    assert_eq!(server.maps().len(), 1, "what is forgotten is deleted");
+    assert_eq!(server.maps().len(), 1, "dropped parts are deleted");
     let left = server.store().load().await.unwrap();
     assert!(left.len() >= 2 && left.len() < 8, "{}", left.len());
     assert_eq!(left[..], records[records.len() - left.len()..]);
@@ -430,9 +435,9 @@ async fn a_long_journal_goes_into_parts_and_old_parts_are_forgotten() {
     assert_eq!(server.store().load().await.unwrap().last(), records.last());
 }
 
-/// A part is put aside when the next record does not fit any more, and not earlier.
+/// A part is completed only when the next record does not fit.
 #[tokio::test(start_paused = true)]
-async fn a_part_is_filled_to_its_last_byte() {
+async fn part_is_filled_to_its_last_byte() {
     for (over, objects) in [(0, 1), (1, 2)] {
         let server = Server::with(Vec::new());
         let (mut store, mut records) = begun(server.store()).await;
@@ -443,14 +448,14 @@ async fn a_part_is_filled_to_its_last_byte() {
         let began = tokio::time::Instant::now();
         append(&mut store, &mut records, stopped(1)).await;
         assert_eq!(server.maps().len(), 2);
-        assert_eq!(began.elapsed(), Duration::ZERO, "nothing was tried twice");
+        assert_eq!(began.elapsed(), Duration::ZERO, "no attempt was repeated");
         assert_eq!(server.store().load().await.unwrap(), records);
     }
 }
 
-/// Whatever is to be kept is kept, and every part of which nothing is to be kept is gone.
+/// Every part with a retained record is kept; all others are deleted.
 #[tokio::test(start_paused = true)]
-async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
+async fn exactly_the_unneeded_parts_are_deleted() {
     for retained in 0..=14 {
         let server = Server::with(Vec::new());
         let (mut store, mut records) = begun(server.store()).await;
@@ -483,9 +488,9 @@ async fn no_more_and_no_less_than_whole_parts_are_forgotten() {
     }
 }
 
-/// A process that slept while it put a full part aside wakes when its successor has put more there.
+/// A process is suspended while it writes a full part; its successor has written more when it continues.
 #[tokio::test(start_paused = true)]
-async fn a_part_of_the_journal_is_never_overwritten_by_a_former_owner() {
+async fn former_owner_never_overwrites_a_part() {
     let server = Server::with(Vec::new());
     let (mut former, mut records) = begun(server.store()).await;
     append(&mut former, &mut records, stopped(SEGMENT_BYTES / 2)).await;
@@ -502,9 +507,9 @@ async fn a_part_of_the_journal_is_never_overwritten_by_a_former_owner() {
     append(&mut successor, &mut records, stopped(1)).await;
 }
 
-/// A part that a crash left behind is in nobody's way.
+/// A crash may leave a part that the head does not count.
 #[tokio::test(start_paused = true)]
-async fn a_part_that_the_head_does_not_count_is_written_again() {
+async fn uncounted_part_is_overwritten() {
     let server = Server::with(Vec::new());
     server.shell.with(|kubernetes, now| {
         let part = serde_json::json!({

@@ -1,4 +1,4 @@
-//! Locks, rights and deny assignments through the built binary: `plan` reports them, `apply` ends before its first write.
+//! Locks, permissions and deny assignments with the built binary: `plan` reports them, `apply` stops before its first write.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const PATIENCE: Duration = Duration::from_mins(4);
+const TIMEOUT: Duration = Duration::from_mins(4);
 const GROUPS: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups";
 const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
 
-/// A served simulation of a wedged pool in a network that the cluster does not own.
+/// Simulator of a wedged pool in a VNet of the user.
 struct Sim {
     running: crate::common::Sim,
     _folder: TempDir,
@@ -28,7 +28,7 @@ impl Sim {
         Self { running, _folder: folder }
     }
 
-    /// Exit code, standard output and standard error of `mooring repair`.
+    /// Returns the exit code, stdout and stderr of `mooring repair`.
     fn run(&self, words: &[&str]) -> (i32, String, String) {
         let child = crate::common::mooring()
             .arg("repair")
@@ -40,7 +40,7 @@ impl Sim {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        crate::common::result(&crate::common::wait(child, PATIENCE))
+        crate::common::result(&crate::common::wait(child, TIMEOUT))
     }
 
     fn plan(&self) -> Value {
@@ -49,7 +49,7 @@ impl Sim {
         serde_json::from_str(&out).unwrap()
     }
 
-    /// The writes that Azure received.
+    /// Returns the writes that Azure received.
     fn writes(&self) -> Vec<String> {
         let trace = self.running.admin("GET /admin/trace", "");
         let is_write = |line: &&str| {
@@ -61,14 +61,14 @@ impl Sim {
     }
 }
 
-/// The precheck of a plan.
-fn found(plan: &Value, name: &str) -> Value {
+/// Returns a check of a plan.
+fn find_check(plan: &Value, name: &str) -> Value {
     let checks = plan["prechecks"].as_array().unwrap();
     checks.iter().find(|check| check["name"] == name).unwrap().clone()
 }
 
 #[test]
-fn what_forbids_a_step_is_in_the_plan_and_apply_ends_before_the_first_write() {
+fn missing_permission_is_in_the_plan_and_blocks_apply() {
     let subnet = format!(
         "{GROUPS}/rg-network/providers/Microsoft.Network/virtualNetworks/hub-vnet/subnets/aks-subnet"
     );
@@ -86,7 +86,7 @@ fn what_forbids_a_step_is_in_the_plan_and_apply_ends_before_the_first_write() {
     ] {
         let sim = Sim::start(&scenario);
         let plan = sim.plan();
-        let check = found(&plan, name);
+        let check = find_check(&plan, name);
         assert_eq!(check["outcome"], "fail", "{check}");
         let (code, table, err) = sim.run(&["plan"]);
         assert_eq!(code, 0, "{err}");
@@ -106,10 +106,10 @@ fn what_forbids_a_step_is_in_the_plan_and_apply_ends_before_the_first_write() {
 }
 
 #[test]
-fn unreadable_permissions_are_a_warning_under_the_hash_of_the_plan() {
+fn unreadable_permissions_are_a_warning_in_the_plan_hash() {
     let sim = Sim::start("");
     let readable = sim.plan();
-    assert_eq!(found(&readable, "permissions")["outcome"], "pass");
+    assert_eq!(find_check(&readable, "permissions")["outcome"], "pass");
     let denial = r#"{"action": "Microsoft.Authorization/permissions/read"}"#;
     let answer = sim.running.admin("POST /admin/denials", denial);
     assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
@@ -118,11 +118,11 @@ fn unreadable_permissions_are_a_warning_under_the_hash_of_the_plan() {
         sim.run(&["apply", "--poll", "1", "--yes", "--plan-hash", hash])
     };
     let (code, _, err) = apply(&readable);
-    assert_eq!(code, 4, "what was approved had no warning: {err}");
+    assert_eq!(code, 4, "the approved plan had no warning: {err}");
     assert_eq!(sim.writes(), Vec::<String>::new());
 
     let unreadable = sim.plan();
-    let check = found(&unreadable, "permissions");
+    let check = find_check(&unreadable, "permissions");
     assert_eq!(check["outcome"], "unknown", "{check}");
     let (code, _, err) = apply(&unreadable);
     assert_eq!(code, 0, "{err}");
