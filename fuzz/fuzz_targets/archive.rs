@@ -24,7 +24,7 @@ mod failure {
     pub(crate) struct Failure(String);
 
     impl Failure {
-        pub(crate) fn unreadable(text: String) -> Self {
+        pub(crate) fn io(text: String) -> Self {
             Self(text)
         }
     }
