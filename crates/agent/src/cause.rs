@@ -63,12 +63,12 @@ mod tests {
             output: "line 7: oras: command not found\n+ exit 211".into(),
             ..CseStatus::default()
         };
-        let told = sentence(&status);
+        let cause_text = sentence(&status);
         assert!(
-            told.starts_with(
+            cause_text.starts_with(
                 "OrasBinaryMissing (232 ERR_ORAS_BINARY_NOT_FOUND; high confidence; owner: image): "
             ),
-            "{told}"
+            "{cause_text}"
         );
     }
 

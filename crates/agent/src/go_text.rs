@@ -181,18 +181,21 @@ mod tests {
     #[test]
     fn json_errors_read_as_in_go() {
         use mooring_contract::json::{Dialect, MAX_DEPTH, Reader};
-        let told = |text: &str| {
+        let message = |text: &str| {
             let mut reader = Reader::new(text.as_bytes(), Dialect::Go);
             let error = reader.skip(MAX_DEPTH).and_then(|()| reader.end()).unwrap_err();
             json_error(text.as_bytes(), &error)
         };
-        assert_eq!(told(""), "unexpected end of JSON input");
-        assert_eq!(told("{"), "unexpected end of JSON input");
-        assert_eq!(told("{} x"), "invalid character 'x' after top-level value");
-        assert_eq!(told("not-json"), "invalid character 'n' looking for beginning of value");
-        assert_eq!(told("{\"a\" 1}"), "invalid character '1' after object key");
-        assert_eq!(told("{\"a\":1 2}"), "invalid character '2' after object key:value pair");
-        assert_eq!(told("[1 2]"), "invalid character '2' after array element");
-        assert_eq!(told("{a}"), "invalid character 'a' looking for beginning of object key string");
+        assert_eq!(message(""), "unexpected end of JSON input");
+        assert_eq!(message("{"), "unexpected end of JSON input");
+        assert_eq!(message("{} x"), "invalid character 'x' after top-level value");
+        assert_eq!(message("not-json"), "invalid character 'n' looking for beginning of value");
+        assert_eq!(message("{\"a\" 1}"), "invalid character '1' after object key");
+        assert_eq!(message("{\"a\":1 2}"), "invalid character '2' after object key:value pair");
+        assert_eq!(message("[1 2]"), "invalid character '2' after array element");
+        assert_eq!(
+            message("{a}"),
+            "invalid character 'a' looking for beginning of object key string"
+        );
     }
 }

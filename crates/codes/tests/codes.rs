@@ -136,8 +136,8 @@ fn unnamed_232_of_a_later_image_comes_from_its_scripts() {
 #[test]
 fn named_constant_in_report_overrides_date() {
     let named = |text, when| {
-        let told = lookup_named(Os::Linux, 232, text, when);
-        told.into_iter().map(|code| code.name).collect::<Vec<_>>()
+        let found = lookup_named(Os::Linux, 232, text, when);
+        found.into_iter().map(|code| code.name).collect::<Vec<_>>()
     };
     let late = Some(day("2026-08-01"));
     assert_eq!(named("ERR_ORAS_BINARY_NOT_FOUND: no oras in PATH", late), [ORAS]);
@@ -185,9 +185,9 @@ fn page_of_211_mentions_missing_oras() {
 
 #[test]
 fn the_agents_own_failure_is_240() {
-    let told = lookup(Os::Linux, 240, None);
-    let code = told.first().unwrap();
-    assert_eq!((told.len(), code.name), (1, "ERR_AKS_NODE_CONTROLLER_ERROR"));
+    let found = lookup(Os::Linux, 240, None);
+    let code = found.first().unwrap();
+    assert_eq!((found.len(), code.name), (1, "ERR_AKS_NODE_CONTROLLER_ERROR"));
     assert!(code.meaning.contains("before it ran anything"));
 }
 
@@ -308,9 +308,9 @@ fn an_unknown_number_has_no_meaning() {
 
 #[test]
 fn history_lists_names_and_gaps_of_a_number() {
-    let told: Vec<_> = history(231).map(|p| (p.from.to_string(), p.names.len())).collect();
+    let found: Vec<_> = history(231).map(|p| (p.from.to_string(), p.names.len())).collect();
     let expected = [("2026-01-23", 1), ("2026-02-17", 2), ("2026-04-06", 1)];
-    assert!(told.iter().map(|(from, names)| (from.as_str(), *names)).eq(expected));
+    assert!(found.iter().map(|(from, names)| (from.as_str(), *names)).eq(expected));
 
     let free = history(10).find(|period| period.names.is_empty()).unwrap();
     assert_eq!((free.from, free.until), (day("2021-04-21"), Some(day("2025-10-28"))));

@@ -18,20 +18,20 @@ pub(crate) const CONDITION: &str = "CSEProvisioned";
 pub(crate) struct Claim {
     pub(crate) object: Value,
     /// The first version that shows the failure, and when it was observed.
-    pub(crate) told: Option<(Value, Instant)>,
+    pub(crate) reported: Option<(Value, Instant)>,
     pub(crate) gone: Option<Instant>,
 }
 
 impl Claim {
     fn new(object: Value) -> Self {
-        Self { object, told: None, gone: None }
+        Self { object, reported: None, gone: None }
     }
 
     fn see(&mut self, object: Value, now: Instant) {
-        if self.told.is_none()
+        if self.reported.is_none()
             && condition(&object, CONDITION).is_some_and(|one| one.status == "False")
         {
-            self.told = Some((object.clone(), now));
+            self.reported = Some((object.clone(), now));
         }
         self.object = object;
     }
@@ -132,8 +132,8 @@ mod tests {
         for (status, version) in [("Unknown", 1), ("False", 2), ("False", 3)] {
             claim.see(form(status, version), Instant::now());
         }
-        let (told, _) = claim.told.clone().unwrap();
-        assert_eq!(told["metadata"]["resourceVersion"], 2);
+        let (reported, _) = claim.reported.clone().unwrap();
+        assert_eq!(reported["metadata"]["resourceVersion"], 2);
         assert_eq!(claim.object["metadata"]["resourceVersion"], 3);
         assert!(!claim.has_joined());
     }

@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn a_changing_line_is_cleared_before_the_next_one() {
-        let told = written(Style { terminal: true, colour: false });
-        assert_eq!(told, "\n1  A\n   … soon\r\x1b[K   ✓ done\n");
+        let printed = written(Style { terminal: true, colour: false });
+        assert_eq!(printed, "\n1  A\n   … soon\r\x1b[K   ✓ done\n");
     }
 
     #[test]

@@ -35,15 +35,15 @@ pub async fn run(
 ) -> Result<(), DemoError> {
     let mut workdir = Workdir::new(options.out.as_deref())?;
     let mut stop = std::pin::pin!(stop);
-    let told = {
+    let outcome = {
         let result = run_stages(options, output, &workdir);
         let mut result = std::pin::pin!(result);
         tokio::select! {
-            told = &mut result => told,
+            outcome = &mut result => outcome,
             () = &mut stop => Err(DemoError::Interrupted),
         }
     };
-    let ended = match told {
+    let ended = match outcome {
         Ok(environment) => {
             if options.keep {
                 stop.await;
@@ -144,8 +144,8 @@ async fn run_stage(
     tokio::time::timeout(limit, steps)
         .await
         .map_err(|_| DemoError::Broken(format!("it was not over after {}", seconds(limit))))??;
-    let told = StageResult { title: stage.title.clone(), took: began.elapsed() };
-    environment.result.stages.push(told);
+    let result = StageResult { title: stage.title.clone(), took: began.elapsed() };
+    environment.result.stages.push(result);
     Ok(())
 }
 

@@ -18,25 +18,25 @@ use crate::show_fleet::{nodes_json, show_nodes};
 pub(crate) fn show(
     format: ReportFormat,
     what: &str,
-    told: &[NodeReport],
+    reports: &[NodeReport],
     fleet: &Table,
     lost: &[Node],
 ) -> Result<String, Failure> {
     Ok(show_nodes(format, lost)
         + &match format {
-            ReportFormat::Table => table(what, told, fleet),
+            ReportFormat::Table => table(what, reports, fleet),
             ReportFormat::Json => {
-                let mut value = json(what, told, fleet);
+                let mut value = json(what, reports, fleet);
                 value["nodesWithoutProviderID"] = nodes_json(lost).into();
                 return show::json(&value);
             }
-            ReportFormat::Markdown => markdown(what, told, fleet),
+            ReportFormat::Markdown => markdown(what, reports, fleet),
         })
 }
 
-fn table(what: &str, told: &[NodeReport], fleet: &Table) -> String {
+fn table(what: &str, reports: &[NodeReport], fleet: &Table) -> String {
     let mut text = Lines::default();
-    for one in told {
+    for one in reports {
         let mark = if one.is_failed() { "failed" } else { "ok" };
         text.line(format_args!("{} ({mark}): {}", one.node, one.message()));
         let mut row = |name: &str, value: &str| {
@@ -70,8 +70,8 @@ fn about<'a>(one: &'a NodeReport, fleet: &'a Table) -> impl Iterator<Item = &'a 
     fleet.about(one.image.as_deref().unwrap_or_default())
 }
 
-fn json(what: &str, told: &[NodeReport], fleet: &Table) -> Value {
-    let nodes: Vec<_> = told
+fn json(what: &str, reports: &[NodeReport], fleet: &Table) -> Value {
+    let nodes: Vec<_> = reports
         .iter()
         .map(|one| {
             let failure = one.verdict.failure.as_ref();
@@ -102,9 +102,9 @@ fn json(what: &str, told: &[NodeReport], fleet: &Table) -> Value {
     json!({"schema": "mooring.why/v1", "what": what, "nodes": nodes})
 }
 
-fn markdown(what: &str, told: &[NodeReport], fleet: &Table) -> String {
+fn markdown(what: &str, reports: &[NodeReport], fleet: &Table) -> String {
     let mut text = format!("### Why {}\n\n", markdown_code(what));
-    for one in told {
+    for one in reports {
         let mark = if one.is_failed() { "failed" } else { "ok" };
         let (node, sentence) = (escape(&one.node), escape(&one.message()));
         let _ = writeln!(text, "- **{node}** ({mark}): {sentence}");

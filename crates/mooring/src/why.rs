@@ -18,43 +18,43 @@ use crate::{show_fleet, show_why};
 /// Exits with 1 if a node failed.
 pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     build_runtime()?.block_on(async {
-        let looker = looker(&arguments.cluster, arguments.run_command, true).await?;
-        let mut told = looker.why(&arguments.what).await.map_err(|error| to_failure(&error))?;
-        looker.add_earlier(&mut told).await;
-        report_old_record(&looker).await;
+        let query = node_query(&arguments.cluster, arguments.run_command, true).await?;
+        let mut reports = query.why(&arguments.what).await.map_err(|error| to_failure(&error))?;
+        query.add_earlier(&mut reports).await;
+        report_old_record(&query).await;
         // Without the failure record only the context is missing.
-        let fleet = looker.fleet().await.unwrap_or_default();
-        let lost = looker.nodes_without_provider_id().await;
-        let text = show_why::show(arguments.output, &arguments.what, &told, &fleet, &lost)?;
+        let fleet = query.fleet().await.unwrap_or_default();
+        let lost = query.nodes_without_provider_id().await;
+        let text = show_why::show(arguments.output, &arguments.what, &reports, &fleet, &lost)?;
         print(text.as_bytes())?;
-        let failed = told.iter().any(mooring_controller::query::NodeReport::is_failed);
+        let failed = reports.iter().any(mooring_controller::query::NodeReport::is_failed);
         Ok(ExitCode::from(u8::from(failed)))
     })
 }
 
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
     build_runtime()?.block_on(async {
-        let looker = looker(&arguments.cluster, false, false).await?;
-        let table = looker.fleet().await.map_err(|error| to_failure(&error))?;
-        report_old_record(&looker).await;
+        let query = node_query(&arguments.cluster, false, false).await?;
+        let table = query.fleet().await.map_err(|error| to_failure(&error))?;
+        report_old_record(&query).await;
         let state = show_fleet::ClusterState {
-            has_versions: looker.has_versions().await,
-            nodes_without_provider_id: looker.nodes_without_provider_id().await,
+            has_versions: query.has_versions().await,
+            nodes_without_provider_id: query.nodes_without_provider_id().await,
         };
         print(show_fleet::show(arguments.output, &table, &state)?.as_bytes())
     })
 }
 
 /// Warns about a failure record of an earlier version that no controller has adopted.
-async fn report_old_record(looker: &NodeQuery) {
-    if let Some(failures) = looker.old_failures().await {
+async fn report_old_record(query: &NodeQuery) {
+    if let Some(failures) = query.old_failures().await {
         show::print_warning(&format!(
             "namespace {LEGACY_NAMESPACE} has a failure record of an earlier version ({failures} failures), which is not shown\nhint: `mooring controller` adopts it when it becomes leader; `--namespace {LEGACY_NAMESPACE}` shows it"
         ));
     }
 }
 
-pub(crate) async fn looker(
+pub(crate) async fn node_query(
     arguments: &ClusterArguments,
     run_command: bool,
     needs_azure: bool,

@@ -25,7 +25,7 @@ use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};
 
 /// Evidence for a run in addition to its journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Footing {
+pub enum ResumeBasis {
     /// The tag of the temporary pool approves the plan of the journal.
     Anchored,
     /// Nothing approves the plan, and the pool exists: a new plan replaces it.
@@ -38,9 +38,9 @@ pub enum Footing {
     Contradicted(TemporaryPool),
 }
 
-pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
+pub fn resume_basis(state: &Run, pools: &[Pool]) -> ResumeBasis {
     if state.phase == Phase::Aborting {
-        return Footing::Harmless;
+        return ResumeBasis::Harmless;
     }
     let anchor = TemporaryPool::of(pools, state.pool());
     // The pool of a finished run approves nothing until this run adopts it.
@@ -51,15 +51,15 @@ pub fn footing(state: &Run, pools: &[Pool]) -> Footing {
         let approves = anchor.run.as_deref() == Some(&state.id)
             && anchor.approval.as_ref() == Some(&state.facts.plan_hash)
             && source.eq_ignore_ascii_case(state.session.plan.source_id());
-        return if approves { Footing::Anchored } else { Footing::Contradicted(anchor) };
+        return if approves { ResumeBasis::Anchored } else { ResumeBasis::Contradicted(anchor) };
     }
     if state.step().is_none_or(|step| step >= Step::ReconcileCluster) {
-        return Footing::Harmless;
+        return ResumeBasis::Harmless;
     }
     if pools.iter().any(|pool| pool.name == state.pool()) {
-        Footing::Replannable
+        ResumeBasis::Replannable
     } else {
-        Footing::Unverified
+        ResumeBasis::Unverified
     }
 }
 
@@ -100,10 +100,10 @@ pub fn further_overrides(plan: &Document, settings: &Settings) -> BTreeMap<Strin
 
 /// Decides whether this process may continue the unfinished run.
 ///
-/// `settings` are those of this command line, and `fresh` is a new plan where [`footing`] requires one.
+/// `settings` are those of this command line, and `fresh` is a new plan where [`resume_basis`] requires one.
 pub fn authorize(
     state: &Run,
-    footing: &Footing,
+    basis: &ResumeBasis,
     records: &[Record],
     settings: &Settings,
     consent: &Consent,
@@ -113,9 +113,9 @@ pub fn authorize(
     let journal = |approval, overrides| {
         Ok(Grant { plan: Arc::clone(&state.session.plan), overrides, approval })
     };
-    match (state.phase, footing) {
+    match (state.phase, basis) {
         (Phase::Aborting, _) => return journal(Approval::Rollback, BTreeMap::new()),
-        (_, Footing::Harmless) => return journal(Approval::None, BTreeMap::new()),
+        (_, ResumeBasis::Harmless) => return journal(Approval::None, BTreeMap::new()),
         _ => {}
     }
     let further = further_overrides(&state.session.plan, settings);
@@ -126,28 +126,30 @@ pub fn authorize(
         let plan = Arc::clone(&fresh.plan.document);
         Ok(Grant { plan, overrides: BTreeMap::new(), approval })
     };
-    match (consent, footing) {
+    match (consent, basis) {
         (Consent::Token(token), _) if token.hash == reviewed => {
             in_time(state, now)?;
             journal(Approval::Token(token.clone()), further)
         }
-        (_, Footing::Contradicted(anchor)) => Err(ResumeError::Contradicted(anchor.clone()).into()),
-        (Consent::Token(token), Footing::Replannable) if fresh.is_some() => {
+        (_, ResumeBasis::Contradicted(anchor)) => {
+            Err(ResumeError::Contradicted(anchor.clone()).into())
+        }
+        (Consent::Token(token), ResumeBasis::Replannable) if fresh.is_some() => {
             replace(Approval::Token(token.clone()))
         }
         (Consent::Token(_), _) => Err(ResumeError::OtherPlan.into()),
-        (Consent::Typed(hash), Footing::Replannable) => replace(Approval::Typed(hash.clone())),
+        (Consent::Typed(hash), ResumeBasis::Replannable) => replace(Approval::Typed(hash.clone())),
         (Consent::Typed(hash), _) if *hash == reviewed => {
             journal(Approval::Typed(hash.clone()), further)
         }
         (Consent::Typed(hash), _) => {
             Err(StartError::PlanChanged { approved: hash.clone(), current: reviewed })
         }
-        (Consent::Pipeline, Footing::Replannable) => {
+        (Consent::Pipeline, ResumeBasis::Replannable) => {
             let hash = fresh.ok_or(ResumeError::NoPlan)?.plan.document.hash();
             replace(Approval::Pipeline(hash))
         }
-        (Consent::Unattended | Consent::Pipeline, Footing::Anchored) => {
+        (Consent::Unattended | Consent::Pipeline, ResumeBasis::Anchored) => {
             if state.session.plan.tool != VERSION {
                 return Err(ResumeError::OtherVersion(mooring_redact::identifier(
                     &state.session.plan.tool,

@@ -39,8 +39,8 @@ use serde_json::Value;
 
 fn outcome(end: &End) -> (String, Value) {
     let how = match &end.ended {
-        Ended::Rested(RunOutcome::Finished(finish)) => format!("{finish:?}"),
-        Ended::Rested(RunOutcome::Resumable { reason, .. }) => format!("{reason:?}"),
+        Ended::Stopped(RunOutcome::Finished(finish)) => format!("{finish:?}"),
+        Ended::Stopped(RunOutcome::Resumable { reason, .. }) => format!("{reason:?}"),
         other => format!("{other:?}"),
     };
     (how, end.cloud.borrow().end_state())
@@ -81,7 +81,7 @@ fn killed(make: fn() -> Cloud) -> Vec<Cloud> {
 fn assert_repaired(end: &End, what: &str) {
     let cloud = end.cloud.borrow();
     let last: Vec<_> = cloud.journal.iter().rev().take(5).map(|record| &record.entry).collect();
-    let repaired = Ended::Rested(RunOutcome::Finished(Finish::Repaired));
+    let repaired = Ended::Stopped(RunOutcome::Finished(Finish::Repaired));
     assert_eq!(end.ended, repaired, "{what}; backwards from the end: {last:#?}");
 }
 
@@ -170,7 +170,7 @@ fn two_kills_at_any_points_end_like_a_clean_run() {
 fn assert_undone(end: &End, wanted: &str, what: &str) {
     let cloud = end.cloud.borrow();
     match &end.ended {
-        Ended::Rested(RunOutcome::Finished(Finish::Aborted)) => {
+        Ended::Stopped(RunOutcome::Finished(Finish::Aborted)) => {
             let state = cloud.end_state();
             assert_eq!(state["cordoned"], 0, "{what}");
             assert!(state["pools"].get("system").is_some(), "{what}");
@@ -184,7 +184,7 @@ fn assert_undone(end: &End, wanted: &str, what: &str) {
             let stays = cloud.pools.contains_key("systmp");
             assert!(!stays || carries || !is_usable("system"), "{what}: it stays for nothing");
         }
-        Ended::Rested(RunOutcome::Resumable { reason: Reason::NotUndoable, .. }) => {
+        Ended::Stopped(RunOutcome::Resumable { reason: Reason::NotUndoable, .. }) => {
             let end = recover(&cloud, &hasty(), None);
             assert_eq!(outcome(&end).0, wanted, "{what}");
         }
@@ -265,7 +265,7 @@ impl Faults<'_> {
     fn left_alone(&self, end: &End, what: &str) -> bool {
         let left_alone = [Finish::Refused, Finish::NothingToDo]
             .iter()
-            .any(|finish| end.ended == Ended::Rested(RunOutcome::Finished(*finish)));
+            .any(|finish| end.ended == Ended::Stopped(RunOutcome::Finished(*finish)));
         if left_alone {
             assert_untouched(end, what);
             self.alone.fetch_add(1, Ordering::Relaxed);
@@ -297,7 +297,7 @@ fn budget_kept(faults: &Faults<'_>) {
     let cloud = end.cloud.borrow();
     assert!(cloud.deletes.is_empty(), "{what}");
     assert!(cloud.pods.iter().any(|pod| pod.name == "rigid-a"), "{what}");
-    let Ended::Rested(RunOutcome::Resumable { reason, .. }) = &ended else {
+    let Ended::Stopped(RunOutcome::Resumable { reason, .. }) = &ended else {
         panic!("{what}: {ended:?}")
     };
     assert_eq!(*reason, Reason::BudgetBlocks, "{what}");

@@ -39,7 +39,7 @@ use mooring_repair::observation::{Answer, ClusterView, Query};
 use mooring_repair::plan;
 use mooring_repair::plan::{Document, Plan, Step};
 use mooring_repair::report::{detect, queries};
-use mooring_repair::resume::{Consent, Footing, Fresh, Grant, authorize, footing};
+use mooring_repair::resume::{Consent, Fresh, Grant, ResumeBasis, authorize, resume_basis};
 use mooring_repair::verdict::Verdict;
 use mooring_repair::workflow::Run;
 use mooring_repair::workflow::{Entry, Record, Session};
@@ -226,15 +226,15 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
         return None;
     }
     let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
-    let footing = footing(&state, &pools);
-    let plan = match (consent, &footing) {
-        (Consent::Pipeline, Footing::Replannable) => Some(fresh(cloud)?),
+    let basis = resume_basis(&state, &pools);
+    let plan = match (consent, &basis) {
+        (Consent::Pipeline, ResumeBasis::Replannable) => Some(fresh(cloud)?),
         _ => None,
     };
     let fresh = plan.as_ref().map(|(plan, guards)| Fresh { plan, guards });
     let settings = settings();
     let grant =
-        authorize(&state, &footing, &cloud.journal, &settings, consent, fresh, cloud.now).ok()?;
+        authorize(&state, &basis, &cloud.journal, &settings, consent, fresh, cloud.now).ok()?;
     let session = Session {
         plan: grant.plan.clone(),
         overrides: grant.overrides.clone(),

@@ -87,7 +87,7 @@ fn fan_out(model: &mut Kubernetes, many: usize) {
         })
         .collect();
     let begun = Instant::now();
-    let mut told = 0;
+    let mut received = 0;
     for n in 0..PATCHES {
         let name = format!("{PATH}/claim-{:05}/status", n * (CLAIMS / PATCHES));
         let wanted = json!({"status": {"nodeName": format!("node-{many}"), "conditions": [
@@ -97,11 +97,11 @@ fn fan_out(model: &mut Kubernetes, many: usize) {
         assert_eq!(ask(model, "PATCH", &name, wanted.to_string()).status(), 200);
         for watch in &mut watches {
             while watch.next().now_or_never().flatten().is_some() {
-                told += 1;
+                received += 1;
             }
         }
     }
-    assert_eq!(told, many * PATCHES);
+    assert_eq!(received, many * PATCHES);
     each(&format!("status patch, {many} watches notified"), PATCHES, begun.elapsed());
 }
 

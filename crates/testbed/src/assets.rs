@@ -24,8 +24,8 @@ pub(crate) fn apiserver() -> Result<Option<PathBuf>, StartError> {
         };
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/kube-assets");
-    let Ok(told) = Command::new(script).arg("--where").output() else { return Ok(None) };
-    let folder = String::from_utf8_lossy(&told.stdout).trim().to_owned();
+    let Ok(output) = Command::new(script).arg("--where").output() else { return Ok(None) };
+    let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let program = Path::new(&folder).join("kube-apiserver");
     Ok(program.is_file().then_some(program))
 }

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn durations_use_the_largest_two_units() {
-        for (seconds, told) in [
+        for (seconds, expected) in [
             (0.0, "0 s"),
             (0.85, "850 ms"),
             (0.9999, "1 s"),
@@ -238,7 +238,7 @@ mod tests {
             (3780.0, "1 h 3 min"),
             (f64::NAN, "0 s"),
         ] {
-            assert_eq!(span_of_time(seconds), told);
+            assert_eq!(span_of_time(seconds), expected);
         }
     }
 

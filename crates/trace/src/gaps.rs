@@ -56,12 +56,12 @@ mod tests {
             span("AKS.CSE.b", Kind::Step, 101, 110),
             span("wait", Kind::Beside, 0, 200),
         ]);
-        let told: Vec<_> = find(&spans)
+        let found: Vec<_> = find(&spans)
             .into_iter()
             .map(|gap| format!("{} .. {}: {}", gap.after, gap.before, gap.seconds()))
             .collect();
         assert_eq!(
-            told,
+            found,
             [
                 "kernel .. cloud-init final: 12",
                 "cloud-init final .. start of cse_start: 67",
@@ -81,8 +81,8 @@ mod tests {
             span("AKS.CSE.later", Kind::Step, 120, 121),
         ]);
         let gaps = find(&spans);
-        let told: Vec<_> = gaps.iter().map(|gap| (&*gap.after, &*gap.before)).collect();
-        assert_eq!(told, [("next", "late"), ("late", "later")]);
+        let found: Vec<_> = gaps.iter().map(|gap| (&*gap.after, &*gap.before)).collect();
+        assert_eq!(found, [("next", "late"), ("late", "later")]);
         assert_eq!(gaps[0].end.duration_since(gaps[0].start), MIN_GAP, "the shortest that counts");
     }
 }

@@ -109,7 +109,7 @@ mod tests {
         let utc = |text: &str| {
             read(text).and_then(|stamp| stamp.at(Offset::UTC)).map(|at| at.to_string())
         };
-        for (text, told) in [
+        for (text, expected) in [
             ("2026-11-15T02:15:28.123456789Z", "2026-11-15T02:15:28.123456789Z"),
             ("2026-11-15T02:15:28+02:00", "2026-11-15T00:15:28Z"),
             ("2026-11-15 02:15:28.123", "2026-11-15T02:15:28.123Z"),
@@ -120,7 +120,7 @@ mod tests {
             ("Tue May  3 08:35:29 PM UTC 2023", "2023-05-03T20:35:29Z"),
             ("Tue May 23 12:35:29 AM UTC 2023", "2023-05-23T00:35:29Z"),
         ] {
-            assert_eq!(utc(text).as_deref(), Some(told), "{text}");
+            assert_eq!(utc(text).as_deref(), Some(expected), "{text}");
         }
         for text in [
             "",

@@ -17,7 +17,7 @@ use crate::world::Clock;
 /// The result of a command: `R` describes a run that stopped, `B` a run that may not start.
 #[derive(Debug)]
 pub enum CommandResult<R, B> {
-    Rested(R),
+    Stopped(R),
     /// Nothing to do.
     Nothing(String),
     Refused(B),
@@ -41,7 +41,7 @@ impl<R, B> CommandResult<R, B> {
 
     fn from_run(ended: Result<R, RunError>) -> Self {
         match ended {
-            Ok(outcome) => Self::Rested(outcome),
+            Ok(outcome) => Self::Stopped(outcome),
             Err(RunError::Append(error)) => Self::Resumable(error.to_string()),
             Err(error) => Self::Failed(error.to_string()),
         }

@@ -130,12 +130,12 @@ impl Node {
             .args(words)
             .stderr(Stdio::piped())
             .output()?;
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let report = String::from_utf8_lossy(&output.stderr).into_owned();
         // A child that could not be started has printed its count before.
-        let count = told.lines().filter_map(|line| line.split_once("Collected : ")).next_back();
+        let count = report.lines().filter_map(|line| line.split_once("Collected : ")).next_back();
         match count {
             Some((_, count)) => Ok(grouped(count.trim())),
-            None => Err(Failed(format!("valgrind told no count:\n{told}"))),
+            None => Err(Failed(format!("valgrind report no count:\n{report}"))),
         }
     }
 

@@ -40,9 +40,9 @@ Chores:
                expected; needs root and Debian packages, which --install installs; --only runs the cases whose name has
                this text, --keep keeps their files
   fuzz [TARGET] [--runs N]
-               any bytes against every reader of foreign input, 1,000,000 each unless told otherwise
+               any bytes against every reader of foreign input, 1,000,000 each by default
   soak [--seeds N] [--first SEED]
-               fault schedules of the repair, a million unless told
+               fault schedules of the repair, a million by default
   mutants [--crate NAME]... [--all] [--sample N [--seed S]] [OPTIONS OF cargo mutants]
                change a crate's code, one small change at a time: a quick test of the crate must notice each
                without a crate: guards, journal, stores and sanitiser of the repair; --sample tries N changes of each crate,

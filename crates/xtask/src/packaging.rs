@@ -26,10 +26,10 @@ pub(crate) fn verify_unit() -> Result<(), Failed> {
         .arg(&stage)
         .arg(UNIT)
         .output()?;
-    let said = [verdict.stdout, verdict.stderr].concat();
-    if !verdict.status.success() || !said.is_empty() {
-        let said = String::from_utf8_lossy(&said).into_owned();
-        return Err(Failed(format!("systemd does not like packaging/{UNIT}:\n{said}")));
+    let printed = [verdict.stdout, verdict.stderr].concat();
+    if !verdict.status.success() || !printed.is_empty() {
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        return Err(Failed(format!("systemd does not like packaging/{UNIT}:\n{printed}")));
     }
     print(&format!("packaging/{UNIT}: systemd-analyze verify: ok\n"));
     Ok(())

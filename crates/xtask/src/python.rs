@@ -34,7 +34,7 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
 /// Returns true if Python can create environments. Debian has a separate package for that.
 fn can_create_environments() -> bool {
     let runs = |arguments: &[&str]| {
-        Command::new("python3").args(arguments).output().is_ok_and(|told| told.status.success())
+        Command::new("python3").args(arguments).output().is_ok_and(|output| output.status.success())
     };
     let makes_environments = || runs(&["-c", "import venv, ensurepip"]);
     runs(&["--version"])

@@ -69,7 +69,7 @@ pub(crate) fn fetch(program: &str, arguments: &[&str]) -> Result<(), Failed> {
 pub(crate) fn install_package(package: &str) -> Result<(), Failed> {
     const APT_RETRIES: [&str; 5] =
         ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"];
-    let is_root = Command::new("id").arg("-u").output().is_ok_and(|told| told.stdout == b"0\n");
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     if !is_root || Command::new("apt-get").arg("--version").output().is_err() {
         return Err(Failed(format!("{package} is for root to install, by apt-get")));
     }
@@ -107,8 +107,8 @@ pub(crate) fn place(from: &Path, to: &Path, mode: u32) -> Result<(), Failed> {
 pub(crate) fn output(command: &mut Command) -> Result<String, Failed> {
     let output = command.output().map_err(|error| Failed(format!("{command:?}: {error}")))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(Failed(format!("{command:?} ended with {}: {said}", output.status)));
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(Failed(format!("{command:?} ended with {}: {printed}", output.status)));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

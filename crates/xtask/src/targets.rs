@@ -195,7 +195,7 @@ fn start(program: Program, target: Target, binary: &Path) -> Result<String, Fail
         times.push(begun.elapsed());
         if !output.status.success() || !String::from_utf8_lossy(&output.stdout).contains(expected) {
             let name = binary.display();
-            return Err(Failed(format!("{name} {} told {output:?}", words.join(" "))));
+            return Err(Failed(format!("{name} {} printed {output:?}", words.join(" "))));
         }
     }
     times.sort();

@@ -140,21 +140,21 @@ mod tests {
 
     #[test]
     fn invalid_flags_have_the_messages_of_go() {
-        let told = |words: &[&str]| read_words(words).unwrap_err();
-        assert_eq!(told(&["--nosuch"]), "flag provided but not defined: -nosuch");
-        assert_eq!(told(&["--config"]), "flag needs an argument: --config");
-        assert_eq!(told(&["--dry=maybe"]), "invalid value \"maybe\" for flag -dry: parse error");
-        assert_eq!(told(&["--a\u{1b}b=c"]), "flag provided but not defined: -a\\u{1b}b");
+        let message = |words: &[&str]| read_words(words).unwrap_err();
+        assert_eq!(message(&["--nosuch"]), "flag provided but not defined: -nosuch");
+        assert_eq!(message(&["--config"]), "flag needs an argument: --config");
+        assert_eq!(message(&["--dry=maybe"]), "invalid value \"maybe\" for flag -dry: parse error");
+        assert_eq!(message(&["--a\u{1b}b=c"]), "flag provided but not defined: -a\\u{1b}b");
     }
     #[test]
     fn address_is_printed_without_secrets() {
-        for (typed, told) in [
+        for (typed, expected) in [
             ("user:V@reg.io", "[secret]@reg.io"),
             ("http://user:V/x@host:80/y", "http://[secret]@host:80/y"),
             ("https://host/x?token=V#", "https://host/x?[secret]"),
             ("what?", "what?"),
         ] {
-            assert_eq!(word(typed), told);
+            assert_eq!(word(typed), expected);
         }
     }
 }

@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn usage_errors_name_the_cause() {
-        for (words, told) in [
+        for (words, expected) in [
             (&[][..], "missing command\nhint: "),
             (&["unknown"], "unknown command `unknown`\nhint: "),
             (&["Provision"], "unknown command `Provision`\n"),
@@ -370,7 +370,7 @@ mod tests {
             (&["render", "custom-data", "--format=x"], "Incorrect Usage: "),
         ] {
             let error = read_words(words).command.unwrap_err();
-            assert!(error.text.starts_with(told), "{words:?}: {}", error.text);
+            assert!(error.text.starts_with(expected), "{words:?}: {}", error.text);
             assert_eq!(error.exit_code, 1);
         }
     }

@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn usage_error_is_exit_code_1_with_its_cause() {
-        for (words, told) in [
+        for (words, expected) in [
             ("", "--registry HOST"),
             ("--registry -x", "-registry"),
             ("--registry a@b", "-registry"),
@@ -144,7 +144,7 @@ mod tests {
         ] {
             let error = read_words(words).unwrap_err();
             assert_eq!(error.exit_code, 1, "{words}");
-            assert!(error.text.contains(told), "{words}: {}", error.text);
+            assert!(error.text.contains(expected), "{words}: {}", error.text);
         }
     }
     #[test]

@@ -310,9 +310,9 @@ mod tests {
 
     #[test]
     fn a_text_begins_with_its_name_once() {
-        let told = |text: &str| Stop::new(Code::NoOras, text).at_step("1/6 oras").text;
+        let message = |text: &str| Stop::new(Code::NoOras, text).at_step("1/6 oras").text;
         let expected = "ERR_ORAS_BINARY_NOT_FOUND: step 1/6 oras: no oras in PATH";
-        assert_eq!(told("no oras in PATH"), expected);
-        assert_eq!(told("ERR_ORAS_BINARY_NOT_FOUND: no oras in PATH"), expected);
+        assert_eq!(message("no oras in PATH"), expected);
+        assert_eq!(message("ERR_ORAS_BINARY_NOT_FOUND: no oras in PATH"), expected);
     }
 }

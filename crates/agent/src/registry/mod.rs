@@ -63,12 +63,12 @@ pub(crate) fn login(agent: &mut Agent<'_>, flags: &LoginFlags, find_oras: &FindO
         }
         Err(stop) => {
             agent.finished(Task::RegistryLogin, start, Some(&stop.text));
-            let told = match stop.hint {
+            let message = match stop.hint {
                 Some(hint) => format!("{}\nhint: {hint}\n", stop.text),
                 None => format!("{}\n", stop.text),
             };
-            let told = agent.redactor.redact(&told).into_owned();
-            agent.world.print(Stream::Err, told.as_bytes());
+            let message = agent.redactor.redact(&message).into_owned();
+            agent.world.print(Stream::Err, message.as_bytes());
             stop.code.number()
         }
     }

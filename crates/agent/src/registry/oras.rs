@@ -133,14 +133,14 @@ fn classify(status: Option<ChildStatus>, output: &str) -> Result<(), LoginError>
     let Some(error) = child_error(status) else { return Ok(()) };
     let text = format!("{error}: {}", excerpt(output, QUOTED));
     let words = output.to_ascii_lowercase();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
-    Err(if says(&REFUSALS) {
+    let contains = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    Err(if contains(&REFUSALS) {
         LoginError::new(Kind::Refused, Retry::No, format!("oras login was denied: {text}"))
-    } else if says(&["no such host"]) {
+    } else if contains(&["no such host"]) {
         LoginError::new(Kind::Dns, Retry::WhileTimeLasts, format!("DNS, in oras login: {text}"))
-    } else if says(&["x509:"]) {
+    } else if contains(&["x509:"]) {
         LoginError::new(Kind::Certificate, Retry::No, format!("TLS, in oras login: {text}"))
-    } else if says(&NETWORK) {
+    } else if contains(&NETWORK) {
         let text = format!("the network, in oras login: {text}");
         LoginError::new(Kind::Connect, Retry::WhileTimeLasts, text)
     } else {

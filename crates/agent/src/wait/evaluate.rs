@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_report_that_cannot_be_read_is_a_failure_with_a_reason() {
-        for (report, told) in [
+        for (report, expected) in [
             ("", "parse provision.json: unexpected end of JSON input"),
             (
                 "[]",
@@ -147,7 +147,7 @@ mod tests {
             ),
         ] {
             let verdict = evaluate(report.as_bytes(), str::to_owned);
-            assert_eq!((verdict.error.as_deref(), verdict.exit_code), (Some(told), 1));
+            assert_eq!((verdict.error.as_deref(), verdict.exit_code), (Some(expected), 1));
         }
     }
 }

@@ -59,9 +59,9 @@ pub(crate) fn provision_wait(agent: &mut Agent<'_>, timeout: Option<Duration>) -
     let shown = fit(redact_report(&agent.redactor, &printed));
     let shown = lossy(&shown).into_owned();
     agent.info("provision-wait finished", &[("provisionOutput", Value::Text(&shown))]);
-    let told = cause::added_to(printed);
-    let told = name_hotfix(agent, told);
-    let printed = fit(redact_report(&agent.redactor, &told));
+    let report = cause::added_to(printed);
+    let report = name_hotfix(agent, report);
+    let printed = fit(redact_report(&agent.redactor, &report));
     agent.world.print(Stream::Out, &printed);
     agent.world.print(Stream::Out, b"\n");
     verdict.exit_code

@@ -31,7 +31,7 @@ fn report(node: &Node) -> serde_json::Value {
 fn bad_inputs_end_in_a_sentence_that_names_the_file() {
     let deep = format!("{{\"x\":{}", "[".repeat(100_000));
     let large = format!("{{\"version\":\"v1\"}}{}", " ".repeat(10 << 20));
-    for (content, told) in [
+    for (content, expected) in [
         (None, "open provision file CONFIG: open CONFIG: no such file or directory"),
         (
             Some(&b""[..]),
@@ -63,7 +63,7 @@ fn bad_inputs_end_in_a_sentence_that_names_the_file() {
         let output = node.run(&["provision", "--provision-config", &config]);
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(report(&node)["ExitCode"], "240");
-        assert_eq!(report(&node)["Error"], told.replace("CONFIG", &config));
+        assert_eq!(report(&node)["Error"], expected.replace("CONFIG", &config));
         assert!(text(&output.stderr).contains("aks-node-controller failed"));
         assert!(node.exists(SENTINEL));
     }
@@ -74,13 +74,13 @@ fn directory_in_place_of_config_is_reported() {
     let node = Node::with_script("exit 0");
     let folder = node.typed("").to_str().unwrap().trim_end_matches('/').to_owned();
     assert_eq!(node.run(&["provision", "--provision-config", &folder]).status.code(), Some(1));
-    let told = format!("open provision file {folder}: read {folder}: is a directory");
-    assert_eq!(report(&node)["Error"], told);
+    let expected = format!("open provision file {folder}: read {folder}: is a directory");
+    assert_eq!(report(&node)["Error"], expected);
 }
 
 #[test]
 fn missing_or_broken_component_list_is_reported() {
-    for (content, told) in [
+    for (content, expected) in [
         (
             None,
             "failed to load GPU config: read /opt/azure/components.json: open /opt/azure/components.json: no such file or directory",
@@ -97,7 +97,7 @@ fn missing_or_broken_component_list_is_reported() {
         }
         let (exit_code, _) = provision(&node, |_, _| None);
         assert_eq!(exit_code, 1);
-        assert_eq!(report(&node)["Error"], told);
+        assert_eq!(report(&node)["Error"], expected);
         assert!(node.exists(SENTINEL));
     }
 }
@@ -119,7 +119,7 @@ fn report_is_complete_or_absent_after_any_fault() {
         for failing in 0.. {
             let node = Node::with_script("echo gone wrong; exit 50");
             let mut count = 0;
-            let (exit_code, told) = provision(&node, move |operation, path| {
+            let (exit_code, output) = provision(&node, move |operation, path| {
                 let ours = path.to_string_lossy().contains("provision.json")
                     || path.to_string_lossy().contains("provision.complete");
                 let writes = matches!(operation, "mkdir" | "write" | "sync" | "rename");
@@ -136,7 +136,7 @@ fn report_is_complete_or_absent_after_any_fault() {
                 !names.iter().any(|name| name.contains("/.provision")),
                 "left behind: {names:?}"
             );
-            if !told.contains("failed to write") {
+            if !output.contains("failed to write") {
                 assert!(node.exists(REPORT) && node.exists(SENTINEL));
                 assert!(failing > 0, "no operation failed at all");
                 break;
@@ -197,9 +197,9 @@ fn a_log_that_cannot_be_opened_still_ends_in_a_result() {
     let mut world =
         Faulty::new(&node.root(), |operation, _| (operation == "append").then_some(EROFS));
     assert_eq!(world.run(&["provision", "--provision-config", &config]), 1);
-    let told = format!("failed to open log file: open {LOG}: read-only file system");
-    assert_eq!(text(&world.out), format!("{told}\n"));
-    assert_eq!(report(&node)["Error"], told);
+    let expected = format!("failed to open log file: open {LOG}: read-only file system");
+    assert_eq!(text(&world.out), format!("{expected}\n"));
+    assert_eq!(report(&node)["Error"], expected);
     assert!(node.exists(SENTINEL));
 }
 
@@ -218,11 +218,11 @@ fn irregular_log_file_does_not_stop_the_boot() {
     ] {
         let node = Node::with_script("exit 50");
         make(&node);
-        let (exit_code, told) = provision(&node, |_, _| None);
+        let (exit_code, output) = provision(&node, |_, _| None);
         assert_eq!(exit_code, 50, "{what}");
         assert!(!node.typed("stolen").exists(), "{what}");
         let warning = "the log file is not a regular file; logging to standard error only";
-        assert!(told.contains(warning) && told.contains("CSE finished"), "{what}: {told}");
+        assert!(output.contains(warning) && output.contains("CSE finished"), "{what}: {output}");
         assert_eq!(report(&node)["ExitCode"], "50", "{what}");
     }
 }
@@ -259,26 +259,26 @@ fn log_is_private_also_if_it_existed_before() {
 #[test]
 fn hanging_containerd_is_reported_and_boot_continues() {
     let node = Node::with_script("exit 0");
-    let (exit_code, told) = provision(&node, |operation, path| {
+    let (exit_code, output) = provision(&node, |operation, path| {
         (operation == "probe" && path.ends_with("containerd")).then_some(ETIMEDOUT)
     });
-    assert_eq!(exit_code, 0, "{told}");
-    assert!(told.contains("`containerd --version` timed out and was killed"), "{told}");
-    assert!(told.contains("finished successfully"), "{told}");
+    assert_eq!(exit_code, 0, "{output}");
+    assert!(output.contains("`containerd --version` timed out and was killed"), "{output}");
+    assert!(output.contains("finished successfully"), "{output}");
 }
 
 #[test]
 fn a_full_disk_under_the_log_does_not_stop_a_bootstrap() {
     let node = Node::with_script("exit 0");
     let mut appends = 0;
-    let (exit_code, told) = provision(&node, move |operation, _| {
+    let (exit_code, output) = provision(&node, move |operation, _| {
         appends += usize::from(operation == "append");
         (operation == "append" && appends > 1 || operation == "write").then_some(ENOSPC)
     });
     assert_eq!(exit_code, 0);
-    assert!(told.contains("aks-node-controller finished successfully."));
-    assert!(told.contains("failed to write event file"));
-    assert!(told.contains("failed to record this provision"));
+    assert!(output.contains("aks-node-controller finished successfully."));
+    assert!(output.contains("failed to write event file"));
+    assert!(output.contains("failed to record this provision"));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_signal_before_the_start_ends_in_a_result() {
 
 #[test]
 fn wait_that_cannot_watch_reports_the_cause() {
-    for (operation, told) in [
+    for (operation, expected) in [
         ("inotify", "failed to create watcher: input/output error"),
         ("watch", "failed to watch directory: input/output error"),
         (
@@ -319,7 +319,7 @@ fn wait_that_cannot_watch_reports_the_cause() {
                 .then_some(EIO)
         });
         assert_eq!(world.run(&["provision-wait"]), 1);
-        assert!(text(&world.err).contains(told), "{}", text(&world.err));
+        assert!(text(&world.err).contains(expected), "{}", text(&world.err));
         assert_eq!(text(&world.out), "\n");
     }
 }

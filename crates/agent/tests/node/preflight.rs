@@ -74,7 +74,7 @@ fn a_missing_oras_is_never_reported_as_a_network_time_out() {
         error.starts_with("ERR_ORAS_BINARY_NOT_FOUND: oras is missing on this image"),
         "{error}"
     );
-    let told = report(&node)["Output"].as_str().unwrap().to_owned();
+    let output_text = report(&node)["Output"].as_str().unwrap().to_owned();
     for part in [
         "PATH is ",
         "/usr/local/bin/oras: missing",
@@ -82,7 +82,7 @@ fn a_missing_oras_is_never_reported_as_a_network_time_out() {
         "operating system: ",
         "package",
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(output_text.contains(part), "{part} in {output_text}");
     }
     assert!(node.exists(SENTINEL));
     assert!(!node.exists("/opt/azure/containers/ran"), "no script ran");
@@ -100,7 +100,7 @@ fn a_missing_oras_is_never_reported_as_a_network_time_out() {
     // A wait has the same result.
     let wait = node.run(&["provision-wait"]);
     assert_eq!(wait.status.code(), Some(232));
-    for place in [text(&wait.stdout), log, told] {
+    for place in [text(&wait.stdout), log, output_text] {
         // As a separate word: a time may contain these digits.
         let mut words = place.split(|letter: char| !letter.is_ascii_alphanumeric());
         assert!(words.all(|word| word != "211"), "{place}");
@@ -240,15 +240,15 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
             write_program(&programs.join("oras"), b"#!/bin/sh\nexit 3\n", 0o755);
         }),
     ];
-    for (told, set_up) in cases {
+    for (expected, set_up) in cases {
         let node = Node::with_script(TRACE);
         set_up(&node, &programs(&node));
         let config = node.write_typed("config.json", WITH_REGISTRY);
         let output = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
-        assert_eq!(output.status.code(), Some(232), "{told}");
+        assert_eq!(output.status.code(), Some(232), "{expected}");
         let found = findings(&output);
         let summary = finding(&found, "oras")["summary"].as_str().unwrap();
-        assert!(summary.contains(&told.replace("OTHER", other)), "{summary}");
+        assert!(summary.contains(&expected.replace("OTHER", other)), "{summary}");
         assert!(summary.ends_with("and this node needs it to pull from mine.azurecr.io"));
     }
 }
@@ -256,7 +256,7 @@ fn different_reasons_for_a_missing_oras_are_different_answers() {
 #[test]
 fn oras_that_is_cut_short_does_not_ship() {
     let whole = fs::read("/bin/bash").unwrap();
-    for (content, told) in [
+    for (content, expected) in [
         (&whole[..], None),
         (b"", Some("is present, but empty")),
         (&whole[..whole.len() * 9 / 10], Some("cut short")),
@@ -269,8 +269,12 @@ fn oras_that_is_cut_short_does_not_ship() {
         }
         let found = findings(&run(&image, &["preflight", "--stage", "image", "-o", "json"]));
         let oras = finding(&found, "oras");
-        assert_eq!(oras["verdict"], if told.is_some() { "fatal" } else { "pass" }, "{told:?}");
-        assert!(oras["summary"].as_str().unwrap().contains(told.unwrap_or_default()), "{oras}");
+        assert_eq!(
+            oras["verdict"],
+            if expected.is_some() { "fatal" } else { "pass" },
+            "{expected:?}"
+        );
+        assert!(oras["summary"].as_str().unwrap().contains(expected.unwrap_or_default()), "{oras}");
     }
 }
 
@@ -375,7 +379,7 @@ fn everything_else_only_warns() {
 
 #[test]
 fn earlier_sentinel_is_fatal_unless_node_was_bootstrapped() {
-    for (stage, report, verdict, told) in [
+    for (stage, report, verdict, expected) in [
         ("node", Some(r#"{"ExitCode":"0"}"#), "pass", "has been bootstrapped"),
         ("node", Some(r#"{"ExitCode":"50"}"#), "fatal", "failed with 50"),
         ("node", None, "fatal", "without a readable report"),
@@ -392,7 +396,7 @@ fn earlier_sentinel_is_fatal_unless_node_was_bootstrapped() {
         let found = findings(&output);
         let left_over = finding(&found, "left-over");
         assert_eq!(left_over["verdict"], verdict, "{stage} {report:?}");
-        assert!(left_over["summary"].as_str().unwrap().contains(told), "{left_over}");
+        assert!(left_over["summary"].as_str().unwrap().contains(expected), "{left_over}");
         assert_eq!(output.status.success(), verdict == "pass", "{stage} {report:?}");
     }
 }

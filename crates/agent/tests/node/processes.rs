@@ -24,7 +24,7 @@ fn recorded(node: &Node) -> serde_json::Value {
 
 #[test]
 fn a_signal_reaches_the_scripts_and_ends_in_a_report() {
-    for (name, told) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
+    for (name, signal_name) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
         let node = Node::with_script("");
         let provision = provision(
             &node,
@@ -33,11 +33,11 @@ fn a_signal_reaches_the_scripts_and_ends_in_a_report() {
         eventually("the script's start", || node.typed("nbc.sh.ready").exists());
         signal(&provision, name);
         let output = end_of(provision);
-        assert_eq!(output.status.code(), Some(9), "{told}");
+        assert_eq!(output.status.code(), Some(9), "{signal_name}");
         let report = recorded(&node);
         assert_eq!(report["ExitCode"], "9");
         let error = report["Error"].as_str().unwrap();
-        let expected = format!("exit status 9 (interrupted by {told}; stopped ");
+        let expected = format!("exit status 9 (interrupted by {signal_name}; stopped ");
         assert!(error.starts_with(&expected), "{error}");
         assert!(report["Output"].as_str().unwrap().starts_with("stopping\n"));
         assert!(!node.exists(REPORT) && !node.exists(SENTINEL), "gone with the boot");
@@ -115,8 +115,8 @@ fn a_second_provision_names_the_first_and_writes_no_result() {
     eventually("the first's start", || node.typed("nbc.sh.ready").exists());
     let second = node.run(&["provision", "--nbc-cmd", node.typed("nbc.sh").to_str().unwrap()]);
     assert_eq!(second.status.code(), Some(1));
-    let told = format!("another provision is already running (pid {})", first.id());
-    assert!(text(&second.stderr).contains(&told), "{}", text(&second.stderr));
+    let expected = format!("another provision is already running (pid {})", first.id());
+    assert!(text(&second.stderr).contains(&expected), "{}", text(&second.stderr));
     // A wrong command line does not disturb it, either.
     assert_eq!(node.run(&["provision", "--nosuch"]).status.code(), Some(1));
     assert!(!node.exists(REPORT) && !node.exists(SENTINEL));
@@ -144,10 +144,10 @@ fn a_provision_that_is_killed_does_not_leave_others_waiting() {
     assert_eq!(output.status.code(), Some(240));
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed["ExitCode"], "240");
-    let told = format!(
+    let expected = format!(
         "provision (pid {pid}) ended without leaving a result; the scripts that it had started (pid "
     );
-    assert!(printed["Error"].as_str().unwrap().starts_with(&told), "{printed}");
+    assert!(printed["Error"].as_str().unwrap().starts_with(&expected), "{printed}");
     assert!(printed["Diagnosis"].as_str().unwrap().starts_with("NodeAgentKilled "), "{printed}");
     assert!(!node.exists(SENTINEL), "nothing is decided for a later attempt");
 }

@@ -108,21 +108,21 @@ fn wait_of_the_same_boot_ends_when_the_run_is_stopped() {
 
 #[test]
 fn stop_reaches_every_process_of_the_scripts() {
-    for (name, told) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
+    for (name, signal_name) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
         let node = Node::with_script(START);
         let run = start_tree(&node);
         signal(&run, name);
         end_of(run);
         let left = still_running(&node);
         kill_all(&node);
-        assert_eq!(left, [""; 0], "{told}: processes run on");
+        assert_eq!(left, [""; 0], "{signal_name}: processes run on");
         let (_, report) = wait(&node);
         let error = report["Error"].as_str().unwrap();
         // The start script, `timeout`, the work and its two jobs.
-        let expected = format!("interrupted by {told}; stopped 5 processes");
+        let expected = format!("interrupted by {signal_name}; stopped 5 processes");
         assert!(error.contains(&expected), "{error}");
         let output = report["Output"].as_str().unwrap();
-        assert!(output.contains("working on it\n"), "{told}: {output}");
+        assert!(output.contains("working on it\n"), "{signal_name}: {output}");
     }
 }
 

@@ -68,9 +68,14 @@ fn headers_take_precedence_over_the_body() {
 
 #[test]
 fn first_response_sets_the_time_of_the_next_poll() {
-    for (told, next) in [("10", 10), ("0", 1)] {
-        let operation =
-            running(begin(Method::DELETE, Kind::Delete, 202, &[STATUS, ("retry-after", told)], ""));
+    for (retry_after, next) in [("10", 10), ("0", 1)] {
+        let operation = running(begin(
+            Method::DELETE,
+            Kind::Delete,
+            202,
+            &[STATUS, ("retry-after", retry_after)],
+            "",
+        ));
         assert_eq!(operation.next.as_second(), next);
     }
 }

@@ -120,9 +120,9 @@ fn unknown_enum_name_is_a_warning_and_leaves_field_unset() {
     // A string of digits is a name like any other, and an unknown one.
     let method = parsed.config.bootstrapping_config.or_unset().bootstrapping_auth_method;
     assert_eq!(method, BootstrappingAuthMethod::UNSPECIFIED);
-    let told: Vec<String> = parsed.warnings.iter().map(ToString::to_string).collect();
+    let warnings: Vec<String> = parsed.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        warnings,
         [
             "network_config.networkPlugin: unknown enum name, the field counts as not set (line 2, column 39)",
             "bootstrapping_config.bootstrapping_auth_method: unknown enum name, the field counts as not set (line 3, column 57)",
@@ -136,13 +136,13 @@ fn unknown_fields_are_skipped_and_listed_with_their_path() {
         "{\"version\":\"v1\",\"x\":{\"y\":[1,{\"z\":null}]},\n\"x\":1e+,\n \"local_dns_profile\":{\"vnet_dns_overrides\":{\"a.b\":{\"é\":true}}}}",
     );
     assert_eq!(parsed.config.version, "v1");
-    let told: Vec<_> = parsed
+    let warnings: Vec<_> = parsed
         .warnings
         .iter()
         .map(|w| (w.what, w.path.as_str(), w.position.line, w.position.column))
         .collect();
     assert_eq!(
-        told,
+        warnings,
         [
             (Unknown::Field, "x", 1, 17),
             (Unknown::Field, "x", 2, 1),

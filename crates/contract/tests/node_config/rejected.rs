@@ -7,7 +7,7 @@ use super::{accepted, refused};
 
 #[test]
 fn an_error_names_the_field_the_line_and_the_column() {
-    for (document, told) in [
+    for (document, expected) in [
         (
             "{\"cluster_config\":\n {\"location\": 5}}",
             "cluster_config.location: expected a string, found a number (line 2, column 15)",
@@ -38,7 +38,7 @@ fn an_error_names_the_field_the_line_and_the_column() {
         ("[]", "expected an object, found an array (line 1, column 1)"),
         ("", "malformed JSON: unexpected end of text (line 1, column 1)"),
     ] {
-        assert_eq!(refused(document).to_string(), told, "{document}");
+        assert_eq!(refused(document).to_string(), expected, "{document}");
     }
 }
 
@@ -50,12 +50,15 @@ fn errors_and_warnings_never_quote_values() {
         format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"{canary}":"","{canary}":""}}}}}}"#),
         format!(r#"{{"{canary}":{{]}}"#),
     ] {
-        let told = format!("{0} {0:?}", refused(&document));
-        assert!(!told.contains("canary") && told.contains('#'), "{told}");
+        let shown = format!("{0} {0:?}", refused(&document));
+        assert!(!shown.contains("canary") && shown.contains('#'), "{shown}");
     }
     let parsed = accepted(&format!(r#"{{"version":"v1","{canary}":1}}"#));
-    let told = format!("{0} {0:?}", parsed.warnings[0]);
-    assert!(told.starts_with("#2: unknown field, ignored") && !told.contains("canary"), "{told}");
+    let shown = format!("{0} {0:?}", parsed.warnings[0]);
+    assert!(
+        shown.starts_with("#2: unknown field, ignored") && !shown.contains("canary"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl Environment<'_> {
         let Some(kubectl) = self.kubectl.clone().filter(|_| self.descriptions.is_empty()) else {
             return;
         };
-        let failed = |claim: &Claim| claim.told.is_some() && claim.gone.is_none();
+        let failed = |claim: &Claim| claim.reported.is_some() && claim.gone.is_none();
         if self.observer.claim(name).is_some_and(|claim| failed(&claim)) {
             let name = name.to_owned();
             self.descriptions.spawn(async move {
@@ -139,7 +139,7 @@ impl Environment<'_> {
                     format!(", reported {} before Karpenter deleted the NodeClaim", seconds(lead))
                 });
                 self.output.print(Mark::Bad, &format!("{vm}  {code_text}{took}{lead}"));
-                if claim.told.is_none() {
+                if claim.reported.is_none() {
                     return Err(DemoError::Unmet(format!(
                         "NodeClaim {name} was deleted before the cause was reported"
                     )));
@@ -180,8 +180,8 @@ fn is_overdue(machine: &Machine) -> bool {
 
 /// Time from the report of the cause to the deletion of the NodeClaim.
 fn lead(claim: &Claim) -> Option<Duration> {
-    let (_, told) = claim.told.as_ref()?;
-    Some(claim.gone?.duration_since(*told))
+    let (_, reported) = claim.reported.as_ref()?;
+    Some(claim.gone?.duration_since(*reported))
 }
 
 /// Returns the code with its name, such as `232 ERR_ORAS_BINARY_NOT_FOUND`.
@@ -191,8 +191,8 @@ fn named(code: i32, said: &str, image: &str) -> String {
 }
 
 fn condition_message(claim: &Claim) -> &str {
-    let told = claim.told.as_ref().and_then(|(object, _)| condition(object, CONDITION));
-    told.map_or("", |told| told.message)
+    let reported = claim.reported.as_ref().and_then(|(object, _)| condition(object, CONDITION));
+    reported.map_or("", |reported| reported.message)
 }
 
 /// Parses the exit code in the condition's message.

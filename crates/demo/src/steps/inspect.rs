@@ -30,8 +30,8 @@ impl Environment<'_> {
             Some((name, _)) => name.clone(),
             None => self.last(NodeEnd::Failed)?,
         };
-        let told = self.observer.claim(&name).and_then(|claim| claim.told);
-        let Some((object, _)) = told else {
+        let reported = self.observer.claim(&name).and_then(|claim| claim.reported);
+        let Some((object, _)) = reported else {
             return Err(DemoError::Unmet(format!("NodeClaim {name} never showed the failure")));
         };
         let events = self.events(&object, "NodeClaim").await?;
@@ -56,10 +56,10 @@ impl Environment<'_> {
                 self.output.print(Mark::Note, &line);
             }
         }
-        let message = condition(&object, CONDITION).map_or("", |told| told.message);
+        let message = condition(&object, CONDITION).map_or("", |reported| reported.message);
         expect_words("the condition", message, &describe.contains)?;
-        let told = events.iter().any(|event| event["reason"] == "CSEFailed");
-        if !told {
+        let reported = events.iter().any(|event| event["reason"] == "CSEFailed");
+        if !reported {
             return Err(DemoError::Unmet(format!("event CSEFailed of {name} not found")));
         }
         Ok(())

@@ -25,7 +25,7 @@ pub(crate) fn fault(harness: &Harness, method: &str, path: &str, status: u16, ti
 
 fn finished(ending: &CommandResult, clean: bool) {
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(found)) if (*found == Finish::Clean) == clean),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(found)) if (*found == Finish::Clean) == clean),
         "{ending:?}"
     );
 }
@@ -44,7 +44,7 @@ async fn resource_deleted_during_the_run_is_not_an_error() {
         remover.apply(&plan, &Approval::Typed(plan.hash.clone()), Box::new(|_, _, _| {})).await;
     harness.model.as_ref().unwrap().with(|model, _| model.clear_faults());
     // The CRDs are deleted, and the server removes their objects.
-    assert!(matches!(ending, CommandResult::Rested(_)), "{ending:?}");
+    assert!(matches!(ending, CommandResult::Stopped(_)), "{ending:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,7 +91,7 @@ async fn lost_response_is_resolved_by_reading() {
         harness.model.as_ref().unwrap().with(|model, _| model.add_fault(rule));
         let (ending, report) = harness.apply().await;
         assert!(
-            matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
             "{then:?}: {ending:?} {}",
             report.table()
         );
@@ -157,8 +157,8 @@ async fn failed_discovery_is_unknown_and_best_effort_continues() {
 }
 
 fn why_unknown(report: &mooring_finalizers::report::RunReport) {
-    let told = why(report, "customresourcedefinitions.apiextensions.k8s.io", "*");
-    assert!(told.contains("access denied"), "{told}");
+    let reason = why(report, "customresourcedefinitions.apiextensions.k8s.io", "*");
+    assert!(reason.contains("access denied"), "{reason}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,8 +191,8 @@ async fn deleted_crd_is_fine_and_a_remaining_one_is_reported() {
     let (ending, report) = harness.apply().await;
     finished(&ending, false);
     let crds = "customresourcedefinitions.apiextensions.k8s.io";
-    let told = why(&report, crds, &format!("clusterthings.{}", harness.group));
-    assert!(told.contains("Conflict"), "{told}");
+    let reason = why(&report, crds, &format!("clusterthings.{}", harness.group));
+    assert!(reason.contains("Conflict"), "{reason}");
     harness.model.as_ref().unwrap().with(|model, _| model.clear_faults());
     let (ending, _) = harness.apply().await;
     finished(&ending, true);
@@ -247,7 +247,7 @@ async fn expired_deadline_changes_nothing_and_can_be_resumed() {
     assert!(
         matches!(
             ending,
-            CommandResult::Rested(RunOutcome::Resumable { reason: Reason::Deadline, .. })
+            CommandResult::Stopped(RunOutcome::Resumable { reason: Reason::Deadline, .. })
         ),
         "{ending:?}"
     );
@@ -299,8 +299,8 @@ async fn object_with_a_too_large_backup_is_skipped_and_reported() {
     })).await;
     let (ending, report) = harness.apply().await;
     finished(&ending, false);
-    let told = why(&report, &format!("things.{}", harness.group), "huge");
-    assert!(told.contains("--journal FILE"), "{told}");
+    let reason = why(&report, &format!("things.{}", harness.group), "huge");
+    assert!(reason.contains("--journal FILE"), "{reason}");
     let (_, found) = harness.get(&format!("{list}/huge")).await;
     assert_eq!(found["metadata"]["finalizers"], json!([harness.listed()]), "no backup, no removal");
 }
@@ -334,8 +334,8 @@ async fn recreated_object_is_reported_after_three_deletions() {
     )));
     let (ending, report) = harness.apply().await;
     finished(&ending, false);
-    let told = why(&report, &format!("things.{}", harness.group), "phoenix");
-    assert!(told.contains("something is recreating it"), "{told}");
+    let reason = why(&report, &format!("things.{}", harness.group), "phoenix");
+    assert!(reason.contains("something is recreating it"), "{reason}");
     assert!(report.effects.len() < 20, "{}", report.effects.len());
 }
 

@@ -57,7 +57,7 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
 
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
         "{ending:?} {}",
         report.table()
     );
@@ -114,12 +114,12 @@ pub(crate) async fn unlisted_finalizer_is_kept_and_reported(harness: Harness) {
         .await;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
         "{ending:?}"
     );
     let resource = format!("clusterthings.{}", harness.group);
-    let told = why(&report, &resource, "held");
-    assert!(told.contains("example.com/hold (the controller of example.com"), "{told}");
+    let reason = why(&report, &resource, "held");
+    assert!(reason.contains("example.com/hold (the controller of example.com"), "{reason}");
     assert_eq!(
         why(&report, "customresourcedefinitions.apiextensions.k8s.io", &resource),
         "it still has objects"
@@ -136,7 +136,7 @@ pub(crate) async fn unlisted_finalizer_is_kept_and_reported(harness: Harness) {
     harness.call("PATCH", &held, json!({"metadata": {"finalizers": null}})).await;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
         "{ending:?} {}",
         report.table()
     );
@@ -158,14 +158,14 @@ pub(crate) async fn objects_are_listed_in_any_served_version(harness: Harness) {
 
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
         "{ending:?}"
     );
     assert!(harness.is_gone(&object).await);
     assert!(harness.is_gone(&crd(&format!("things.{}", harness.group))).await);
     // 404 is not "none": the CRD is kept.
-    let told = why(&report, &format!("closed.{}", harness.group), "*");
-    assert!(told.contains("its CRD serves no version"), "{told}");
+    let reason = why(&report, &format!("closed.{}", harness.group), "*");
+    assert!(reason.contains("its CRD serves no version"), "{reason}");
     assert!(!harness.is_gone(&path).await);
     let (_, mut crd) = harness.get(&path).await;
     crd["spec"]["versions"][0]["served"] = true.into();
@@ -173,7 +173,7 @@ pub(crate) async fn objects_are_listed_in_any_served_version(harness: Harness) {
     harness.until(&inside, |status, _| status == 200).await;
     let (ending, _) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
         "{ending:?}"
     );
     assert!(harness.is_gone(&path).await);
@@ -215,7 +215,7 @@ pub(crate) async fn missing_permission_is_reported_with_verb_and_resource(harnes
     let (ending, report) =
         harness.apply_by(&harness.remover_by(ann, harness.settings.clone())).await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
         "{ending:?}"
     );
     let resource = format!("clusterthings.{}", harness.group);
@@ -309,13 +309,14 @@ pub(crate) async fn denying_webhook_is_named(mut harness: Harness) {
     }
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
         "{ending:?}"
     );
-    let told = why(&report, &format!("clusterthings.{}", harness.group), "one");
+    let reason = why(&report, &format!("clusterthings.{}", harness.group), "one");
     assert!(
-        told.starts_with(&format!("webhook {hook} denied")) && told.contains("not before Monday"),
-        "{told}"
+        reason.starts_with(&format!("webhook {hook} denied"))
+            && reason.contains("not before Monday"),
+        "{reason}"
     );
     // A live object keeps its finalizers, regardless of the profile.
     let (_, found) = harness.get(&objects[0]).await;
@@ -372,7 +373,7 @@ pub(crate) async fn running_operator_that_recreates_objects_is_scaled_down(mut h
     harness.settings.scale_down = true;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
         "{ending:?} {}",
         report.table()
     );
@@ -395,25 +396,25 @@ pub(crate) async fn stuck_namespace_is_reported_with_its_conditions(harness: Har
     harness.create(&list, held).await;
     let (ending, report) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Leftovers))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
         "{ending:?} {}",
         report.table()
     );
     assert_eq!(report.left.len(), 1, "{}", report.table());
-    let told = why(&report, "namespaces", &harness.namespace);
+    let reason = why(&report, "namespaces", &harness.namespace);
     assert!(
-        told.contains("NamespaceContentRemaining: Some resources are remaining: configmaps"),
-        "{told}"
+        reason.contains("NamespaceContentRemaining: Some resources are remaining: configmaps"),
+        "{reason}"
     );
     assert!(
-        told.contains("NamespaceFinalizersRemaining") && told.contains("example.com/hold"),
-        "{told}"
+        reason.contains("NamespaceFinalizersRemaining") && reason.contains("example.com/hold"),
+        "{reason}"
     );
     let off = json!({"metadata": {"finalizers": null}});
     harness.call("PATCH", &format!("{list}/held"), off).await;
     let (ending, _) = harness.apply().await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
         "{ending:?}"
     );
 }
@@ -433,7 +434,7 @@ pub(crate) async fn killed_run_is_resumed(harness: Harness) {
             forget_lock(&harness).await;
             let (ending, report) = harness.resume().await;
             assert!(
-                matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
                 "kill {kill}: {ending:?} {}",
                 report.table()
             );

@@ -262,7 +262,7 @@ async fn forged_journal_never_adds_targets_to_a_resumed_run() {
                     assert!(other && done.is_empty(), "{ending:?}");
                     rejected += 1;
                 }
-                _ => assert!(matches!(ending, CommandResult::Rested(_)), "{name}: {ending:?}"),
+                _ => assert!(matches!(ending, CommandResult::Stopped(_)), "{name}: {ending:?}"),
             }
             tried += 1;
         }
@@ -287,7 +287,7 @@ async fn forged_steps_and_skipped_objects_replace_no_precondition() {
             if best_effort { Approval::Pipeline(plan.hash.clone()) } else { approved(&plan) };
         let ending = resume(&remover, &plan, &approval).await;
         assert!(
-            matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
             "{ending:?}"
         );
         assert_eq!(versions(&harness, &others).await, before);
@@ -328,7 +328,7 @@ async fn resume_requires_an_approval_of_the_new_plan() {
     let plan = planned(&remover).await;
     let ending = resume(&remover, &plan, &approved(&plan)).await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Clean))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
         "{ending:?}"
     );
 }

@@ -43,7 +43,7 @@ async fn kill_at_any_write_ends_like_a_clean_run() {
     clean.retired().await;
     let (ending, writes) = live(&clean, None).await;
     assert!(
-        matches!(ending, Some(CommandResult::Rested(RunOutcome::Finished(Finish::Clean)))),
+        matches!(ending, Some(CommandResult::Stopped(RunOutcome::Finished(Finish::Clean)))),
         "{ending:?}"
     );
     assert!(writes > 30, "{writes}");
@@ -64,7 +64,7 @@ async fn kill_at_any_write_ends_like_a_clean_run() {
             matches!(
                 ending,
                 Some(
-                    CommandResult::Rested(RunOutcome::Finished(Finish::Clean))
+                    CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))
                         | CommandResult::Nothing(_)
                 )
             ),

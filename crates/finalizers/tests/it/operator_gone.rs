@@ -270,7 +270,7 @@ async fn managed_groups_need_an_override_that_the_hash_covers() {
         let (status, _) = call(&harness.client("admin"), "GET", &object, &Value::Null).await;
         assert_eq!(status, 200);
         let (ending, _) = harness.apply_by(&with("moved")).await;
-        assert!(matches!(ending, CommandResult::Rested(_)), "{ending:?}");
+        assert!(matches!(ending, CommandResult::Stopped(_)), "{ending:?}");
         assert!(harness.is_gone(&object).await, "{group}");
     }
 }
@@ -301,7 +301,7 @@ async fn operator_that_starts_again_keeps_its_finalizers() {
     let remover = harness.remover();
     let ending =
         remover.apply(&plan, &Approval::Typed(plan.hash.clone()), Box::new(|_, _, _| {})).await;
-    let CommandResult::Rested(mooring_finalizers::workflow::RunOutcome::Resumable {
+    let CommandResult::Stopped(mooring_finalizers::workflow::RunOutcome::Resumable {
         message, ..
     }) = ending
     else {
@@ -345,7 +345,7 @@ async fn rejected_credentials_are_a_login_error() {
     let plan = planned(&remover).await;
     crate::acceptance::fault(&harness, "DELETE", "/apis/*", 401, None);
     let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
-    let CommandResult::Rested(mooring_finalizers::workflow::RunOutcome::Resumable {
+    let CommandResult::Stopped(mooring_finalizers::workflow::RunOutcome::Resumable {
         message, ..
     }) = ending
     else {

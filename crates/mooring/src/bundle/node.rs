@@ -11,17 +11,17 @@ use crate::{show_why, why};
 
 /// Collects the output of `mooring why` and the messages of the extensions.
 pub(crate) fn collect(name: &str, cluster: &ClusterArguments) -> Result<Contents, Failure> {
-    let (told, answer) = build_runtime()?.block_on(async {
-        let looker = why::looker(cluster, false, true).await?;
-        let told = looker.why(name).await.map_err(|error| why::to_failure(&error))?;
-        let fleet = looker.fleet().await.unwrap_or_default();
-        let lost = looker.nodes_without_provider_id().await;
-        let answer = show_why::show(ReportFormat::Json, name, &told, &fleet, &lost)?;
-        Ok::<_, Failure>((told, answer))
+    let (reports, answer) = build_runtime()?.block_on(async {
+        let query = why::node_query(cluster, false, true).await?;
+        let reports = query.why(name).await.map_err(|error| why::to_failure(&error))?;
+        let fleet = query.fleet().await.unwrap_or_default();
+        let lost = query.nodes_without_provider_id().await;
+        let answer = show_why::show(ReportFormat::Json, name, &reports, &fleet, &lost)?;
+        Ok::<_, Failure>((reports, answer))
     })?;
     let mut contents = Contents::default();
     contents.entries.push(entry("why.json".to_owned(), "output of `mooring why`", &answer));
-    for one in told {
+    for one in reports {
         let path = format!("{}/extension.txt", file_name(&one.node));
         if one.report_text.is_empty() {
             contents.skipped.push((path, "Azure has no message of the extension".to_owned()));

@@ -43,7 +43,7 @@ pub(crate) async fn end(
     output: RunFormat,
 ) -> Result<u8, Failure> {
     match &ending {
-        CommandResult::Rested(_) | CommandResult::Resumable(_) => {
+        CommandResult::Stopped(_) | CommandResult::Resumable(_) => {
             if let Ok(journal) = remover.status().await
                 && let Ok(Some(found)) = RunReport::of(&journal.records)
             {

@@ -13,11 +13,9 @@ use mooring_finalizers::plan::Plan;
 use mooring_finalizers::report::Verdict;
 use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
 use mooring_finalizers::settings::Settings;
-use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::Run;
 use mooring_finalizers::workflow::{Decision, Fact};
 use mooring_kube::kubeconfig::Connection;
-use mooring_workflow::Step as _;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::{CheckResult, Outcome};
@@ -53,9 +51,9 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
             let settings = settings::settings(target, None)?;
             with_session(target, settings, async |session, _| {
                 let remover = &session.remover;
-                let standing = remover.status().await.map_err(|why| session.unreadable(why))?;
+                let status = remover.status().await.map_err(|why| session.unreadable(why))?;
                 let former = remover.former_run().await;
-                exit::status(&standing, former.as_deref(), *output)?;
+                exit::status(&status, former.as_deref(), *output)?;
                 Ok(0)
             })
         }
@@ -239,14 +237,14 @@ impl Session {
 
     /// Returns true if an unfinished run is to be continued, or the result of the command.
     async fn unfinished(&self, request: &Request) -> Result<Result<bool, CommandResult>, Failure> {
-        let standing = match self.remover.status().await {
-            Ok(standing) => standing,
+        let status = match self.remover.status().await {
+            Ok(status) => status,
             // Starting a journal shows why it cannot be read.
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
             Err(why) => return Err(self.unreadable(why)),
         };
-        let found = Run::replay(&standing.records);
-        let found = found.map_err(|error| Failure::io(format!("{}: {error}", standing.place)));
+        let found = Run::replay(&status.records);
+        let found = found.map_err(|error| Failure::io(format!("{}: {error}", status.place)));
         let state = match found {
             Ok(state) => state.filter(|state| !state.is_finished()),
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
@@ -257,7 +255,7 @@ impl Session {
                 Begin::New => Ok(false),
                 Begin::Unfinished => Err(CommandResult::Nothing(format!(
                     "no unfinished run found in {}",
-                    standing.place
+                    status.place
                 ))),
             });
         };
@@ -265,7 +263,7 @@ impl Session {
             return Ok(Err(CommandResult::Refused(error)));
         }
         if request.begin == Begin::New && !request.best_effort {
-            return Ok(Err(unfinished_result(standing.lock, StartError::Unfinished(state.id))));
+            return Ok(Err(unfinished_result(status.lock, StartError::Unfinished(state.id))));
         }
         if request.begin == Begin::New {
             write(&format!("run {} is unfinished and is continued\n", state.id));
@@ -334,8 +332,5 @@ fn show_progress(progress: &mut Progress, state: &Run, action: &Decision) {
         }
         Decision::Refresh | Decision::Finish(..) => return,
     };
-    let place = state.step().map_or("end".to_owned(), |step| {
-        format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name())
-    });
-    progress.show(&place, "", &what, matches!(action, Decision::Wait { .. }));
+    progress.show(&state.position(), "", &what, matches!(action, Decision::Wait { .. }));
 }

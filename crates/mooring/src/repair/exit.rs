@@ -22,7 +22,7 @@ pub(crate) async fn end(
     ending: CommandResult,
     output: RunFormat,
 ) -> Result<u8, Failure> {
-    let begun = matches!(ending, CommandResult::Rested(_) | CommandResult::Resumable(_));
+    let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
     let mut finished = false;
     if begun
         && let Ok(status_of_run) = operator.status().await
@@ -36,7 +36,7 @@ pub(crate) async fn end(
     let mut next = format!("`mooring repair resume{flags}` continues");
     if !matches!(
         &ending,
-        CommandResult::Rested(RunOutcome::Resumable { reason: Reason::NotUndoable, .. })
+        CommandResult::Stopped(RunOutcome::Resumable { reason: Reason::NotUndoable, .. })
     ) {
         let _ = write!(next, ", `mooring repair abort{flags}` rolls back");
     }

@@ -27,7 +27,7 @@ use arguments::{DetectFormat, PlanFormat, RepairCommand, RunFormat, TargetArgume
 use confirm::{ask, no_plan, show_target};
 use connect::operator;
 use leftover::{ensure_no_temporary_pool, find_unfinished_run};
-use progress::{place, show_progress};
+use progress::show_progress;
 use resume::Resume;
 
 use crate::failure::Failure;
@@ -209,7 +209,7 @@ async fn abort(
     let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
     if let Some(state) = &state {
         show_target(operator).await;
-        write(&format!("Run {} is unfinished, at {}.\n", printable(&state.id), place(state)));
+        write(&format!("Run {} is unfinished, at {}.\n", printable(&state.id), state.position()));
         if !yes {
             ask(operator, "roll back the run on", "abort --yes")?;
         }

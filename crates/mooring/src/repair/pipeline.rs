@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use mooring_redact::printable;
 use mooring_repair::report::{DetectionReport, RunReport};
-use mooring_repair::resume::{Consent, Footing, Fresh};
+use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
 use mooring_repair::runtime::{CommandResult, LOCK_TIMEOUT, Operator};
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::may_begin;
@@ -90,8 +90,8 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     };
     warn_of_0_1(operator).await;
     let unfinished = unfinished(operator, &status.records)?;
-    let footing = match &unfinished {
-        Some(state) => Some(operator.footing(state).await.map_err(Failure::io)?),
+    let basis = match &unfinished {
+        Some(state) => Some(operator.resume_basis(state).await.map_err(Failure::io)?),
         None => None,
     };
     let examined = with_progress(operator.examine(None, unfinished.as_ref())).await;
@@ -101,8 +101,8 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     let mut progress = Progress::new();
     let watcher =
         Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
-    let ending = match unfinished.as_ref().zip(footing) {
-        Some((state, footing)) if footing != Footing::Replannable => {
+    let ending = match unfinished.as_ref().zip(basis) {
+        Some((state, basis)) if basis != ResumeBasis::Replannable => {
             let run = printable(&state.id);
             if dry_run {
                 write(&format!("run {run} is unfinished and would be continued\n"));
@@ -164,7 +164,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     progress.end();
     // The result is known even if the journal cannot be read again.
     let records = operator.status().await.map(|status| status.records).unwrap_or_default();
-    let begun = matches!(ending, CommandResult::Rested(_) | CommandResult::Resumable(_));
+    let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
     let report = RunReport::of(&records).ok().flatten();
     let last = report.as_ref().and_then(|report| report.finish);
     let report = report.filter(|_| begun);
@@ -218,15 +218,15 @@ fn verdict(
 ) -> Result<u8, Failure> {
     Err(Failure::io(match ending {
         // The pool recovered, or something else changed: there is nothing to repair.
-        CommandResult::Rested(RunOutcome::Finished(Finish::Refused))
+        CommandResult::Stopped(RunOutcome::Finished(Finish::Refused))
             if report.is_some_and(RunReport::refused_at_recheck) =>
         {
             return Ok(0);
         }
-        CommandResult::Rested(RunOutcome::Finished(Finish::Repaired | Finish::NothingToDo)) => {
+        CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired | Finish::NothingToDo)) => {
             return Ok(0);
         }
-        CommandResult::Rested(RunOutcome::Finished(Finish::Aborted)) => {
+        CommandResult::Stopped(RunOutcome::Finished(Finish::Aborted)) => {
             format!("the run was aborted and is now rolled back\nhint: {RESTART}")
         }
         // Another process finished it while this step waited.
@@ -239,16 +239,16 @@ fn verdict(
                 format!("{text}, and the pool is not repaired\nhint: {RESTART}")
             }
         },
-        CommandResult::Rested(RunOutcome::Finished(Finish::Refused)) => {
+        CommandResult::Stopped(RunOutcome::Finished(Finish::Refused)) => {
             let why = report.and_then(|report| report.stopped.as_deref());
             format!("blocked: {}", why.unwrap_or("by a check"))
         }
-        CommandResult::Rested(RunOutcome::Resumable { reason, message })
+        CommandResult::Stopped(RunOutcome::Resumable { reason, message })
             if needs_operator(reason) =>
         {
             format!("{message}\nhint: manual action required; see `mooring repair status`")
         }
-        CommandResult::Rested(RunOutcome::Resumable { message, .. })
+        CommandResult::Stopped(RunOutcome::Resumable { message, .. })
         | CommandResult::Resumable(message) => {
             format!("{message}\nhint: run the step again to continue")
         }
@@ -296,7 +296,7 @@ mod tests {
         };
         let refused = |step| {
             verdict(
-                CommandResult::Rested(RunOutcome::Finished(Finish::Refused)),
+                CommandResult::Stopped(RunOutcome::Finished(Finish::Refused)),
                 Some(&of(step)),
                 None,
             )
@@ -313,10 +313,10 @@ mod tests {
         let over = || CommandResult::Nothing("run r is over".to_owned());
         assert_eq!(code(over(), Some(Finish::Repaired)), Ok(0));
         assert!(code(over(), Some(Finish::Aborted)).unwrap_err().contains("start a new run"));
-        let undone = CommandResult::Rested(RunOutcome::Finished(Finish::Aborted));
+        let undone = CommandResult::Stopped(RunOutcome::Finished(Finish::Aborted));
         assert!(code(undone, Some(Finish::Aborted)).unwrap_err().contains("start a new run"));
         let stopped = |reason| {
-            CommandResult::Rested(RunOutcome::Resumable { reason, message: "m".to_owned() })
+            CommandResult::Stopped(RunOutcome::Resumable { reason, message: "m".to_owned() })
         };
         assert!(code(stopped(Reason::Deadline), None).unwrap_err().contains("to continue"));
         assert!(code(stopped(Reason::PoolGone), None).unwrap_err().contains("manual action"));

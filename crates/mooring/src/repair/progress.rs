@@ -3,8 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::plan::Step;
 use mooring_repair::workflow::{Decision, Run};
-use mooring_workflow::Phase;
-use mooring_workflow::{Effect as _, Step as _};
+use mooring_workflow::Effect as _;
 
 use crate::runs::Progress;
 
@@ -19,16 +18,7 @@ pub(crate) fn show_progress(
     let expected = state.step().map_or(0, Step::expected_seconds);
     let expected = clock(SignedDuration::from_secs(expected.into()));
     let timed = format!(" {age} of about {expected}");
-    progress.show(&place(state), &timed, &what, matches!(action, Decision::Wait { .. }));
-}
-
-/// `step 4/16 create-temporary`.
-pub(crate) fn place(state: &Run) -> String {
-    if state.phase == Phase::Aborting {
-        return "rollback".to_owned();
-    }
-    let Some(step) = state.step() else { return "end".to_owned() };
-    format!("step {}/{} {}", step.number(), Step::ALL.len(), step.name())
+    progress.show(&state.position(), &timed, &what, matches!(action, Decision::Wait { .. }));
 }
 
 fn what(action: &Decision) -> Option<String> {

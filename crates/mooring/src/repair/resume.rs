@@ -2,7 +2,7 @@
 
 use mooring_redact::printable;
 use mooring_repair::plan::{Plan, Step};
-use mooring_repair::resume::{Consent, Footing, Fresh, further_overrides};
+use mooring_repair::resume::{Consent, Fresh, ResumeBasis, further_overrides};
 use mooring_repair::runtime::{CommandResult, Operator};
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::workflow::Run;
@@ -12,7 +12,7 @@ use mooring_workflow::approval::ApprovalToken;
 
 use super::arguments::RunFormat;
 use super::confirm::{ask, no_plan, show_target};
-use super::progress::{place, show_progress};
+use super::progress::show_progress;
 use super::{exit, leftover, show};
 use crate::failure::Failure;
 use crate::runs::{Progress, Signals, print_once, with_progress, write};
@@ -47,7 +47,7 @@ pub(crate) async fn find(
         Some(state) => write(&format!(
             "run {} is unfinished: `{command}` would start at {}\n",
             printable(&state.id),
-            place(state)
+            state.position()
         )),
         None => write("nothing to do\n"),
     }
@@ -66,16 +66,16 @@ impl Resume<'_> {
         let mut consent = Consent::Unattended;
         if let Some(state) = &unfinished {
             show_target(operator).await;
-            let footing = operator.footing(state).await.map_err(Failure::io)?;
-            if self.needs_plan(operator, state, &footing) {
+            let basis = operator.resume_basis(state).await.map_err(Failure::io)?;
+            if self.needs_plan(operator, state, &basis) {
                 fresh = Some(self.plan(operator, state).await?);
             }
             if self.dry_run {
-                Self::preview(operator, state, &footing, fresh.as_ref().map(|(plan, _)| plan));
+                Self::preview(operator, state, &basis, fresh.as_ref().map(|(plan, _)| plan));
                 return Ok(0);
             }
             consent =
-                self.consent(operator, state, &footing, fresh.as_ref().map(|(plan, _)| plan))?;
+                self.consent(operator, state, &basis, fresh.as_ref().map(|(plan, _)| plan))?;
         }
         let fresh = fresh.as_ref().map(|(plan, guards)| Fresh { plan, guards });
         let mut progress = Progress::new();
@@ -89,9 +89,9 @@ impl Resume<'_> {
     }
 
     /// Returns true if the plan of the journal cannot be continued, and a new one can be approved.
-    fn needs_plan(&self, operator: &Operator, state: &Run, footing: &Footing) -> bool {
+    fn needs_plan(&self, operator: &Operator, state: &Run, basis: &ResumeBasis) -> bool {
         let is_journals = |token: &ApprovalToken| token.hash == reviewed(operator, state).hash;
-        *footing == Footing::Replannable
+        *basis == ResumeBasis::Replannable
             && match self.token {
                 Some(token) => !is_journals(token),
                 None => !self.yes,
@@ -119,16 +119,16 @@ impl Resume<'_> {
         Ok((plan, guards))
     }
 
-    fn preview(operator: &Operator, state: &Run, footing: &Footing, fresh: Option<&Plan>) {
-        match (fresh, footing) {
+    fn preview(operator: &Operator, state: &Run, basis: &ResumeBasis, fresh: Option<&Plan>) {
+        match (fresh, basis) {
             (Some(plan), _) => write(&format!("\n{}\n", mooring_repair::plan::table(plan))),
-            (None, Footing::Contradicted(anchor)) => write(&format!(
+            (None, ResumeBasis::Contradicted(anchor)) => write(&format!(
                 "the plan in the journal is not the approved one: {anchor} with another approval\n"
             )),
-            (None, Footing::Harmless) => write("only steps that need no approval remain\n"),
+            (None, ResumeBasis::Harmless) => write("only steps that need no approval remain\n"),
             (None, _) => write(&format!(
                 "{}hash of the plan: {}\n",
-                remaining(operator, state, footing),
+                remaining(operator, state, basis),
                 reviewed(operator, state)
             )),
         }
@@ -138,17 +138,17 @@ impl Resume<'_> {
         &self,
         operator: &Operator,
         state: &Run,
-        footing: &Footing,
+        basis: &ResumeBasis,
         fresh: Option<&Plan>,
     ) -> Result<Consent, Failure> {
         if let Some(token) = self.token {
             return Ok(Consent::Token(token.clone()));
         }
-        if self.yes || matches!(footing, Footing::Contradicted(_)) {
+        if self.yes || matches!(basis, ResumeBasis::Contradicted(_)) {
             return Ok(Consent::Unattended);
         }
         let Some(plan) = fresh else {
-            write(&remaining(operator, state, footing));
+            write(&remaining(operator, state, basis));
             ask(operator, "continue the run on", "resume --yes")?;
             return Ok(Consent::Typed(reviewed(operator, state).hash));
         };
@@ -171,12 +171,12 @@ fn reviewed(operator: &Operator, state: &Run) -> ApprovalToken {
 }
 
 /// Describes the remaining steps of a run and its approval.
-fn remaining(operator: &Operator, state: &Run, footing: &Footing) -> String {
+fn remaining(operator: &Operator, state: &Run, basis: &ResumeBasis) -> String {
     use std::fmt::Write as _;
 
-    let verified = match footing {
-        Footing::Anchored => "approved plan, verified by the tag of the temporary pool",
-        Footing::Harmless => "only steps that need no approval remain",
+    let verified = match basis {
+        ResumeBasis::Anchored => "approved plan, verified by the tag of the temporary pool",
+        ResumeBasis::Harmless => "only steps that need no approval remain",
         _ => "NOT VERIFIED: no temporary pool has the approval of this plan",
     };
     let mut text = format!("Run {} is unfinished: {verified}\n", printable(&state.id));

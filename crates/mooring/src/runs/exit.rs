@@ -21,7 +21,7 @@ pub(crate) fn exit_code<R, B>(
 ) -> Result<u8, Failure> {
     let resumable = |why: String| Failure::resumable(format!("{why}\nhint: {next}"));
     match result {
-        CommandResult::Rested(outcome) => finished(outcome).map_err(resumable),
+        CommandResult::Stopped(outcome) => finished(outcome).map_err(resumable),
         CommandResult::Resumable(why) => Err(resumable(why)),
         CommandResult::Nothing(text) => {
             write(&format!("{text}; nothing to do\n"));

@@ -70,8 +70,8 @@ impl Sim {
 }
 
 fn signal(child: &Child, which: &str) {
-    let told = Command::new("kill").args([which, &child.id().to_string()]).status().unwrap();
-    assert!(told.success());
+    let status = Command::new("kill").args([which, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
 }
 
 /// Waits for a command; returns the exit code (-1 for a signal), stdout and stderr.
@@ -200,8 +200,8 @@ fn dry_run_prints_a_notice_first_and_writes_nothing() {
         }
     };
     all(["delete-pool", "nothing to do", "nothing to do", "delete-pool"]);
-    let (_, standing) = sim.json(&["status", "-o", "json"]);
-    assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
+    let (_, status) = sim.json(&["status", "-o", "json"]);
+    assert!(status["run"].is_null(), "no run was begun: {status:#}");
     // With an interrupted run.
     let mut child = sim.command(&apply).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -228,8 +228,8 @@ fn json_output_is_printed_in_every_case() {
     let (code, report) = sim.json(&["apply", "-o", "json"]);
     assert_eq!((code, &report["verdict"]), (0, &Value::from("healthy")));
     for word in ["status", "resume", "abort"] {
-        let (code, standing) = sim.json(&[word, "-o", "json"]);
-        assert_eq!((code, &standing["run"]), (0, &Value::Null), "{word}: {standing}");
+        let (code, status) = sim.json(&[word, "-o", "json"]);
+        assert_eq!((code, &status["run"]), (0, &Value::Null), "{word}: {status}");
     }
 }
 
@@ -242,10 +242,10 @@ fn invalid_kubeconfig_is_named_and_never_quoted() {
         for words in [&["detect"][..], &["plan"], &["status"], &["resume", "--yes"], &["abort"]] {
             let named = [words, &["--kubeconfig", file.to_str().unwrap()]].concat();
             let (_, out, err) = sim.run(&named);
-            let told = format!("{out}{err}");
-            assert!(!told.contains("CANARY"), "{words:?} {told}");
+            let output = format!("{out}{err}");
+            assert!(!output.contains("CANARY"), "{words:?} {output}");
             let place = format!("{}: invalid kubeconfig (line ", file.display());
-            assert!(told.contains(&place), "{words:?} {told}");
+            assert!(output.contains(&place), "{words:?} {output}");
         }
     }
 }
@@ -271,8 +271,8 @@ fn recent_operation_is_reported_without_a_prompt() {
         assert!(err.contains("too recent to abort; nothing to do"), "{words:?} {out}{err}");
         assert!(!err.contains("Type "), "{words:?} {out}{err}");
     }
-    let (_, standing) = sim.json(&["status", "-o", "json"]);
-    assert!(standing["run"].is_null(), "no run was begun: {standing:#}");
+    let (_, status) = sim.json(&["status", "-o", "json"]);
+    assert!(status["run"].is_null(), "no run was begun: {status:#}");
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn blocked_run_is_reported_before_the_prompt() {
     assert_eq!(code, 4, "{err}");
     assert!(err.contains("blocked by failing-writes"), "{err}");
     assert!(!err.contains("Type "), "{err}");
-    for (words, told) in [
+    for (words, expected) in [
         (&["detect", "--pool", "Bad/Name"][..], "start with a letter"),
         (&["detect", "--fail-window", "1000000000000"], "--fail-window"),
         (&["detect", "--signatures", "/nosuch/file.yaml"], "/nosuch/file.yaml"),
@@ -296,7 +296,7 @@ fn blocked_run_is_reported_before_the_prompt() {
     ] {
         let (code, _, err) = sim.run(words);
         assert_eq!(code, 2, "{words:?} {err}");
-        assert!(err.contains(told), "{words:?} {err}");
+        assert!(err.contains(expected), "{words:?} {err}");
     }
     let journal = sim.folder.path().join("junk");
     std::fs::write(&journal, "no journal\n").unwrap();
@@ -387,16 +387,16 @@ fn apply_killed_at_random_and_resumed_rebuilds_the_pool() {
         if code == 0 {
             break code;
         }
-        let (_, standing) = sim.json(&[&["status", "-o", "json"], &place[..]].concat());
-        if !standing["run"].is_null() {
+        let (_, status) = sim.json(&[&["status", "-o", "json"], &place[..]].concat());
+        if !status["run"].is_null() {
             words = vec!["resume", "--yes", "--plan-hash", &hash];
         }
     };
     assert_eq!(code, 0);
-    let (_, standing) = sim.json(&[&["status", "--all", "-o", "json"], &place[..]].concat());
-    assert_eq!(standing["run"]["finish"], "repaired", "{standing:#}");
-    assert_eq!(standing["runs"].as_array().unwrap().len(), 1, "one run, however often it died");
-    let deletes = standing["run"]["effects"].as_array().unwrap().iter();
+    let (_, status) = sim.json(&[&["status", "--all", "-o", "json"], &place[..]].concat());
+    assert_eq!(status["run"]["finish"], "repaired", "{status:#}");
+    assert_eq!(status["runs"].as_array().unwrap().len(), 1, "one run, however often it died");
+    let deletes = status["run"]["effects"].as_array().unwrap().iter();
     assert!(deletes.filter(|effect| *effect == "delete pool system").count() >= 1);
     // Azure deleted each pool once, regardless of the number of attempts.
     for pool in ["system", "systmp"] {

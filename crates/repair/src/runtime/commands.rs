@@ -169,8 +169,8 @@ impl Operator {
             Ok(held) => held,
             Err(result) => return result,
         };
-        let footing = match self.footing(&state).await {
-            Ok(footing) => footing,
+        let basis = match self.resume_basis(&state).await {
+            Ok(basis) => basis,
             Err(why) => {
                 journal.release().await;
                 return CommandResult::Failed(why);
@@ -178,7 +178,7 @@ impl Operator {
         };
         let now = self.process.now();
         let settings = &self.settings;
-        match authorize(&state, &footing, &journal.records, settings, consent, fresh, now) {
+        match authorize(&state, &basis, &journal.records, settings, consent, fresh, now) {
             Ok(grant) => {
                 let entry = Entry::Resumed(Box::new(self.session(grant)));
                 self.continue_run(journal, state, entry, watcher).await

@@ -16,7 +16,7 @@ use crate::observation::{ClusterView, Query};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
 use crate::report::{DetectionReport, detect, queries};
-use crate::resume::{Footing, footing};
+use crate::resume::{ResumeBasis, resume_basis};
 use crate::settings::Settings;
 use crate::temporary_pool::TemporaryPool;
 use crate::workflow::{RepairRun as _, Run};
@@ -127,11 +127,11 @@ impl Operator {
     }
 
     /// Returns what an unfinished run can rely on in addition to its journal.
-    pub async fn footing(&mut self, state: &Run) -> Result<Footing, String> {
+    pub async fn resume_basis(&mut self, state: &Run) -> Result<ResumeBasis, String> {
         let mut view = ClusterView::default();
         self.read_into(&mut view, &Query::Pools).await;
         match &view.pools {
-            Some(Reading::Known(pools)) => Ok(footing(state, pools)),
+            Some(Reading::Known(pools)) => Ok(resume_basis(state, pools)),
             other => {
                 let why = other.as_ref().and_then(Reading::missing).unwrap_or_default();
                 Err(format!("the pools {why}"))

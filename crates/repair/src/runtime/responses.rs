@@ -55,8 +55,8 @@ impl Missing {
 /// Returns true if the cluster was not found. A missing subscription, API version or host is an error instead.
 pub(super) fn no_cluster(error: &Error) -> bool {
     const CODES: [&str; 3] = ["ResourceNotFound", "ResourceGroupNotFound", "NotFound"];
-    let says = |code: &&str| error.refusal().is_some_and(|refusal| refusal.has_code(code));
-    error.is_not_found() && CODES.iter().any(says)
+    let has_code = |code: &&str| error.refusal().is_some_and(|refusal| refusal.has_code(code));
+    error.is_not_found() && CODES.iter().any(has_code)
 }
 
 /// Returns true if an endpoint does not exist: 404, or 400 with a code for a retired or unknown api-version. Any other 400 is

@@ -12,7 +12,7 @@ use super::session::{End, Ended, run_to_rest};
 
 pub fn rest(end: &End) -> RunOutcome {
     match &end.ended {
-        Ended::Rested(rest) => rest.clone(),
+        Ended::Stopped(rest) => rest.clone(),
         other => panic!("{other:?}"),
     }
 }

@@ -272,7 +272,7 @@ fn missing<T>(how: u64) -> Reading<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
     Killed,
-    Rested(RunOutcome),
+    Stopped(RunOutcome),
     Broke(RunError),
 }
 
@@ -331,7 +331,7 @@ fn process(mut session: Session<'_>) -> Ended {
     let mut future = pin!(run(&mut session, &terms, records));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Pending => Ended::Killed,
-        Poll::Ready(Ok(rest)) => Ended::Rested(rest),
+        Poll::Ready(Ok(rest)) => Ended::Stopped(rest),
         Poll::Ready(Err(error)) => Ended::Broke(error),
     }
 }
@@ -366,7 +366,7 @@ pub fn recover(left: &Cloud, settings: &Settings, forks: Option<&RefCell<Vec<Clo
     let mut cloud = left.clone();
     // It may have been killed after its last record.
     if let Some(finish) = cloud.finish() {
-        let ended = Ended::Rested(RunOutcome::Finished(finish));
+        let ended = Ended::Stopped(RunOutcome::Finished(finish));
         return End { cloud: Rc::new(RefCell::new(cloud)), ended, processes: 0 };
     }
     cloud.advance(cloud.now.checked_add(PAUSE).unwrap());
@@ -403,9 +403,9 @@ pub fn run_to_rest(
         processes += 1;
         // It may have been killed after its last record.
         if let Some(finish) = cloud.borrow().finish() {
-            ended = Ended::Rested(RunOutcome::Finished(finish));
+            ended = Ended::Stopped(RunOutcome::Finished(finish));
         }
-        if matches!(ended, Ended::Rested(RunOutcome::Finished(_))) || processes > most {
+        if matches!(ended, Ended::Stopped(RunOutcome::Finished(_))) || processes > most {
             return End { cloud, ended, processes };
         }
         let later = cloud.borrow().now.checked_add(PAUSE).unwrap();

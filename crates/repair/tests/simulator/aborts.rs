@@ -31,7 +31,7 @@ fn run_is_resumed_long_after_its_abort_of_an_operation() {
             tokio::time::sleep(Duration::from_mins(minutes)).await;
             let ending = harness.process(None).go().await.unwrap();
             assert!(
-                matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
                 "{minutes}: {ending:?}"
             );
             assert_eq!(aborts(&harness), 1);
@@ -75,13 +75,13 @@ async fn conflict_of_an_abort_is_resolved_by_reading_again() {
         let sent = harness.sent.lock().unwrap();
         let aborts = sent.iter().filter(|sent| sent.ends_with("/abort")).count();
         if code == "ScopeLocked" {
-            let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
+            let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
                 panic!("{ending:?}")
             };
             assert!(message.contains(code) && aborts == 1, "{aborts}: {message}");
         } else {
             assert!(
-                matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
                 "{code}: {ending:?}"
             );
             assert_eq!(aborts, 3, "{code}");

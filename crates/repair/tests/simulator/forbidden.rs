@@ -68,7 +68,7 @@ async fn pool_in_an_own_network_is_rebuilt_with_the_shipped_roles() {
     }
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }
@@ -182,8 +182,8 @@ async fn locks_on_cluster_groups_and_links_block_before_any_write() {
             scope = place(azure);
             lock(azure, scope.clone(), level);
         });
-        let told = format!("lock keep ({level:?}) on {scope} blocks {steps}");
-        refuses(&harness, "locks", &[&told]).await;
+        let expected = format!("lock keep ({level:?}) on {scope} blocks {steps}");
+        refuses(&harness, "locks", &[&expected]).await;
     }
 }
 
@@ -197,7 +197,7 @@ async fn lock_that_affects_no_step_does_not_block() {
     });
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }
@@ -229,7 +229,7 @@ async fn deny_assignment_blocks_before_any_write() {
     });
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }
@@ -263,7 +263,7 @@ async fn unreadable_permissions_warn_and_change_the_hash() {
     }
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }
@@ -278,7 +278,7 @@ async fn permission_lost_during_a_run_is_reported_without_retry() {
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
     let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
-    let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
+    let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
         panic!("{ending:?}")
     };
     for part in ["LinkedAuthorizationFailed", JOIN, "subnets/aks-subnet", "run `resume`"] {
@@ -297,7 +297,7 @@ async fn permission_lost_during_a_run_is_reported_without_retry() {
     let approval = Approval::Typed(plan.document.hash());
     let guards = &examined.report.detection.guards;
     let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
-    let CommandResult::Rested(RunOutcome::Resumable { message, .. }) = ending else {
+    let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
         panic!("{ending:?}")
     };
     assert!(message.contains("ScopeLocked") && message.contains("are locked: '"), "{message}");

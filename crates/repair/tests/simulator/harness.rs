@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Budget, Client, Cloud, Limits, Token, TransportError, World};
 use mooring_repair::plan::Step;
-use mooring_repair::resume::{Consent, Footing, Fresh};
+use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
 use mooring_repair::runtime::{Access, CommandResult, Operator};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::workflow::Run;
@@ -247,11 +247,11 @@ impl Harness {
         let records = operator.status().await.unwrap().records;
         let unfinished = Run::replay(&records).unwrap().filter(|run| !run.is_finished());
         let run = async {
-            let footing = match &unfinished {
-                Some(state) => Some(operator.footing(state).await.unwrap()),
+            let basis = match &unfinished {
+                Some(state) => Some(operator.resume_basis(state).await.unwrap()),
                 None => None,
             };
-            if footing.as_ref().is_some_and(|footing| *footing != Footing::Replannable) {
+            if basis.as_ref().is_some_and(|basis| *basis != ResumeBasis::Replannable) {
                 let watcher = Box::new(|_: &_, _: &_, _| {});
                 return operator.resume(&Consent::Pipeline, None, watcher, &mut |_| {}).await;
             }
@@ -259,7 +259,7 @@ impl Harness {
             let plan = examined.plan.unwrap();
             let guards = &examined.report.detection.guards;
             let watcher = Box::new(|_: &_, _: &_, _| {});
-            if footing.is_some() {
+            if basis.is_some() {
                 let fresh = Some(Fresh { plan: &plan, guards });
                 return operator.resume(&Consent::Pipeline, fresh, watcher, &mut |_| {}).await;
             }

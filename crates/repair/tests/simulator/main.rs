@@ -51,7 +51,7 @@ async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
     assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
     let state = harness.end_state().await;
@@ -76,7 +76,7 @@ async fn repair_reads_no_more_than_it_needs() {
     let guards = &examined.report.detection.guards;
     let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
     let reads = harness.reads.lock().unwrap().clone();
@@ -170,13 +170,13 @@ async fn new_permission_is_waited_for_if_requested() {
     let (harness, _running) = Harness::new("wedged-system-pool");
     deny(&harness);
     let verdict = harness.operator().detect().await.detection.verdict;
-    assert_eq!(verdict, Verdict::Unknown, "a person is told at once");
+    assert_eq!(verdict, Verdict::Unknown, "a person is informed at once");
     for (comes_after, wanted) in [(120, Verdict::Confirmed), (1200, Verdict::Unknown)] {
         let (harness, _running) = Harness::new("wedged-system-pool");
         deny(&harness);
         let mut operator = harness.operator();
-        let told = Rc::new(Cell::new(0));
-        let say = Rc::clone(&told);
+        let messages = Rc::new(Cell::new(0));
+        let say = Rc::clone(&messages);
         let count = move |text: &str| {
             assert!(text.contains("Microsoft.Insights/eventtypes/values/read"), "{text}");
             say.set(say.get() + 1);
@@ -193,7 +193,7 @@ async fn new_permission_is_waited_for_if_requested() {
         let took = began.elapsed().as_secs();
         let most = comes_after.min(300);
         assert!((most..=most + 75).contains(&took), "{took}");
-        assert!(told.get() >= 3, "{}", told.get());
+        assert!(messages.get() >= 3, "{}", messages.get());
     }
 }
 
@@ -235,7 +235,7 @@ async fn run_continues_after_renewals_of_the_lock_failed_for_40_s() {
     let (harness, _running) = Harness::with("wedged-system-pool", without_renewals(Some(40)));
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }
@@ -253,15 +253,18 @@ async fn run_with_another_journal_is_found_by_its_pool() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal").to_str().unwrap().to_owned();
     harness.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
-    let told = ", journal configmap/mooring-system/repair-system";
+    let expected = ", journal configmap/mooring-system/repair-system";
     let report = harness.operator().detect().await;
-    assert!(report.table().contains(told), "{}", report.table());
+    assert!(report.table().contains(expected), "{}", report.table());
     assert_eq!(harness.operator().temporary_pool().await.unwrap().pool, "systmp");
     for ending in [
         harness.resume(&Consent::Pipeline).await,
         harness.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
     ] {
-        assert!(matches!(&ending, CommandResult::Failed(why) if why.contains(told)), "{ending:?}");
+        assert!(
+            matches!(&ending, CommandResult::Failed(why) if why.contains(expected)),
+            "{ending:?}"
+        );
     }
 }
 
@@ -271,7 +274,7 @@ fn kill_around_any_change_ends_like_a_clean_run() {
         let (clean, _running) = Harness::new("wedged-system-pool");
         let ending = clean.go().await.unwrap();
         assert!(
-            matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
             "{ending:?}"
         );
         (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
@@ -285,7 +288,7 @@ async fn killed(kill: u64, wanted: &Value) {
     assert!(harness.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
     let ending = harness.process(None).go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "kill {kill}: {ending:?}"
     );
     assert_eq!(harness.end_state().await, *wanted, "kill {kill}");
@@ -360,7 +363,7 @@ async fn forged_operation_is_never_followed_to_another_host() {
             }
         });
         let ending = harness.go().await.unwrap();
-        assert!(matches!(ending, CommandResult::Rested(_)), "{monitor}: {ending:?}");
+        assert!(matches!(ending, CommandResult::Stopped(_)), "{monitor}: {ending:?}");
     }
 }
 

@@ -43,7 +43,7 @@ fn add_pool(harness: &Harness, name: &str, properties: &Value) {
 async fn repaired(harness: &Harness) {
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
 }

@@ -160,7 +160,7 @@ async fn cluster_roles_grant_exactly_what_is_requested() {
     });
     let ending = harness.go().await.unwrap();
     assert!(
-        matches!(ending, CommandResult::Rested(RunOutcome::Finished(Finish::Repaired))),
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
     );
     forget(&harness).await;

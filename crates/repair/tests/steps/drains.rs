@@ -135,8 +135,8 @@ fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
             assert!(cloud.now >= now + SignedDuration::from_mins(5 - minutes));
             let state = Run::replay(&cloud.journal).unwrap().unwrap();
             let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
-            let told = "pod kube-system/rigid-a is deleted with NotReady node aks-system-0-0; PDB rigid-budget bypassed";
-            assert!(proof.iter().any(|line| line == told), "{proof:?}");
+            let expected = "pod kube-system/rigid-a is deleted with NotReady node aks-system-0-0; PDB rigid-budget bypassed";
+            assert!(proof.iter().any(|line| line == expected), "{proof:?}");
         }
     }
 }

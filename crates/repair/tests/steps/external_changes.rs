@@ -292,9 +292,9 @@ fn abort_keeps_the_temporary_pool_without_other_system_nodes() {
     {
         let cloud = undone.cloud.borrow();
         let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };
-        let told =
+        let expected =
             "pool systmp was kept: no other System pool has a Ready, schedulable node".to_owned();
-        assert!(left.contains(&told), "{left:?}");
+        assert!(left.contains(&expected), "{left:?}");
         assert_eq!(cloud.end_state()["nodes"][2], 3, "uncordoned, all of them");
     }
     // The next run adopts it.

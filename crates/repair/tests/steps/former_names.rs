@@ -2,7 +2,7 @@
 
 use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::plan::Step;
-use mooring_repair::resume::{Consent, Footing, authorize, footing};
+use mooring_repair::resume::{Consent, ResumeBasis, authorize, resume_basis};
 use mooring_repair::workflow::{Entry, Finish, Run, RunOutcome};
 use mooring_workflow::canonical;
 use mooring_workflow::journal::{decode, follow};
@@ -76,16 +76,16 @@ fn run_with_former_names_is_resumed_unattended() {
         assert!(text.contains(r#""step":"settle""#) && text.contains(r#""placement":"#));
         let state = cloud.state.clone().unwrap();
         assert!(state.has_done(step) && state.session.settings().overrides == settings.overrides);
-        let footing = footing(&state, &pools(&cloud));
-        assert_eq!(footing, Footing::Anchored, "{step:?}");
+        let basis = resume_basis(&state, &pools(&cloud));
+        assert_eq!(basis, ResumeBasis::Anchored, "{step:?}");
         let unattended = Consent::Unattended;
         let grant =
-            authorize(&state, &footing, &cloud.journal, &settings, &unattended, None, cloud.now)
+            authorize(&state, &basis, &cloud.journal, &settings, &unattended, None, cloud.now)
                 .unwrap();
         let mut session = session(&grant.plan, &settings);
         (session.approval, session.overrides) = (grant.approval, grant.overrides);
         let end = continue_run(cloud, session);
-        assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)), "{step:?}");
+        assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)), "{step:?}");
     }
 }
 

@@ -91,7 +91,7 @@ fn unknown_checks_are_waited_for_and_never_block_a_run() {
     // The run is unfinished, and continues once the log is available.
     end.cloud.borrow_mut().mute = false;
     let ended = resume(&end.cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
+    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn edit_after_the_snapshot_stops_the_deletion() {
     let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().edit()["properties"]["maxPods"] = 50.into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    let Ended::Rested(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
+    let Ended::Stopped(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(reason, Reason::PoolChanged);
     assert!(cloud.borrow().deletes.is_empty());
 }
@@ -160,12 +160,12 @@ fn externally_recreated_pool_is_never_deleted() {
     let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
     cloud.borrow_mut().pools.get_mut("system").unwrap().set = "aks-system-new".into();
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    let Ended::Rested(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
+    let Ended::Stopped(RunOutcome::Resumable { reason, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(reason, Reason::PoolChanged);
     assert!(cloud.borrow().deletes.is_empty());
     assert_eq!(
         abort(&cloud),
-        Ended::Rested(RunOutcome::Finished(Finish::Aborted)),
+        Ended::Stopped(RunOutcome::Finished(Finish::Aborted)),
         "and there is a way out"
     );
 }
@@ -258,7 +258,7 @@ fn run_can_be_resumed_after_the_deadline() {
 fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
     let cloud = until(Step::CordonPool, &settings(), Cloud::wedged);
     assert!(cloud.borrow().nodes.iter().any(|node| node.cordoned));
-    assert_eq!(abort(&cloud), Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
+    assert_eq!(abort(&cloud), Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
     let later = cloud.borrow().now + SignedDuration::from_mins(1);
     cloud.borrow_mut().advance(later);
     let cloud = cloud.borrow();
@@ -269,7 +269,7 @@ fn abort_uncordons_and_deletes_an_unused_temporary_pool() {
 #[test]
 fn abort_keeps_and_reports_a_temporary_pool_with_pods() {
     let cloud = until(Step::VerifyWorkloads, &settings(), Cloud::wedged);
-    assert_eq!(abort(&cloud), Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
+    assert_eq!(abort(&cloud), Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
     let cloud = cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
     assert!(cloud.nodes.iter().all(|node| !node.cordoned));
@@ -279,13 +279,13 @@ fn abort_keeps_and_reports_a_temporary_pool_with_pods() {
 #[test]
 fn abort_after_the_deletion_requires_resume() {
     let cloud = until(Step::DeletePool, &settings(), Cloud::wedged);
-    let Ended::Rested(RunOutcome::Resumable { reason, message }) = abort(&cloud) else { panic!() };
+    let Ended::Stopped(RunOutcome::Resumable { reason, message }) = abort(&cloud) else { panic!() };
     assert_eq!(reason, Reason::NotUndoable);
     assert!(message.contains("resume"), "{message}");
     let end = recover(&cloud.borrow(), &settings(), None);
     assert_eq!(
         end.ended,
-        Ended::Rested(RunOutcome::Finished(Finish::Repaired)),
+        Ended::Stopped(RunOutcome::Finished(Finish::Repaired)),
         "and forward it goes"
     );
 }
@@ -299,7 +299,7 @@ fn node_cordoned_by_an_operator_stays_cordoned_on_abort() {
         cloud.nodes.push(cordoned);
         cloud
     });
-    assert_eq!(abort(&cloud), Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
+    assert_eq!(abort(&cloud), Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
     let left: Vec<_> =
         cloud.borrow().nodes.iter().filter(|n| n.cordoned).map(|n| n.name.clone()).collect();
     assert_eq!(left, ["aks-system-0-1"]);

@@ -36,7 +36,7 @@ fn rollback_has_a_separate_deadline() {
     let mut settings = settings();
     settings.limits.overall = SignedDuration::from_secs(10);
     let end = run_to_rest(Cloud::wedged(), &settings, &[], None, 0);
-    let Ended::Rested(RunOutcome::Resumable { reason: Reason::Deadline, .. }) = end.ended else {
+    let Ended::Stopped(RunOutcome::Resumable { reason: Reason::Deadline, .. }) = end.ended else {
         panic!("{:?}", end.ended)
     };
     let cloud = end.cloud;
@@ -44,7 +44,7 @@ fn rollback_has_a_separate_deadline() {
     cloud.borrow_mut().advance(later);
     abort(&mut cloud.borrow_mut());
     let ended = resume(&cloud, &settings, &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
+    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
 }
 
 /// The running operation was aborted although the target did not exist.
@@ -53,7 +53,7 @@ fn operation_is_not_aborted_without_the_pool() {
     let cloud = died(old_operation, |cloud| cloud.journal.len() == 1);
     cloud.borrow_mut().pools.remove("system");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Refused)));
+    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Refused)));
     assert_eq!(cloud.borrow().aborts, Vec::<String>::new());
     assert!(planned(&cloud.borrow(), &settings(), &capacity()).is_err());
 }
@@ -66,12 +66,12 @@ fn override_applies_only_to_its_check() {
     let mut settings = settings();
     settings.add_override("cluster-state=ticket 7").unwrap();
     let end = run_to_rest(cloud, &settings, &[], None, 0);
-    assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Refused)));
+    assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Refused)));
     let mut cloud = Cloud::wedged();
     cloud.pools.get_mut("system").unwrap().set_state("Succeeded");
     settings.add_override("pool-state=ticket 7").unwrap();
     let end = run_to_rest(cloud, &settings, &[], None, 0);
-    assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
+    assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)));
 }
 
 /// A leftover temporary pool was found only after detection reported nothing to do.
@@ -81,7 +81,7 @@ fn unfinished_run_blocks_a_new_one() {
     let begun = begun(&cloud.borrow().journal, &Cloud::wedged(), &settings(), &capacity());
     assert!(matches!(begun, Err(StartError::Unfinished(_))), "{begun:?}");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Repaired)));
+    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Repaired)));
 }
 
 /// Checks were not evaluated again after waiting for the stuck operation.
@@ -90,7 +90,7 @@ fn pool_that_recovers_during_the_abort_is_not_changed() {
     let cloud = died(old_operation, |cloud| !cloud.aborts.is_empty());
     cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
     let ended = resume(&cloud, &settings(), &Kill::default(), None);
-    assert_eq!(ended, Ended::Rested(RunOutcome::Finished(Finish::Refused)));
+    assert_eq!(ended, Ended::Stopped(RunOutcome::Finished(Finish::Refused)));
     assert!(!cloud.borrow().pools.contains_key("systmp"));
     assert!(cloud.borrow().deletes.is_empty());
     let last = cloud.borrow().journal.last().unwrap().entry.clone();

@@ -9,7 +9,7 @@ use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::{Answer, Pool, Query};
 use mooring_repair::plan::Step;
 use mooring_repair::resume::{
-    Consent, Footing, Fresh, Grant, ResumeError, authorize, footing, further_overrides,
+    Consent, Fresh, Grant, ResumeBasis, ResumeError, authorize, further_overrides, resume_basis,
 };
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
@@ -39,8 +39,8 @@ fn killed(step: Step, settings: &Settings) -> Cloud {
 
 fn ask(cloud: &Cloud, settings: &Settings, consent: &Consent) -> Result<Grant, StartError> {
     let state = state(cloud);
-    let footing = footing(&state, &pools(cloud));
-    authorize(&state, &footing, &cloud.journal, settings, consent, None, cloud.now)
+    let basis = resume_basis(&state, &pools(cloud));
+    authorize(&state, &basis, &cloud.journal, settings, consent, None, cloud.now)
 }
 
 fn refusal(cloud: &Cloud, settings: &Settings, consent: &Consent) -> ResumeError {
@@ -56,19 +56,19 @@ const UNATTENDED: [Consent; 2] = [Consent::Unattended, Consent::Pipeline];
 fn footing_follows_live_state() {
     let at = |step| {
         let cloud = killed(step, &settings());
-        footing(&state(&cloud), &pools(&cloud))
+        resume_basis(&state(&cloud), &pools(&cloud))
     };
     for step in [Step::Snapshot, Step::ClearOperation, Step::Recheck] {
-        assert_eq!(at(step), Footing::Replannable, "{step:?}");
+        assert_eq!(at(step), ResumeBasis::Replannable, "{step:?}");
     }
     for step in [Step::CreateTemporary, Step::DeletePool, Step::RecreatePool, Step::DrainTemporary]
     {
-        assert_eq!(at(step), Footing::Anchored, "{step:?}");
+        assert_eq!(at(step), ResumeBasis::Anchored, "{step:?}");
     }
-    assert_eq!(at(Step::DeleteTemporary), Footing::Harmless);
+    assert_eq!(at(Step::DeleteTemporary), ResumeBasis::Harmless);
     let mut cloud = killed(Step::DeletePool, &settings());
     cloud.pools.remove("systmp");
-    assert_eq!(footing(&state(&cloud), &pools(&cloud)), Footing::Unverified);
+    assert_eq!(resume_basis(&state(&cloud), &pools(&cloud)), ResumeBasis::Unverified);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn plan_of_another_version_is_not_continued_unattended() {
     plan.tool = "0.0.9".into();
     (state.facts.plan_hash, state.session.plan) = (plan.hash(), Arc::new(plan));
     let ask = |consent: &Consent| {
-        let anchored = Footing::Anchored;
+        let anchored = ResumeBasis::Anchored;
         authorize(&state, &anchored, &cloud.journal, &settings(), consent, None, cloud.now)
     };
     for consent in &UNATTENDED {
@@ -183,8 +183,8 @@ fn without_a_tag_a_new_plan_is_approved_or_nothing() {
     let plan = planned(&cloud, &settings(), &capacity()).unwrap();
     let ask = |consent: &Consent, fresh: bool| {
         let fresh = fresh.then_some(Fresh { plan: &plan, guards: &[] });
-        let footing = Footing::Replannable;
-        authorize(&state, &footing, &cloud.journal, &settings(), consent, fresh, cloud.now)
+        let basis = ResumeBasis::Replannable;
+        authorize(&state, &basis, &cloud.journal, &settings(), consent, fresh, cloud.now)
     };
     let hash = plan.document.hash();
     for consent in [Consent::Pipeline, Consent::Typed(hash), Consent::Token(plan.document.token())]
@@ -247,7 +247,7 @@ fn process_without_an_approval_stops_at_the_first_effect() {
         let mut session = session(&state(&cloud).session.plan, &settings());
         session.approval = approval;
         let end = continue_run(cloud, session);
-        let Ended::Rested(RunOutcome::Resumable { reason, message }) = &end.ended else {
+        let Ended::Stopped(RunOutcome::Resumable { reason, message }) = &end.ended else {
             panic!("{:?}", end.ended)
         };
         assert_eq!(*reason, Reason::NotApproved, "{message}");
@@ -265,7 +265,7 @@ fn rollback_keeps_and_reports_a_pool_with_another_approval() {
     cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][APPROVAL_TAG] =
         another.into();
     let end = undo(&cloud, None);
-    assert_eq!(end.ended, Ended::Rested(RunOutcome::Finished(Finish::Aborted)));
+    assert_eq!(end.ended, Ended::Stopped(RunOutcome::Finished(Finish::Aborted)));
     let cloud = end.cloud.borrow();
     assert!(cloud.pools.contains_key("systmp"));
     let Entry::Finished { left, .. } = &cloud.journal.last().unwrap().entry else { panic!() };

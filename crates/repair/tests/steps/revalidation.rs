@@ -118,10 +118,10 @@ fn missing_temporary_nodes_leave_the_pool_unchanged() {
 
 #[test]
 fn late_success_of_a_creation_is_not_repeated() {
-    let told = |cloud: &Cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp");
+    let is_recorded = |cloud: &Cloud| matches!(&cloud.journal.last().unwrap().entry, Entry::Outcome { key, .. } if key == "put pool systmp");
     let forks = RefCell::default();
     whole(Cloud::wedged(), &settings(), Some(&forks));
-    let mut cloud = forks.into_inner().into_iter().find(told).unwrap();
+    let mut cloud = forks.into_inner().into_iter().find(is_recorded).unwrap();
     // The service reports a failure, but the VMs boot.
     let pool = cloud.pools.get_mut("systmp").unwrap();
     pool.operation = None;

@@ -36,21 +36,21 @@ pub(super) fn machine_error(machine: &str, code: &str, message: &str) -> String 
 
 /// Returns the event about a NodeClaim whose VM did not come up.
 pub(super) fn object(claim: &Value, error: &str, now: Timestamp) -> Value {
-    let said = match error.as_bytes() {
+    let report = match error.as_bytes() {
         short if short.len() < MAX_ERROR_BYTES => error.to_owned(),
         long => format!("{}...", String::from_utf8_lossy(&long[..MAX_ERROR_BYTES])),
     };
-    let message = format!("Failed to register: {said}");
+    let message = format!("Failed to register: {report}");
     about("NodeClaim", claim, "Warning", "AsyncProvisioningError", &message, now)
 }
 
 /// Returns the event about a NodeClaim for which Azure has no capacity.
 pub(super) fn no_capacity(claim: &Value, now: Timestamp) -> Value {
-    let said = format!(
+    let report = format!(
         "NodeClaim {} event: creating instance failed, all requested instance types were unavailable during launch",
         name(claim)
     );
-    about("NodeClaim", claim, "Warning", "InsufficientCapacityError", &said, now)
+    about("NodeClaim", claim, "Warning", "InsufficientCapacityError", &report, now)
 }
 
 /// Returns the event about a condition's transition. A missing previous status is unknown.
@@ -64,10 +64,10 @@ pub(super) fn transition(
     let [change, status, reason, message] =
         ["type", "status", "reason", "message"].map(|member| text(condition, &[member]));
     let message = if message.is_empty() { String::new() } else { format!(", Message: {message}") };
-    let said = format!(
+    let report = format!(
         "Status condition transitioned, Type: {change}, Status: {was} -> {status}, Reason: {reason}{message}"
     );
-    about(kind, object, "Normal", change, &said, now)
+    about(kind, object, "Normal", change, &report, now)
 }
 
 /// Returns an event about an object without a namespace, as Karpenter's recorder writes it.
@@ -105,14 +105,14 @@ mod tests {
 
     #[test]
     fn an_error_of_500_bytes_is_cut_by_bytes_and_ends_with_dots() {
-        let said = |error: &str| {
+        let report = |error: &str| {
             let event = object(&json!({"metadata": {"name": "x"}}), error, Timestamp::UNIX_EPOCH);
             event["message"].as_str().unwrap().to_owned()
         };
-        assert_eq!(said(&"x".repeat(499)), format!("Failed to register: {}", "x".repeat(499)));
-        assert_eq!(said(&"x".repeat(500)), format!("Failed to register: {}...", "x".repeat(500)));
+        assert_eq!(report(&"x".repeat(499)), format!("Failed to register: {}", "x".repeat(499)));
+        assert_eq!(report(&"x".repeat(500)), format!("Failed to register: {}...", "x".repeat(500)));
         // Half a character becomes a replacement character, as in Go's JSON.
-        let cut = said(&format!("{}é", "x".repeat(499)));
+        let cut = report(&format!("{}é", "x".repeat(499)));
         assert!(cut.ends_with("x\u{fffd}..."), "{cut}");
     }
 

@@ -63,8 +63,8 @@ impl Karpenter {
     ) {
         match failure {
             LaunchFailure::NoCapacity => {
-                let said = event::no_capacity(object, now);
-                client::create(kubernetes, event::EVENTS, &said, now);
+                let report = event::no_capacity(object, now);
+                client::create(kubernetes, event::EVENTS, &report, now);
             }
             LaunchFailure::NodeClassNotReady => {}
             LaunchFailure::Refused => {

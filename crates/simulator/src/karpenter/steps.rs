@@ -132,8 +132,8 @@ impl Karpenter {
                     Some(vm) => self.error_of(name, vm, message, azure),
                     None => message.clone(),
                 };
-                let said = event::object(&object, &error, now);
-                if !went_well(client::create(kubernetes, event::EVENTS, &said, now)) {
+                let report = event::object(&object, &error, now);
+                if !went_well(client::create(kubernetes, event::EVENTS, &report, now)) {
                     return self.plan(name, step, AGAIN, now);
                 }
                 self.change(name, |claim| (claim.failed, claim.awaited) = (true, false));

@@ -372,11 +372,12 @@ fn a_change_of_a_foreign_condition_is_an_event_with_its_message() {
     harness.kube("PATCH", path, "simulated-administrator", form, &foreign.to_string());
     harness.pass(2);
     let events = harness.world.kubernetes().objects("events", Some("default"));
-    let told: Vec<&Value> = events.filter(|event| event["reason"] == "CSEProvisioned").collect();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["type"], "Normal");
+    let provisioned: Vec<&Value> =
+        events.filter(|event| event["reason"] == "CSEProvisioned").collect();
+    assert_eq!(provisioned.len(), 1, "{provisioned:?}");
+    assert_eq!(provisioned[0]["type"], "Normal");
     assert!(
-        told[0]["message"]
+        provisioned[0]["message"]
             .as_str()
             .unwrap()
             .ends_with("Unknown -> False, Reason: CSEFailed, Message: it failed")

@@ -40,12 +40,12 @@ pub(crate) fn read(path: &str, bytes: &[u8]) -> Result<Event, String> {
     };
     let code = summary.get("ExitCode").map(exit_code).unwrap_or_default();
     let failed = member("EventLevel") == "Error" || !matches!(code.as_str(), "" | "0");
-    let said = match message {
+    let text = match message {
         _ if is_hotfix(&task) => message.split(" | startTime=").next().unwrap_or_default(),
         _ if failed && kind != Kind::Run => message,
         _ => "",
     };
-    let message = tidy(&mooring_redact::mask_line(said), MAX_MESSAGE);
+    let message = tidy(&mooring_redact::mask_line(text), MAX_MESSAGE);
     let name = path.rsplit('/').next().unwrap_or(path);
     let span = RawSpan { name: task, kind, start, end, failed, source: Source::Event, message };
     Ok(Event { span, named: timestamp::of_file_name(name), summary })

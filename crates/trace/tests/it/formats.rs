@@ -115,11 +115,11 @@ fn the_table_names_the_cause_and_the_step() {
 fn json_matches_the_timeline() {
     let node = timeline("healthy");
     let document = parsed(&json::to_json(std::slice::from_ref(&node)));
-    let told = &document["nodes"][0];
-    assert_eq!(told["spans"].as_array().unwrap().len(), node.spans.len());
-    assert_eq!(told["chain"].as_array().unwrap().len(), node.chain.len());
-    assert_eq!(told["outcome"], "succeeded");
-    assert!(told["diagnosis"].is_null() && told["running"].is_null());
+    let node_json = &document["nodes"][0];
+    assert_eq!(node_json["spans"].as_array().unwrap().len(), node.spans.len());
+    assert_eq!(node_json["chain"].as_array().unwrap().len(), node.chain.len());
+    assert_eq!(node_json["outcome"], "succeeded");
+    assert!(node_json["diagnosis"].is_null() && node_json["running"].is_null());
 }
 
 #[test]

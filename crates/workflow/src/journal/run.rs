@@ -204,6 +204,15 @@ impl<W: Replay> Run<W> {
         }
     }
 
+    /// Returns `step 4/16 create-temporary`, `rollback` or `end`.
+    pub fn position(&self) -> String {
+        match self.step() {
+            _ if self.phase == Phase::Aborting => "rollback".to_owned(),
+            Some(step) => format!("step {}/{} {}", step.number(), W::Step::ALL.len(), step.name()),
+            None => "end".to_owned(),
+        }
+    }
+
     pub fn has_done(&self, step: W::Step) -> bool {
         self.done.iter().any(|(done, _)| *done == step)
     }

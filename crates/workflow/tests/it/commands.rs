@@ -117,7 +117,7 @@ async fn run_is_driven_to_its_end_and_its_lock_released() {
     };
     let result: SampleResult =
         process.drive(journal, first, &terms, services.clone(), Box::new(watcher)).await;
-    let CommandResult::Rested(RunOutcome::Finished(Finish::Changed)) = result else {
+    let CommandResult::Stopped(RunOutcome::Finished(Finish::Changed)) = result else {
         panic!("{result:?}")
     };
     assert_eq!(*services.effects.borrow(), [("x".to_owned(), 0), ("y".to_owned(), 90)]);
@@ -141,7 +141,7 @@ async fn interruption_ends_a_wait_at_once() {
     };
     let began = tokio::time::Instant::now();
     let (result, ()) = tokio::join!(running, interrupts);
-    let CommandResult::Rested(RunOutcome::Resumable { reason, .. }) = result else {
+    let CommandResult::Stopped(RunOutcome::Resumable { reason, .. }) = result else {
         panic!("{result:?}")
     };
     assert_eq!((reason, began.elapsed().as_secs()), (Reason::Interrupted, 20));
@@ -155,7 +155,7 @@ async fn wait_continues_without_a_source_of_interruptions() {
     drop(stop);
     let (terms, services) = (changes(&[("x", 900)]), Services::default());
     let result = drive(&process, file(&directory.path().join("journal")), &terms, &services).await;
-    assert!(matches!(result, CommandResult::Rested(RunOutcome::Finished(_))), "{result:?}");
+    assert!(matches!(result, CommandResult::Stopped(RunOutcome::Finished(_))), "{result:?}");
     assert_eq!(*services.effects.borrow(), [("x".to_owned(), 900)]);
 }
 

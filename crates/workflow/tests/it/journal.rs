@@ -72,6 +72,19 @@ fn every_prefix_of_a_journal_is_a_journal() {
 }
 
 #[test]
+fn position_names_the_current_step_rollback_or_end() {
+    use SampleStep::{Change, Prepare, Verify};
+    let mut entries = vec![started()];
+    assert_eq!(replay(entries.clone()).position(), "step 1/3 prepare");
+    entries.push(done(Prepare));
+    assert_eq!(replay(entries.clone()).position(), "step 2/3 change");
+    let aborting = Entry::AbortStarted(Box::new(session(1)));
+    assert_eq!(replay([&entries[..], &[aborting]].concat()).position(), "rollback");
+    entries.extend([done(Change), done(Verify)]);
+    assert_eq!(replay(entries).position(), "end");
+}
+
+#[test]
 fn edited_missing_and_swapped_records_are_named() {
     let records = chain(entries());
     let edited = text(&records).replacen("prepare is done", "prepare was done", 1);

@@ -28,7 +28,7 @@ async fn lease_is_renewed_during_a_run_and_released_after_it() {
         server.store().holder(start()).await.unwrap().unwrap()
     };
     let (result, lock) = tokio::join!(drive(&process, server.store(), &terms, &services), looks);
-    assert!(matches!(result, CommandResult::Rested(RunOutcome::Finished(_))), "{result:?}");
+    assert!(matches!(result, CommandResult::Stopped(RunOutcome::Finished(_))), "{result:?}");
     assert_eq!(lock.owner, owner("a"));
     let age = 299 - (lock.heartbeat.as_second() - start().as_second());
     assert!((0..=i64::try_from(TIMES.retry.as_secs()).unwrap()).contains(&age), "{age}");

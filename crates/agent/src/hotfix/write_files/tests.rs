@@ -38,7 +38,7 @@ fn list_is_read_as_agentbaker_renders_it() {
 
 #[test]
 fn unsupported_yaml_is_refused() {
-    for (text, told) in [
+    for (text, expected) in [
         ("- path: /etc/a\n  owner: nobody", "line 2: unsupported owner nobody"),
         ("- path: /etc/a\n  encoding: zip", "unsupported encoding zip"),
         ("- path: /etc/a\n  permissions: 0888", "unsupported permissions 0888"),
@@ -66,7 +66,7 @@ fn unsupported_yaml_is_refused() {
     ] {
         let error = read(format!("write_files:\n{text}\n").as_bytes());
         let error = error.expect_err(text);
-        assert!(error.contains(told), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
     }
     assert!(read(b"write_files:\n- path: \xff").is_err());
     assert!(read(b"write_files: yes").is_err());

@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn certificate_problems_are_sentences() {
         let other = |name| CertificateError::Other(rustls::OtherError(Arc::new(Named(name))));
-        for (problem, told) in [
+        for (problem, expected) in [
             (CertificateError::Expired, "expired"),
             (CertificateError::UnknownIssuer, "issuer is not trusted"),
             (CertificateError::NotValidForName, "another name"),
@@ -241,7 +241,7 @@ mod tests {
             (other("MaximumPathDepthExceeded"), "MaximumPathDepthExceeded"),
         ] {
             let text = describe(&problem);
-            assert!(text.contains(told) && !text.contains("Other"), "{text}");
+            assert!(text.contains(expected) && !text.contains("Other"), "{text}");
         }
     }
 }

@@ -209,9 +209,9 @@ fn target_is_read_from_config_or_nbc_command_18_19_20_25() {
     world.live_patching = Some(service.port);
     assert_eq!(outcome(&node, &mut world).1, "check-hotfix outcome=lpsRead");
     assert_eq!(world.dialed, ["nbc.example:443 3s"]);
-    let told = text(&world.err);
-    assert!(told.contains("node config not found, trying nbc-cmd.sh fallback"));
-    assert!(told.contains("loaded LPS target from nbc-cmd.sh fallback"));
+    let logged = text(&world.err);
+    assert!(logged.contains("node config not found, trying nbc-cmd.sh fallback"));
+    assert!(logged.contains("loaded LPS target from nbc-cmd.sh fallback"));
 
     // The port of the name is dropped.
     let (node, mut world) = node_with(&authority.pem(), "");

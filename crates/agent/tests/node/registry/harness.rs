@@ -89,7 +89,7 @@ impl Outcome {
     #[track_caller]
     pub(super) fn must_be(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{}", self.stderr);
-        let told = if code == 0 {
+        let message = if code == 0 {
             let done = self.log.iter().rev().find(|record| record["msg"] == "registry-login");
             done.unwrap()["result"].as_str().unwrap()
         } else {
@@ -105,7 +105,7 @@ impl Outcome {
             &self.stderr[at.unwrap_or_else(|| panic!("no {name} in {}", self.stderr))..]
         };
         for word in words {
-            assert!(told.contains(word), "no {word:?} in {told}");
+            assert!(message.contains(word), "no {word:?} in {message}");
         }
     }
 }

@@ -57,9 +57,9 @@ fn run_in(network: Network, variables: &[(&str, String)], words: &[&str]) -> (u8
 #[test]
 fn silent_registry_takes_exactly_the_budget() {
     for seed in SEEDS {
-        let (code, told, network) = run_in(Network::new(seed, silence), &[], &[]);
-        assert_eq!(code, 211, "{seed}: {told}");
-        assert!(told.contains("timed out; gave up after "), "{seed}: {told}");
+        let (code, output, network) = run_in(Network::new(seed, silence), &[], &[]);
+        assert_eq!(code, 211, "{seed}: {output}");
+        assert!(output.contains("timed out; gave up after "), "{seed}: {output}");
         assert!(network.now <= seconds(600), "{seed}: {:?}", network.now);
         assert!(network.now >= seconds(570), "{seed}: it gives up early: {:?}", network.now);
         assert!(network.pauses.iter().all(|pause| *pause <= seconds(30)));
@@ -107,9 +107,9 @@ fn the_budget_is_a_flag() {
 fn attempt_cut_short_by_the_budget_keeps_the_cause() {
     let mut cut_short = 0;
     for seed in SEEDS {
-        let (code, told, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
-        assert_eq!(code, 211, "{seed}: {told}");
-        assert!(told.contains("server error 500; gave up after "), "{seed}: {told}");
+        let (code, output, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
+        assert_eq!(code, 211, "{seed}: {output}");
+        assert!(output.contains("server error 500; gave up after "), "{seed}: {output}");
         cut_short += usize::from(network.requests.last().unwrap().1 < seconds(1));
     }
     assert!(cut_short > 0, "some seed must show it");
@@ -121,9 +121,9 @@ fn pause_past_the_budget_keeps_the_cause() {
     for seed in SEEDS {
         let mut network = Network::new(seed, failing);
         network.oversleep = seconds(5);
-        let (code, told, network) = run_in(network, &[], &["--budget=90s"]);
-        assert_eq!(code, 211, "{seed}: {told}");
-        assert!(told.contains("server error 500; gave up after "), "{seed}: {told}");
+        let (code, output, network) = run_in(network, &[], &["--budget=90s"]);
+        assert_eq!(code, 211, "{seed}: {output}");
+        assert!(output.contains("server error 500; gave up after "), "{seed}: {output}");
         late += usize::from(network.now > seconds(90));
     }
     assert!(late > 0, "some seed must show it");
@@ -136,28 +136,28 @@ fn the_budget_of_the_cse_is_never_passed() {
         vec![("CSE_STARTTIME_SECONDS", start.to_string())]
     };
     // 780 - 500 seconds are left.
-    let (code, told, network) = run(&cse_start(500), &[], silence);
+    let (code, output, network) = run(&cse_start(500), &[], silence);
     assert_eq!(code, 211);
     assert!(network.now <= seconds(280) && network.now > seconds(240), "{:?}", network.now);
-    assert!(told.contains("of 280 s"), "{told}");
+    assert!(output.contains("of 280 s"), "{output}");
     // The flag still counts where it is shorter.
     let (_, _, network) = run(&cse_start(0), &["--budget=10s"], silence);
     assert!(network.now <= seconds(10));
     // Nothing is left: that is neither the network's fault nor a refusal.
-    let (code, told, network) = run(&cse_start(900), &[], |_| (MOMENT, status(200)));
-    assert_eq!(code, 124, "{told}");
-    assert!(told.contains("the time is up: step 2/6 anonymous"), "{told}");
+    let (code, output, network) = run(&cse_start(900), &[], |_| (MOMENT, status(200)));
+    assert_eq!(code, 124, "{output}");
+    assert!(output.contains("the time is up: step 2/6 anonymous"), "{output}");
     assert!(network.requests.is_empty());
     // An invalid value is logged and ignored.
     let nonsense = [("CSE_STARTTIME_SECONDS", "canary-of-somebody".to_owned())];
-    let (_, told, network) = run(&nonsense, &["--budget=10s"], |_| (MOMENT, status(503)));
-    assert!(told.contains("CSE_STARTTIME_SECONDS") && !network.requests.is_empty());
-    assert!(!told.contains("canary"), "{told}");
+    let (_, output, network) = run(&nonsense, &["--budget=10s"], |_| (MOMENT, status(503)));
+    assert!(output.contains("CSE_STARTTIME_SECONDS") && !network.requests.is_empty());
+    assert!(!output.contains("canary"), "{output}");
 }
 
 #[test]
 fn persistent_error_is_reported_with_its_step() {
-    for (of_imds, answer, code, step, told) in [
+    for (of_imds, answer, code, step, expected) in [
         (false, 503, 211, "step 2/6 anonymous", "server error 503"),
         (true, 500, 210, "step 3/6 identity", "server error 500"),
         (true, 404, 210, "step 3/6 identity", "being updated"),
@@ -167,7 +167,7 @@ fn persistent_error_is_reported_with_its_step() {
             (MOMENT, status(if is_imds == of_imds { answer } else { 401 }))
         });
         assert_eq!(got, code, "{text}");
-        assert!(text.contains(step) && text.contains(told), "{text}");
+        assert!(text.contains(step) && text.contains(expected), "{text}");
         assert!(text.contains("gave up after"), "{text}");
         assert!(network.requests.len() > 10, "{}", network.requests.len());
     }
@@ -175,11 +175,11 @@ fn persistent_error_is_reported_with_its_step() {
 
 #[test]
 fn a_permanent_answer_is_asked_for_once() {
-    let (code, told, network) = run(&[], &[], |request| {
+    let (code, output, network) = run(&[], &[], |request| {
         let target = &request.url.target;
         (MOMENT, if target.starts_with("/v2/") { status(401) } else { status(403) })
     });
-    assert_eq!(code, 212, "{told}");
+    assert_eq!(code, 212, "{output}");
     // The registry and IMDS, once each.
     assert_eq!((network.requests.len(), network.pauses.len()), (2, 0));
 }
@@ -192,22 +192,22 @@ fn retry_after_is_never_waited_past_the_budget() {
             (MOMENT, Ok(HttpResponse { status: 429, headers: headers.clone(), body: Vec::new() }))
         }
     };
-    let (code, told, network) = run(&[], &["--budget=100s"], busy("40"));
-    assert_eq!(code, 211, "{told}");
+    let (code, output, network) = run(&[], &["--budget=100s"], busy("40"));
+    assert_eq!(code, 211, "{output}");
     assert_eq!(network.pauses, [seconds(40), seconds(40)]);
-    assert!(told.contains("gave up after 3 attempts"), "{told}");
-    let (_, told, network) = run(&[], &["--budget=100s"], busy("100"));
+    assert!(output.contains("gave up after 3 attempts"), "{output}");
+    let (_, output, network) = run(&[], &["--budget=100s"], busy("100"));
     assert!(network.pauses.is_empty(), "{:?}", network.pauses);
-    assert!(told.contains("gave up after 1 attempt in"), "{told}");
+    assert!(output.contains("gave up after 1 attempt in"), "{output}");
 }
 
 #[test]
 fn the_steps_share_one_budget() {
-    let (code, told, network) = run(&[], &["--budget=60s"], |request| {
+    let (code, output, network) = run(&[], &["--budget=60s"], |request| {
         let is_registry = request.url.target.starts_with("/v2/");
         (if is_registry { seconds(25) } else { NEVER }, status(401))
     });
-    assert_eq!(code, 210, "{told}");
+    assert_eq!(code, 210, "{output}");
     assert!(network.now <= seconds(60), "{:?}", network.now);
     let (at, limit) = *network.requests.last().unwrap();
     assert!(limit <= seconds(30) && at + limit <= seconds(60));

@@ -254,9 +254,9 @@ async fn a_custom_resource_is_discovered(c: Cluster) {
 }
 
 async fn version_is_served(c: Cluster) {
-    let told = c.get("/version").await.is(200);
-    assert_eq!(told["major"], "1");
-    assert!(text(&told, "/gitVersion").starts_with("v1."));
+    let version = c.get("/version").await.is(200);
+    assert_eq!(version["major"], "1");
+    assert!(text(&version, "/gitVersion").starts_with("v1."));
 }
 
 async fn health_is_served(c: Cluster) {

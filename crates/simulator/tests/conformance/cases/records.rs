@@ -144,7 +144,7 @@ async fn a_core_event_is_seen_in_both_apis(c: Cluster) {
 }
 
 async fn an_event_needs_an_action_and_a_reporter(c: Cluster) {
-    for (field, told) in [
+    for (field, expected) in [
         ("action", "action"),
         ("reason", "reason"),
         ("reportingController", "reportingController"),
@@ -154,7 +154,7 @@ async fn an_event_needs_an_action_and_a_reporter(c: Cluster) {
         let mut body = event(&c.name("event"));
         body.as_object_mut().unwrap().remove(field);
         let status = c.post(EVENTS, &body).await.fails(422, "Invalid");
-        assert!(causes(&status).iter().any(|(_, field)| *field == told), "{field}: {status}");
+        assert!(causes(&status).iter().any(|(_, field)| *field == expected), "{field}: {status}");
     }
 }
 

@@ -113,7 +113,7 @@ fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
         ..Options::default()
     });
     let mut random = crate::random::Random::new(seed);
-    let (mut watch, mut told) = (None, Vec::new());
+    let (mut watch, mut received) = (None, Vec::new());
     let base = "/api/v1/namespaces/default";
     for n in 0..600 {
         let now = start() + jiff::SignedDuration::from_secs(6 * n);
@@ -151,7 +151,7 @@ fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
         }
         while let Some(event) = watch.as_mut().and_then(|watch| watch.next().now_or_never()) {
             match event {
-                Some(line) => told.push(line),
+                Some(line) => received.push(line),
                 None => watch = None,
             }
         }
@@ -161,7 +161,7 @@ fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
         .flat_map(|table| model.objects(table, None))
         .map(ToString::to_string)
         .collect();
-    (model.trace(), objects, told)
+    (model.trace(), objects, received)
 }
 
 #[test]
