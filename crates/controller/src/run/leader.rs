@@ -31,7 +31,6 @@ pub(super) struct Leader {
     old_lease: Option<OldLease>,
     is_waiting: bool,
     failures_kept: usize,
-    term: u64,
     leads: bool,
 }
 
@@ -63,7 +62,6 @@ impl Leader {
             old_lease: (namespace != legacy::NAMESPACE).then(|| OldLease::new(instance, *times)),
             is_waiting: false,
             failures_kept: settings.failures_kept,
-            term: 0,
             leads: false,
         }
     }
@@ -143,17 +141,18 @@ impl Leader {
     async fn update_gate(&mut self) {
         let until = self.holder.may_write_until().filter(|until| (self.clock)() < *until);
         match (self.leads, until) {
-            (true, Some(until)) => self.gate.open(self.term, until),
+            (true, Some(until)) => {
+                self.gate.open(until);
+            }
             (false, Some(_)) => match self.record().await {
                 Ok(record) => {
                     // Reading took time; the remaining time counts.
                     let Some(until) = self.holder.may_write_until() else { return };
-                    self.term += 1;
-                    self.gate.open(self.term, until);
+                    let term = self.gate.open(until);
                     self.leads = true;
                     self.metrics.leads(true);
-                    tracing::info!(term = self.term, instance = self.instance, "acquired lease");
-                    let message = Message::Elected { term: self.term, record };
+                    tracing::info!(term, instance = self.instance, "acquired lease");
+                    let message = Message::Elected { term, record };
                     let _ = self.to_loop.send(message).await;
                 }
                 Err(error) => {

@@ -327,7 +327,9 @@ mod tests {
             }
         });
         let gate = Arc::new(Gate::new(Arc::new(|| Timestamp::UNIX_EPOCH)));
-        gate.open(2, Timestamp::MAX);
+        gate.open(Timestamp::MAX);
+        gate.close();
+        assert_eq!(gate.open(Timestamp::MAX), 2);
         let (to_loop, _from_writer) = mpsc::channel(4);
         let writer = Writer {
             api: Api::new(kube::Client::new(service, "default")),

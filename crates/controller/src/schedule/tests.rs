@@ -43,6 +43,12 @@ fn reads_begin_after_a_minute_and_become_rare() {
 }
 
 #[test]
+fn first_read_is_not_moved_when_it_is_due() {
+    let (first, _) = pause(history_of(0), 0);
+    assert_eq!(pause(history_of(0), first), (0, Priority::Pending));
+}
+
+#[test]
 fn claim_launched_before_the_start_is_read_within_seconds() {
     let (pause, _) = pause(history_of(0), 400);
     assert!((0..=1).contains(&pause), "{pause}");

@@ -78,7 +78,7 @@ impl Environment<'_> {
         self.keep("why.log", &format!("{}{}", answer.stdout, answer.stderr));
         let remark = if remark.is_empty() { String::new() } else { format!("     ({remark})") };
         self.output.command(&format!("mooring why {name}{remark}"));
-        self.output.quote(&cut_lines(&answer.stdout));
+        self.output.quote(&wrap_lines(&answer.stdout, 14));
         expect_words("mooring why", &answer.stdout, &why.contains)
     }
 
@@ -164,8 +164,9 @@ fn api_lines(object: &Value, events: &[Value]) -> Vec<String> {
     conditions(object).map(condition).chain(events.iter().map(event)).collect()
 }
 
-fn cut_lines(text: &str) -> String {
-    let lines = text.lines().flat_map(|line| wrapped(line, 110, 14));
+/// Wraps lines at 110 columns, with a hanging indent.
+pub(super) fn wrap_lines(text: &str, indent: usize) -> String {
+    let lines = text.lines().flat_map(|line| wrapped(line, 110, indent));
     lines.collect::<Vec<_>>().join("\n")
 }
 

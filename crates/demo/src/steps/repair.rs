@@ -10,6 +10,7 @@ use crate::error::{DemoError, expect, expect_words};
 use crate::output::{Mark, seconds};
 use crate::result::{KILLED, Moment, MomentKind};
 use crate::scenario::{Apply, Detect, Resume};
+use crate::steps::inspect::wrap_lines;
 use crate::wrap::cut;
 
 const LOG: &str = "repair.log";
@@ -31,15 +32,9 @@ impl Environment<'_> {
         let report: Value = serde_json::from_str(&answer.stdout)
             .map_err(|error| DemoError::broken("mooring repair detect", error))?;
         let verdict = report["verdict"].as_str().unwrap_or("none").to_owned();
-        self.output.print(Mark::Note, "mooring repair detect, its guards in short:");
-        for guard in report["guards"].as_array().into_iter().flatten() {
-            let word = |name: &str| guard[name].as_str().unwrap_or_default();
-            let evidence = shortened(guard["evidence"][0].as_str().unwrap_or_default());
-            self.output.print(
-                Mark::Note,
-                &format!("{:<4} {:<14} {evidence}", word("outcome"), word("name")),
-            );
-        }
+        let screen = self.mooring.ask(&["repair", "detect"]).await?;
+        self.output.command("mooring repair detect");
+        self.output.quote(&wrap_lines(&screen.stdout, 25));
         let pool = report["pool"].as_str().unwrap_or("system").to_owned();
         let healed = verdict == "healthy" && self.struck.is_some();
         let text = match verdict.as_str() {

@@ -19,8 +19,8 @@ pub const TIMES: Times = Times {
     retry: Duration::from_secs(5),
 };
 
-/// The only term of a [`Gate`]: a lost Lease is never acquired again by the same run.
-pub(crate) const TERM: u64 = 0;
+/// The first term of a [`Gate`], and the only one: a run never acquires a lost Lease again.
+pub(crate) const TERM: u64 = 1;
 
 pub struct LeaseLock {
     holder: Holder,
@@ -56,7 +56,7 @@ impl LeaseLock {
         match self.holder.attempt().await {
             Ok(mooring_kube::Attempt::Held) => {
                 if let Some(until) = self.holder.may_write_until() {
-                    self.gate.open(TERM, until);
+                    self.gate.open(until);
                 }
                 Ok(Attempt::Held)
             }

@@ -54,6 +54,22 @@ async fn replica_leads_without_reading_the_record() {
     assert!(!cluster.take_forbidden().is_empty());
 }
 
+/// A leader that does not know past failures would report them again.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_before_the_record_is_read() {
+    let cluster = Cluster::new(false, Provisioning::Extension.failing());
+    reject(&cluster, "GET", "*/configmaps/*", 500);
+    let replica = cluster.start("a");
+    cluster.claim("default-x1");
+    cluster.pass(120).await;
+    assert_eq!(cluster.writes(), []);
+    clear(&cluster);
+    cluster.pass(180).await;
+    assert_eq!(cluster.condition_of("default-x1").1, "CSEFailed");
+    assert_eq!(cluster.events().len(), 2);
+    replica.stop().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn rejected_record_is_not_sent_again() {
     for (status, sent) in [(403, 1), (422, 1), (500, 5)] {
