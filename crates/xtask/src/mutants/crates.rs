@@ -15,7 +15,7 @@ pub(super) struct Tested {
 /// The crate that is examined if none is named.
 pub(super) const DEFAULT: &str = "repair";
 
-pub(super) const TABLE: [Tested; 16] = [
+pub(super) const TABLE: [Tested; 17] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
@@ -115,6 +115,12 @@ pub(super) const TABLE: [Tested; 16] = [
         name: "simulator",
         files: &["crates/simulator/src/**"],
         tests: &["--lib", "--test=azure", "--test=live_patching", "--test=world"],
+        skipped: &[],
+    },
+    Tested {
+        name: "terminal",
+        files: &["crates/terminal/src/**"],
+        tests: &["--tests"],
         skipped: &[],
     },
     Tested {

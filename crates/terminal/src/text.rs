@@ -1,0 +1,302 @@
+//! Text with colors and links.
+
+use std::fmt::Write as _;
+
+use mooring_redact::printable;
+
+use crate::style::Style;
+use crate::wrap::{width, wrap};
+
+/// A sign in front of a line. Its color repeats what the sign shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    Bad,
+    Warning,
+    Good,
+    /// Not checked, or nothing to report.
+    None,
+}
+
+impl Mark {
+    /// Returns the sign; it takes one column, or two in ASCII.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Bad => "✗",
+            Self::Warning => "!",
+            Self::Good => "✓",
+            Self::None => "–",
+        }
+    }
+
+    fn look(self) -> Look {
+        match self {
+            Self::Bad => Look::Red,
+            Self::Warning => Look::Yellow,
+            Self::Good => Look::Green,
+            Self::None => Look::Dim,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Plain,
+    Bold,
+    Dim,
+    Red,
+    Yellow,
+    Green,
+}
+
+impl Look {
+    /// Returns the SGR parameter: one of the eight basic colors, bold or dim.
+    fn code(self) -> Option<u8> {
+        match self {
+            Self::Plain => None,
+            Self::Bold => Some(1),
+            Self::Dim => Some(2),
+            Self::Red => Some(31),
+            Self::Yellow => Some(33),
+            Self::Green => Some(32),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Span {
+    text: String,
+    look: Look,
+    link: Option<String>,
+}
+
+/// One line of text with colors and links. Control characters of other systems are removed when it is built.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    spans: Vec<Span>,
+}
+
+impl Text {
+    pub fn new(text: impl AsRef<str>) -> Self {
+        Self::default().plain(text)
+    }
+
+    /// Returns the sign of a mark and a text, separated by a blank.
+    pub fn marked(mark: Mark, text: impl AsRef<str>) -> Self {
+        Self::default().mark(mark).plain(" ").plain(text)
+    }
+
+    #[must_use]
+    pub fn plain(self, text: impl AsRef<str>) -> Self {
+        self.span(text.as_ref(), Look::Plain, None)
+    }
+
+    #[must_use]
+    pub fn bold(self, text: impl AsRef<str>) -> Self {
+        self.span(text.as_ref(), Look::Bold, None)
+    }
+
+    #[must_use]
+    pub fn dim(self, text: impl AsRef<str>) -> Self {
+        self.span(text.as_ref(), Look::Dim, None)
+    }
+
+    #[must_use]
+    pub fn mark(self, mark: Mark) -> Self {
+        self.span(mark.sign(), mark.look(), None)
+    }
+
+    /// Adds a text in the color of a mark.
+    #[must_use]
+    pub fn colored(self, mark: Mark, text: impl AsRef<str>) -> Self {
+        self.span(text.as_ref(), mark.look(), None)
+    }
+
+    /// Adds a text that links to an `https` URL. Another URL is not linked.
+    #[must_use]
+    pub fn link(self, text: impl AsRef<str>, url: &str) -> Self {
+        let is_safe =
+            url.starts_with("https://") && url.bytes().all(|byte| byte.is_ascii_graphic());
+        self.span(text.as_ref(), Look::Plain, is_safe.then(|| url.to_owned()))
+    }
+
+    fn span(mut self, text: &str, look: Look, link: Option<String>) -> Self {
+        let text = printable(text);
+        if !text.is_empty() {
+            self.spans.push(Span { text, look, link });
+        }
+        self
+    }
+
+    pub fn append(&mut self, text: Self) {
+        self.spans.extend(text.spans);
+    }
+
+    /// Splits after this many characters.
+    pub(crate) fn split(&self, characters: usize) -> (Self, Self) {
+        let (mut head, mut tail) = (Self::default(), Self::default());
+        let mut left = characters;
+        for span in &self.spans {
+            let at = span.text.char_indices().nth(left).map_or(span.text.len(), |(at, _)| at);
+            left -= span.text[..at].chars().count();
+            for (part, text) in [(&mut head, &span.text[..at]), (&mut tail, &span.text[at..])] {
+                if !text.is_empty() {
+                    part.spans.push(Span { text: text.to_owned(), ..span.clone() });
+                }
+            }
+        }
+        (head, tail)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Returns the text without colors and links.
+    pub fn content(&self) -> String {
+        self.spans.iter().map(|span| span.text.as_str()).collect()
+    }
+
+    /// Returns the columns that it takes in this style.
+    pub(crate) fn width(&self, style: &Style) -> usize {
+        self.spans.iter().map(|span| width(&adapt(&span.text, style))).sum()
+    }
+
+    /// Replaces the content, for example by a truncated one; keeps the look if there is only one.
+    pub(crate) fn with_content(&self, content: &str) -> Self {
+        match self.spans.as_slice() {
+            [span] => Self { spans: vec![Span { text: content.to_owned(), ..span.clone() }] },
+            _ => Self::new(content),
+        }
+    }
+
+    pub(crate) fn render(&self, style: &Style) -> String {
+        let mut line = String::new();
+        for span in &self.spans {
+            let text = adapt(&span.text, style);
+            let code = span.look.code().filter(|_| style.color);
+            let link = span.link.as_ref().filter(|_| style.links);
+            if let Some(link) = link {
+                let _ = write!(line, "\x1b]8;;{link}\x1b\\");
+            }
+            match code {
+                Some(code) => {
+                    let _ = write!(line, "\x1b[{code}m{text}\x1b[0m");
+                }
+                None => line.push_str(&text),
+            }
+            if link.is_some() {
+                line.push_str("\x1b]8;;\x1b\\");
+            }
+        }
+        line
+    }
+
+    /// Splits at blanks into lines of at most `first` and `rest` columns; looks are kept.
+    pub(crate) fn wrap(&self, first: usize, rest: usize, style: &Style) -> Vec<Self> {
+        let whole: String = self.spans.iter().map(|span| adapt(&span.text, style)).collect();
+        let mut pieces = self.words(style).into_iter();
+        wrap(&whole, first, rest)
+            .iter()
+            .map(|line| {
+                let mut text = Self::default();
+                for (at, _) in line.split(' ').enumerate() {
+                    if at > 0 {
+                        text = text.plain(" ");
+                    }
+                    text.spans.extend(pieces.next().unwrap_or_default());
+                }
+                text
+            })
+            .collect()
+    }
+
+    /// Returns the words between blanks, each as its spans.
+    fn words(&self, style: &Style) -> Vec<Vec<Span>> {
+        let mut words: Vec<Vec<Span>> = vec![Vec::new()];
+        for span in &self.spans {
+            for (at, piece) in adapt(&span.text, style).split(' ').enumerate() {
+                if at > 0 {
+                    words.push(Vec::new());
+                }
+                if let (false, Some(word)) = (piece.is_empty(), words.last_mut()) {
+                    word.push(Span { text: piece.to_owned(), ..span.clone() });
+                }
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+}
+
+/// Replaces the signs of this crate and of its users with ASCII where the output has no Unicode.
+pub(crate) fn adapt(text: &str, style: &Style) -> String {
+    if style.unicode || text.is_ascii() {
+        return text.to_owned();
+    }
+    let mut ascii = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '✓' => ascii.push_str("ok"),
+            '✗' => ascii.push('x'),
+            '–' | '─' | '·' => ascii.push('-'),
+            '…' => ascii.push_str("..."),
+            '→' => ascii.push_str("->"),
+            '█' | '▒' => ascii.push('#'),
+            '░' => ascii.push('.'),
+            '│' => ascii.push('|'),
+            other => ascii.push(other),
+        }
+    }
+    ascii
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLORED: Style = Style { width: Some(80), color: true, unicode: true, links: true };
+
+    #[test]
+    fn looks_and_links_are_shown_only_if_the_style_has_them() {
+        let text = Text::marked(Mark::Bad, "a ").bold("b").link("c", "https://example.com/x");
+        assert_eq!(text.render(&Style::PIPE), "✗ a bc");
+        assert_eq!(
+            text.render(&COLORED),
+            "\x1b[31m✗\x1b[0m a \x1b[1mb\x1b[0m\x1b]8;;https://example.com/x\x1b\\c\x1b]8;;\x1b\\"
+        );
+        for (mark, code) in [(Mark::Warning, 33), (Mark::Good, 32), (Mark::None, 2)] {
+            let sign = mark.sign();
+            let text = Text::default().mark(mark).render(&COLORED);
+            assert_eq!(text, format!("\x1b[{code}m{sign}\x1b[0m"));
+        }
+        assert_eq!(Text::default().dim("d").render(&COLORED), "\x1b[2md\x1b[0m");
+        assert_eq!(Text::default().colored(Mark::Bad, "d").render(&COLORED), "\x1b[31md\x1b[0m");
+    }
+
+    #[test]
+    fn foreign_text_and_urls_cannot_control_the_terminal() {
+        let text = Text::new("a\x1b[2Jb\nc\u{202e}d").render(&COLORED);
+        assert!(!text.contains(['\x1b', '\n', '\u{202e}']), "{text:?}");
+        for url in ["javascript:x", "https://a b", "https://a\x1b\\"] {
+            assert_eq!(Text::default().link("x", url).render(&COLORED), "x", "{url}");
+        }
+    }
+
+    #[test]
+    fn signs_are_ascii_without_unicode() {
+        let ascii = Style { unicode: false, ..Style::PIPE };
+        let text = Text::new("✓ ✗ – … → █░│ é");
+        assert_eq!(text.render(&ascii), "ok x - ... -> #.| é");
+        assert_eq!(text.width(&ascii), 19);
+        assert_eq!(text.width(&Style::PIPE), 15);
+    }
+
+    #[test]
+    fn wrapped_lines_keep_their_looks() {
+        let text = Text::new("aa bb").bold("cc dd").plain(" ee");
+        let lines: Vec<String> =
+            text.wrap(8, 8, &COLORED).iter().map(|line| line.render(&COLORED)).collect();
+        assert_eq!(lines, ["aa bb\x1b[1mcc\x1b[0m", "\x1b[1mdd\x1b[0m ee"]);
+        assert_eq!(Text::default().wrap(8, 8, &COLORED), [Text::default()]);
+    }
+}
