@@ -147,7 +147,12 @@ impl Screen {
                 }
             }
         }
-        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+        let mut text = String::new();
+        for line in &lines {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
     }
 }
 

@@ -174,9 +174,9 @@ impl Text {
         for span in &self.spans {
             let text = adapt(&span.text, style);
             let code = span.look.code().filter(|_| style.color);
-            let link = span.link.as_ref().filter(|_| style.links);
-            if let Some(link) = link {
-                let _ = write!(line, "\x1b]8;;{link}\x1b\\");
+            let target = span.link.as_ref().filter(|_| style.links);
+            if let Some(url) = target {
+                let _ = write!(line, "\x1b]8;;{url}\x1b\\");
             }
             match code {
                 Some(code) => {
@@ -184,7 +184,7 @@ impl Text {
                 }
                 None => line.push_str(&text),
             }
-            if link.is_some() {
+            if target.is_some() {
                 line.push_str("\x1b]8;;\x1b\\");
             }
         }

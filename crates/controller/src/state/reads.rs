@@ -43,9 +43,7 @@ impl State {
             }
             self.request_read(&uid, priority, now, actions);
         }
-        if sweeping || self.has_event_backlog() {
-            self.request_sweeps(now, actions);
-        }
+        self.request_sweeps(now, actions);
         self.plan_event_reads(now, actions);
     }
 

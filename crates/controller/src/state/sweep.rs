@@ -32,6 +32,7 @@ impl State {
         (self.is_sweeping() || self.has_event_backlog()).then_some(next)
     }
 
+    /// Requests lists if too many reads wait; the last lists must be old enough.
     pub(super) fn request_sweeps(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         if self.next_sweep(now).is_none_or(|next| next > now) {
             return;
