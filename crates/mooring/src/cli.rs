@@ -11,6 +11,7 @@ use mooring_codes::Date;
 use crate::cluster_args::{
     CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, WHY_HELP, WhyArguments,
 };
+use crate::output::OutputArguments;
 use crate::speed::parse_speed;
 use crate::version;
 
@@ -24,6 +25,8 @@ use crate::version;
     max_term_width = 100
 )]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -13,6 +13,7 @@ mod failure;
 mod finalizers;
 mod man;
 mod outfile;
+mod output;
 mod repair;
 mod runs;
 mod show;
@@ -35,5 +36,7 @@ fn main() -> ExitCode {
         );
         let _ = failure::Failure::io(text).report();
     }));
-    dispatch::run(cli::parse().command)
+    let cli = cli::parse();
+    output::init(cli.output);
+    dispatch::run(cli.command)
 }
