@@ -266,6 +266,21 @@ mod tests {
         }
     }
 
+    /// A list shows nothing about a node without an extension.
+    #[test]
+    fn scriptless_node_is_read_at_fixed_times_only() {
+        for (minutes, expected) in [(4, 0), (6, 1)] {
+            let (mut state, _) = sweeping(None);
+            let tracked = state.claims.get_mut("u").unwrap();
+            tracked.claim.image = Some("/CommunityGalleries/AKSUbuntu/images/x".into());
+            let rows = HashMap::new();
+            let result = SweepResult::Extensions { group: "MC_a_b_c".into(), rows };
+            let now = tracked.claim.unregistered_since + SignedDuration::from_mins(minutes);
+            let actions = state.handle(super::super::Input::SweepResult(result), now);
+            assert_eq!(reads(&actions), expected, "{minutes}: {actions:?}");
+        }
+    }
+
     #[test]
     fn succeeded_machine_with_an_error_is_read() {
         for (error, progress, expected) in [

@@ -111,7 +111,7 @@ fn examine(tested: &Tested, arguments: &Arguments, folder: &Path) -> Result<Outc
         print(&format!("xtask: {}: {chosen_count} of {all} mutants, seed {seed}\n", tested.name));
         leave_out(&results, &names, &chosen, is_repeated)?;
     }
-    command.args(["--in-place", "--minimum-test-timeout", "180"]);
+    command.args(["--in-place", "--minimum-test-timeout", "60"]);
     command.arg("--output").arg(&results);
     let status = command.status()?;
     if status.code().is_some_and(|code| COMPLETE.contains(&code)) {

@@ -51,6 +51,20 @@ fn most_specific_proven_cause_is_chosen() {
 }
 
 #[test]
+fn confidence_is_low_without_evidence_and_high_with_proof() {
+    for (cause, expected) in [
+        (Cause::NothingSeen, "low"),
+        (Cause::ReadRefused, "low"),
+        (Cause::NoNode, "low"),
+        (Cause::NoRequest, "medium"),
+        (Cause::VmNotRunning, "high"),
+        (Cause::NodeWithoutProviderId, "high"),
+    ] {
+        assert_eq!(cause.confidence(), expected, "{cause:?}");
+    }
+}
+
+#[test]
 fn unreadable_vm_has_its_own_cause() {
     let cause = |vm, denied| {
         let azure = AzureState::of(vm, denied);
