@@ -74,7 +74,11 @@ fn fleet_table(fleet: &Value) -> String {
             vec![
                 Cell::Code(text(row, "image")),
                 Cell::Code(text(row, "cause")),
-                Cell::Number(format!("{} of {}", text(row, "failed"), text(row, "nodes"))),
+                Cell::Number(format!(
+                    "{} of {}",
+                    text(&row["here"], "failed"),
+                    text(&row["here"], "nodes")
+                )),
             ]
         })
         .collect();
@@ -82,7 +86,7 @@ fn fleet_table(fleet: &Value) -> String {
         .as_array()
         .into_iter()
         .flatten()
-        .map(|finding| notice(Severity::Bad, &text(finding, "sentence"), ""))
+        .map(|finding| notice(Severity::Bad, &text(finding, "message"), ""))
         .collect();
     let table =
         table("Failures by node image and cause", &["Image", "Cause", "Nodes that failed"], &rows);
@@ -190,8 +194,8 @@ mod tests {
         let result = ScenarioResult {
             nodes: vec![node],
             fleet: Some(json!({
-                "rows": [{"image": "202601.27.0", "cause": "OrasBinaryMissing", "failed": 5, "nodes": 5}],
-                "findings": [{"image": "202601.27.0", "sentence": "image 202601.27.0 fails"}],
+                "rows": [{"image": "202601.27.0", "cause": "OrasBinaryMissing", "here": {"failed": 5, "nodes": 5}}],
+                "findings": [{"image": "202601.27.0", "message": "image 202601.27.0 fails"}],
             })),
             repair: vec![
                 moment("create-temporary", 3, MomentKind::Step),

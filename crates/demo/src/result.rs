@@ -85,7 +85,7 @@ impl ScenarioResult {
             lines.push(format!("image {image}: {}", counts.join(", ")));
         }
         if let Some(sentence) =
-            self.fleet.as_ref().and_then(|f| f["findings"][0]["sentence"].as_str())
+            self.fleet.as_ref().and_then(|f| f["findings"][0]["message"].as_str())
         {
             lines.push(format!("fleet verdict: {sentence}"));
         }

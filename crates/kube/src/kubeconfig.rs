@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
+use mooring_redact::printable;
+
 use crate::error::redacted_message;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -57,41 +59,80 @@ pub async fn client_by_file(path: &Path) -> Result<kube::Client, String> {
 
 pub struct Connection {
     pub client: kube::Client,
-    /// Cluster of the kubeconfig's current context; none in a pod.
+    /// None in a pod.
+    pub context: Option<String>,
+    /// Cluster of the context; none in a pod.
     pub cluster: Option<String>,
     /// URL of the API server, `https://HOST:PORT`.
     pub server: String,
 }
 
-/// Connects with the kubeconfig file, or as [`default_client`] does.
-pub async fn connect(path: Option<&Path>) -> Result<Connection, String> {
-    let options = KubeConfigOptions::default();
-    let (config, kubeconfig) = match path {
-        Some(path) => {
-            let kubeconfig = read(path)?;
-            let config = kube::Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
-            let message = |error| format!("{}: {}", path.display(), redacted_message(&error));
-            (config.map_err(message)?, Some(kubeconfig))
-        }
-        None => (default_config().await?, Kubeconfig::read().ok()),
+/// Connects as kubectl does: with the kubeconfig file, `KUBECONFIG` (several files are merged), `~/.kube/config`, or
+/// the pod's service account; with this context, or the current one.
+pub async fn connect(path: Option<&Path>, context: Option<&str>) -> Result<Connection, String> {
+    let place = path.map_or_else(default_file, |path| path.display().to_string());
+    let kubeconfig = match path {
+        Some(path) => read(path).map(Some)?,
+        None => match Kubeconfig::read() {
+            Ok(kubeconfig) => Some(kubeconfig),
+            Err(outside) if context.is_some() => {
+                return Err(format!("{place}: {}", redacted_message(&outside)));
+            }
+            Err(_) => None,
+        },
     };
+    let Some(kubeconfig) = kubeconfig else {
+        let config = default_config().await?;
+        let server = server(&config);
+        let client = from_config(config)?;
+        return Ok(Connection { client, context: None, cluster: None, server });
+    };
+    let name = context.or(kubeconfig.current_context.as_deref()).unwrap_or_default().to_owned();
+    let cluster = cluster_of(&kubeconfig, &name);
+    if cluster.is_none() && context.is_some() {
+        return Err(unknown_context(&kubeconfig, &place, &name));
+    }
+    let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
+    let config = match (config, path) {
+        (Ok(config), _) => config,
+        // An empty kubeconfig, as in a pod.
+        (Err(_), None) if cluster.is_none() => default_config().await?,
+        (Err(error), _) => return Err(format!("{place}: {}", redacted_message(&error))),
+    };
+    let server = server(&config);
+    let context = cluster.is_some().then_some(name);
+    Ok(Connection { client: from_config(config)?, context, cluster, server })
+}
+
+fn unknown_context(kubeconfig: &Kubeconfig, place: &str, name: &str) -> String {
+    let known: Vec<&str> = kubeconfig.contexts.iter().map(|one| one.name.as_str()).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    printable(&format!("{place}: context {name:?} not found; contexts: {known}"))
+}
+
+/// Returns the names of the contexts, the current one first.
+pub fn contexts(path: Option<&Path>) -> Vec<String> {
+    let kubeconfig = match path {
+        Some(path) => read(path).ok(),
+        None => Kubeconfig::read().ok(),
+    };
+    let Some(kubeconfig) = kubeconfig else { return Vec::new() };
+    let mut names: Vec<String> = kubeconfig.contexts.into_iter().map(|one| one.name).collect();
+    names.sort_by_key(|name| Some(name) != kubeconfig.current_context.as_ref());
+    names
+}
+
+fn server(config: &kube::Config) -> String {
     let url = &config.cluster_url;
     let port = url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
     let (scheme, host) = (url.scheme_str().unwrap_or("https"), url.host().unwrap_or_default());
-    let server = format!("{scheme}://{host}{port}");
-    let cluster = kubeconfig.as_ref().and_then(current_cluster);
-    Ok(Connection { client: from_config(config)?, cluster, server })
+    format!("{scheme}://{host}{port}")
 }
 
-fn current_cluster(kubeconfig: &Kubeconfig) -> Option<String> {
-    let current = kubeconfig.current_context.as_deref()?;
-    let context = kubeconfig.contexts.iter().find(|one| one.name == current)?;
+fn cluster_of(kubeconfig: &Kubeconfig, context: &str) -> Option<String> {
+    let context = kubeconfig.contexts.iter().find(|one| one.name == context)?;
     Some(context.context.as_ref()?.cluster.clone())
-}
-
-/// Creates a client as kubectl does: `KUBECONFIG`, `~/.kube/config`, or the pod's service account.
-pub async fn default_client() -> Result<kube::Client, String> {
-    from_config(default_config().await?)
 }
 
 async fn default_config() -> Result<kube::Config, String> {
@@ -146,10 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn cluster_is_read_from_the_current_context() {
+    fn cluster_is_read_from_the_context() {
         let yaml = "current-context: c\ncontexts: [{name: d, context: {cluster: x, user: u}}, {name: c, context: {cluster: prod, user: u}}]\n";
-        assert_eq!(current_cluster(&parse(yaml).unwrap()).as_deref(), Some("prod"));
-        assert_eq!(current_cluster(&parse(YAML).unwrap()), None);
+        let kubeconfig = parse(yaml).unwrap();
+        assert_eq!(cluster_of(&kubeconfig, "c").as_deref(), Some("prod"));
+        assert_eq!(cluster_of(&kubeconfig, "d").as_deref(), Some("x"));
+        assert_eq!(cluster_of(&parse(YAML).unwrap(), "c"), None);
+        let unknown = unknown_context(&kubeconfig, "f", "prd");
+        assert_eq!(unknown, "f: context \"prd\" not found; contexts: d, c");
     }
 
     #[test]

@@ -9,7 +9,8 @@ use clap_complete::Shell;
 use mooring_codes::Date;
 
 use crate::cluster_args::{
-    CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, WHY_HELP, WhyArguments,
+    CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, STATUS_HELP, StatusArguments,
+    WHY_HELP, WhyArguments,
 };
 use crate::output::OutputArguments;
 use crate::speed::parse_speed;
@@ -56,6 +57,9 @@ Results go to stdout, messages to stderr.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show the state of the cluster: findings, pools, controller
+    #[command(after_help = STATUS_HELP)]
+    Status(StatusArguments),
     /// Explain an exit code, an error name or an error message
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArguments),

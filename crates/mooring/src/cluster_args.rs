@@ -2,8 +2,11 @@
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+
+use crate::output::AnswerFormat;
 
 pub(crate) const CONTROLLER_HELP: &str = "\
 Before Karpenter deletes a NodeClaim whose bootstrap failed, the controller
@@ -33,13 +36,29 @@ Examples:
 
 Exits with 0 if no node failed, and with 1 if a node failed.";
 
+pub(crate) const STATUS_HELP: &str = "\
+Findings come first, then pools, controller and next commands. Without a
+controller, failures of deleted nodes are not known; without Azure, failures
+that the cluster does not show.
+
+Examples:
+  mooring status
+  mooring status --context prod-weu-admin
+  mooring status -o json | jq '.pools[] | select(.state != \"healthy\")'
+
+Exits with 1 if something is wrong.";
+
 pub(crate) const FLEET_HELP: &str = "\
-Reads failures from the record of `mooring controller`, and nodes that joined
-from the NodeClaims.
+Merges the failure record of `mooring controller` with NodeClaims and nodes that
+exist now. An image is at fault if its failure rate is above that of all other
+images: at least four nodes on each side, and 95 % intervals that do not touch.
 
 Examples:
   mooring fleet
-  mooring fleet -o markdown";
+  mooring fleet --since 7d --pool default
+  mooring fleet -o markdown
+
+Exits with 1 if an image is at fault.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ClusterName {
@@ -59,6 +78,9 @@ pub(crate) struct ClusterArguments {
     /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig [env: MOORING_CONTEXT] [default: the current context]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
     #[command(flatten)]
     pub(crate) name: ClusterName,
     /// Node resource group [env: AZURE_NODE_RESOURCE_GROUP] [default: read from the cluster]
@@ -70,9 +92,63 @@ pub(crate) struct ClusterArguments {
     /// Azure Resource Manager endpoint [env: AZURE_RESOURCE_MANAGER_ENDPOINT] [default: public cloud]
     #[arg(long, value_name = "URL")]
     pub(crate) arm_endpoint: Option<String>,
-    /// Namespace of the Lease and the failure record
-    #[arg(long, value_name = "NAME", default_value = "mooring-system")]
-    pub(crate) namespace: String,
+    /// Namespace of Mooring's Lease, failure record and journals [env: MOORING_NAMESPACE] [default: that of
+    /// the controller, or mooring-system]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+}
+
+/// Flags of commands that show facts of a cluster.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArguments {
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+    /// Read Azure: auto (continue without it after 10 s), never, or always (exit with 3 without it)
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = AzureMode::Auto, hide_possible_values = true)]
+    pub(crate) azure: AzureMode,
+    /// Give up after this time, such as 30s or 2m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Exit with 0 even if a problem was found
+    #[arg(long)]
+    pub(crate) exit_zero: bool,
+    /// Show failures of this time only, such as 90m, 24h or 7d
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = parse_duration)]
+    pub(crate) since: Duration,
+    /// Show one pool only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pool: Option<String>,
+    /// Show one node image only: its version or its whole name
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<String>,
+    /// Show one cause only
+    #[arg(long, value_name = "CAUSE")]
+    pub(crate) cause: Option<String>,
+    /// Print tables without headers
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+}
+
+/// Parses `90s`, `30m`, `24h` or `7d`.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a duration such as 30s, 90m, 24h or 7d");
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds).filter(|all| *all > 0).map(Duration::from_secs).ok_or_else(wrong)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AzureMode {
+    Auto,
+    Never,
+    Always,
 }
 
 #[derive(Debug, Args)]
@@ -107,10 +183,22 @@ pub(crate) struct WhyArguments {
 #[derive(Debug, Args)]
 pub(crate) struct FleetArguments {
     #[command(flatten)]
-    pub(crate) cluster: ClusterArguments,
+    pub(crate) read: ReadArguments,
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = ReportFormat::Table)]
-    pub(crate) output: ReportFormat,
+    #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+    pub(crate) output: AnswerFormat,
+    /// Schema of the JSON document: mooring.fleet/v2 or mooring.fleet/v1
+    #[arg(long, value_name = "ID", default_value = "mooring.fleet/v2", value_parser = ["mooring.fleet/v2", "mooring.fleet/v1"])]
+    pub(crate) schema: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    #[command(flatten)]
+    pub(crate) read: ReadArguments,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+    pub(crate) output: AnswerFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -121,4 +209,21 @@ pub(crate) enum ReportFormat {
     Json,
     /// Markdown, for issues and chats
     Markdown,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::parse_duration;
+
+    #[test]
+    fn durations_have_a_unit() {
+        for (text, seconds) in [("30s", 30), ("2m", 120), ("24h", 86_400), ("7d", 604_800)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)));
+        }
+        for text in ["", "30", "s", "0s", "-1s", "1.5h", "1w", "99999999999999999999s", "é"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
 }

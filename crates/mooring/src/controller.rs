@@ -33,7 +33,7 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
 async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    let kube = connect::kube_client(&arguments.cluster).await?;
+    let kube = connect::connect_cluster(&arguments.cluster).await?.client;
     let arm = connect::azure_client(
         arguments.cluster.arm_endpoint.as_ref(),
         rate_limit::controller_limits(),
@@ -55,7 +55,8 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         arm,
         clock,
         settings: Settings { instance: instance(), scope, ..Settings::default() },
-        namespace: arguments.cluster.namespace.clone(),
+        namespace: connect::named_namespace(&arguments.cluster)
+            .unwrap_or_else(|| crate::cluster::NAMESPACE.to_owned()),
         times: Times::default(),
         metrics,
         health,

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use crate::cli::Command;
-use crate::{bundle, codes, controller, demo, explain, finalizers, man, repair, sim, trace, why};
+use crate::{
+    answers, bundle, codes, controller, demo, explain, finalizers, man, repair, sim, trace, why,
+};
 
 pub(crate) fn run(command: Command) -> ExitCode {
     let done = match command {
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Codes(arguments) => codes::codes(&arguments),
-        Command::Fleet(arguments) => why::fleet(&arguments),
         Command::Controller(arguments) => controller::controller(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Bundle(arguments) => bundle::bundle(&arguments),
@@ -22,6 +23,12 @@ pub(crate) fn run(command: Command) -> ExitCode {
             return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
         }
         Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
+        Command::Status(arguments) => {
+            return answers::status(&arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Fleet(arguments) => {
+            return answers::fleet(&arguments).unwrap_or_else(|failure| failure.report());
+        }
         Command::Why(arguments) => {
             return why::why(&arguments).unwrap_or_else(|failure| failure.report());
         }

@@ -1,7 +1,9 @@
 //! Command line of Mooring.
 
+mod answers;
 mod bundle;
 mod cli;
+mod cluster;
 mod cluster_args;
 mod codes;
 mod connect;

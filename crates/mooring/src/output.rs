@@ -1,6 +1,5 @@
 //! Output of commands: style of the streams, formats and JSON documents.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
-#![allow(dead_code, reason = "commands move to these formats one by one")]
 
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
@@ -16,15 +15,12 @@ use crate::show;
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
-    /// Use colors [env: NO_COLOR, CLICOLOR_FORCE]
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    /// Use colors: auto, always or never [env: NO_COLOR, CLICOLOR_FORCE]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto, hide_possible_values = true)]
     pub(crate) color: When,
-    /// Print links that a terminal can open
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    /// Print links that a terminal can open: auto, always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto, hide_possible_values = true)]
     pub(crate) hyperlinks: When,
-    /// Print each request to Kubernetes and Azure, and its duration
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
-    pub(crate) verbose: bool,
     /// Print only results and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
@@ -32,7 +28,6 @@ pub(crate) struct OutputArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// If the output is a terminal
     Auto,
     Always,
     Never,
@@ -76,20 +71,10 @@ pub(crate) fn is_quiet() -> bool {
     ARGUMENTS.get().is_some_and(|arguments| arguments.quiet)
 }
 
-pub(crate) fn is_verbose() -> bool {
-    ARGUMENTS.get().is_some_and(|arguments| arguments.verbose)
-}
-
 /// Returns what stdout can show. Read again for every screen, since a terminal may be resized.
 pub(crate) fn style() -> Style {
     let stdout = std::io::stdout();
     style_of(stdout.is_terminal(), terminal_size::terminal_size_of(&stdout))
-}
-
-/// Returns what stderr can show.
-pub(crate) fn message_style() -> Style {
-    let stderr = std::io::stderr();
-    style_of(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr))
 }
 
 fn style_of(
@@ -119,8 +104,7 @@ pub(crate) fn print_document(document: &impl Serialize, is_yaml: bool) -> Result
 
 /// Returns YAML with the same members as the JSON document.
 fn yaml(document: &impl Serialize) -> Result<String, Failure> {
-    let value = serde_json::to_value(document).map_err(|error| Failure::io(error.to_string()))?;
-    let text = serde_saphyr::to_string(&value).map_err(|error| Failure::io(error.to_string()))?;
+    let text = serde_saphyr::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
     Ok(mooring_redact::printable_lines(&text))
 }
 

@@ -31,6 +31,9 @@ pub(crate) fn print_note(text: &str) {
 }
 
 pub(crate) fn print_warning(text: &str) {
+    if crate::output::is_quiet() {
+        return;
+    }
     print_note(&format!("warning: {text}"));
 }
 

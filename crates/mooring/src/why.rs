@@ -8,7 +8,7 @@ use mooring_controller::query::{NodeQuery, QueryError};
 use mooring_controller::run::Api;
 use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
 
-use crate::cluster_args::{ClusterArguments, FleetArguments, WhyArguments};
+use crate::cluster_args::{ClusterArguments, FleetArguments, ReportFormat, WhyArguments};
 use crate::connect;
 use crate::failure::Failure;
 use crate::runs::build_runtime;
@@ -32,16 +32,17 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     })
 }
 
+/// Prints schema mooring.fleet/v1.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<(), Failure> {
     build_runtime()?.block_on(async {
-        let query = node_query(&arguments.cluster, false, false).await?;
+        let query = node_query(&arguments.read.cluster, false, false).await?;
         let table = query.fleet().await.map_err(|error| to_failure(&error))?;
         report_old_record(&query).await;
         let state = show_fleet::ClusterState {
             has_versions: query.has_versions().await,
             nodes_without_provider_id: query.nodes_without_provider_id().await,
         };
-        print(show_fleet::show(arguments.output, &table, &state)?.as_bytes())
+        print(show_fleet::show(ReportFormat::Json, &table, &state)?.as_bytes())
     })
 }
 
@@ -64,10 +65,11 @@ pub(crate) async fn node_query(
     let scope =
         if needs_azure { connect::read_scope(&arm, arguments).await? } else { Scope::default() };
     Ok(NodeQuery {
-        api: Some(Api::new(connect::kube_client(arguments).await?)),
+        api: Some(Api::new(connect::connect_cluster(arguments).await?.client)),
         arm,
         scope,
-        namespace: arguments.namespace.clone(),
+        namespace: connect::named_namespace(arguments)
+            .unwrap_or_else(|| crate::cluster::NAMESPACE.to_owned()),
         condition_type: Settings::default().condition_type,
         now: Timestamp::now(),
         run_command,

@@ -101,6 +101,11 @@ impl Node {
         self.created.saturating_add(PROVIDER_ID_TIMEOUT).unwrap_or(Timestamp::MAX)
     }
 
+    /// Returns true if the missing providerID is a finding.
+    pub fn is_lost(&self, now: Timestamp) -> bool {
+        self.lacks_provider_id() && self.due() <= now
+    }
+
     /// Describes the finding, with the command that fixes it.
     pub fn finding(&self) -> String {
         let Self { name, pool, .. } = self;

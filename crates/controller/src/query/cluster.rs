@@ -30,6 +30,6 @@ impl NodeQuery {
         let Ok(Some(text)) = self.get(&path).await else { return Vec::new() };
         let Ok(list) = serde_json::from_str::<List>(&text) else { return Vec::new() };
         let nodes = list.items.into_iter().filter_map(Node::of);
-        nodes.filter(|node| node.lacks_provider_id() && node.due() <= self.now).collect()
+        nodes.filter(|node| node.is_lost(self.now)).collect()
     }
 }

@@ -112,6 +112,14 @@ impl NodeQuery {
         if reports.is_empty() { Err(QueryError::NotFound(what.to_owned())) } else { Ok(reports) }
     }
 
+    /// Reports on a NodeClaim; none if it does not exist.
+    pub async fn claim_report(&self, name: &str) -> Result<Option<NodeReport>, QueryError> {
+        match self.claim(name).await? {
+            Some(claim) => self.of_claim(claim).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     pub async fn fleet(&self) -> Result<Table, QueryError> {
         Ok(Table::of(&self.record().await?, &self.claims("").await?))
     }

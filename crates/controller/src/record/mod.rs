@@ -26,7 +26,7 @@ pub(crate) fn list_path(namespace: &str) -> String {
     format!("/api/v1/namespaces/{namespace}/configmaps")
 }
 
-pub(crate) fn path(namespace: &str) -> String {
+pub fn path(namespace: &str) -> String {
     format!("{}/{NAME}", list_path(namespace))
 }
 

@@ -97,8 +97,8 @@ fn with_session(
     act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
     build_runtime()?.block_on(async {
-        let Connection { client, cluster, server } =
-            connect::connect_kube(target.kubeconfig.as_deref()).await?;
+        let Connection { client, cluster, server, .. } =
+            connect::connect_kube(target.kubeconfig.as_deref(), None).await?;
         let (signals, stopped) = Signals::channel();
         let profile = settings.profile.name.clone();
         let groups = settings.profile.groups.join(", ");

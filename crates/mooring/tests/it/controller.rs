@@ -123,8 +123,40 @@ fn why_finds_nodeclaims_nodes_pools_and_instances() {
     let missing = run(&sim, &["why", "no-such-thing"]);
     assert_eq!(missing.status.code(), Some(2));
     assert!(text(&missing.stderr).contains("hint:"), "{}", text(&missing.stderr));
-    let empty = run(&sim, &["fleet"]);
-    assert!(text(&empty.stdout).starts_with("No failures recorded."));
+    // Without a controller, Azure shows the failures of nodes that exist.
+    let fleet = run(&sim, &["fleet"]);
+    let shown = text(&fleet.stdout);
+    assert_eq!(fleet.status.code(), Some(1), "{shown}");
+    assert!(
+        shown.contains("OrasBinaryMissing     5/5") && shown.contains("record: none"),
+        "{shown}"
+    );
+    // The nodes name subscription and resource group.
+    let mut unnamed = sourced(&sim);
+    for name in ["SUBSCRIPTION_ID", "RESOURCE_GROUP", "CLUSTER_NAME", "AZURE_NODE_RESOURCE_GROUP"] {
+        unnamed.env_remove(name);
+    }
+    let status = unnamed.args(["status", "-o", "json"]).output().unwrap();
+    let shown: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((status.status.code(), &shown["schema"]), (Some(1), &"mooring.status/v1".into()));
+    assert_eq!(shown["findings"][0]["kind"], "image-fails", "{shown}");
+    assert_eq!(shown["controller"]["state"], "not-running", "{shown}");
+    let pool = &shown["pools"][0];
+    assert_eq!(
+        (&pool["name"], &pool["ready"], &pool["failed"], &pool["state"]),
+        (&"default".into(), &5.into(), &5.into(), &"image-fails".into()),
+        "{shown}"
+    );
+    let zero = run(&sim, &["status", "--exit-zero", "-o", "name"]);
+    assert_eq!(
+        (zero.status.code(), text(&zero.stdout).as_str()),
+        (Some(0), "default\nsystem\nuser\n")
+    );
+    let unknown = run(&sim, &["status", "--context", "elsewhere"]);
+    assert!(text(&unknown.stderr).contains("context \"elsewhere\" not found; contexts: "));
+    let blind = run(&sim, &["fleet", "--azure", "never"]);
+    let shown = text(&blind.stdout);
+    assert!(shown.contains("no failure record") && !shown.contains("OrasBinaryMissing"), "{shown}");
 }
 
 #[test]
@@ -167,18 +199,18 @@ fn controller_runs_with_env_sh_and_stops_on_sigterm() {
     let table = wait_for("table with five failures", || {
         let fleet = run(&sim, &["fleet", "-o", "json"]);
         let table: Value = serde_json::from_slice(&fleet.stdout).ok()?;
-        (table["rows"][0]["failed"] == 5).then_some(table)
+        (table["rows"][0]["here"]["failed"] == 5).then_some(table)
     });
     assert_eq!(
         (&table["rows"][0]["image"], &table["rows"][0]["cause"]),
         (&"AKSAzureLinux/V3gen2/202601.27.0".into(), &"OrasBinaryMissing".into())
     );
-    assert_eq!(table["rows"][0]["nodes"], 5, "{table}");
+    assert_eq!(table["rows"][0]["here"]["nodes"], 5, "{table}");
     assert!(
-        table["findings"][0]["sentence"]
+        table["findings"][0]["message"]
             .as_str()
             .unwrap()
-            .contains(": 5 of 5 nodes failed with OrasBinaryMissing.")
+            .contains("fails with OrasBinaryMissing on 5 of 5 nodes, other images on 0 of 10.")
     );
     let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"AKSAzureLinux/V3gen2/202601.27.0\"} 5";
     wait_for("five failures in the leader's metrics", || {

@@ -15,7 +15,7 @@ pub(super) struct Tested {
 /// The crate that is examined if none is named.
 pub(super) const DEFAULT: &str = "repair";
 
-pub(super) const TABLE: [Tested; 17] = [
+pub(super) const TABLE: [Tested; 18] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
@@ -63,6 +63,12 @@ pub(super) const TABLE: [Tested; 17] = [
         files: &["crates/finalizers/src/**"],
         tests: &["--tests"],
         skipped: &["real::"],
+    },
+    Tested {
+        name: "inventory",
+        files: &["crates/inventory/src/**"],
+        tests: &["--tests"],
+        skipped: &[],
     },
     Tested { name: "kube", files: &["crates/kube/src/**"], tests: &["--lib"], skipped: &[] },
     Tested {

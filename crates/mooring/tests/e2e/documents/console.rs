@@ -38,8 +38,8 @@ const PLACEHOLDERS: [(&str, &str); 4] =
     [("NODEPOOL", "default"), ("NODECLAIM", "default-bad1"), ("CODE", "211"), ("NODE", "stray")];
 
 /// Commands that exit with 1 because they find a problem.
-const FINDINGS: [&str; 3] =
-    ["mooring why default", "mooring why default-bad1", "mooring repair detect"];
+const FINDINGS: [&str; 4] =
+    ["mooring fleet", "mooring why default", "mooring why default-bad1", "mooring repair detect"];
 
 /// Text in the output of each pipeline.
 const PIPELINES: [(&str, &str); 7] = [

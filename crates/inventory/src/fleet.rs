@@ -1,0 +1,178 @@
+//! Images and causes with 95 % intervals.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use mooring_controller::verdict::registration::Cause;
+use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
+use serde::Serialize;
+
+use crate::merge::Inventory;
+use crate::node::{Node, State};
+
+/// Name of an image that is not known.
+const UNKNOWN: &str = "unknown";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FleetVerdict {
+    /// The image fails, and others do not.
+    Image,
+    NotTheImage,
+    TooFewNodes,
+}
+
+/// A failure rate with its interval, in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Share {
+    pub failed: u32,
+    pub nodes: u32,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl From<Rate> for Share {
+    fn from(rate: Rate) -> Self {
+        let percent = |value: f64| (value * 1000.0).round() / 10.0;
+        let Rate { failed, nodes, low, high } = rate;
+        Self { failed, nodes, low: percent(low), high: percent(high) }
+    }
+}
+
+/// One image and one cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetRow {
+    pub image: String,
+    pub cause: String,
+    pub verdict: FleetVerdict,
+    /// Nodes with this image.
+    pub here: Share,
+    /// Nodes with other images.
+    pub others: Share,
+    pub pools: Vec<String>,
+    /// AKSNodeClasses of the failed nodes.
+    pub node_classes: Vec<String>,
+    pub first_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
+}
+
+/// Failures of a cluster by image and cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fleet {
+    pub since: Option<Timestamp>,
+    pub ready: usize,
+    pub not_ready: usize,
+    pub joining: usize,
+    pub failed: usize,
+    /// Failed nodes that still exist.
+    pub failed_existing: usize,
+    /// Failures that only events report; not counted in rows.
+    pub unconfirmed: usize,
+    /// Failures that did not fit into the record.
+    pub dropped: u64,
+    pub rows: Vec<FleetRow>,
+}
+
+impl Fleet {
+    pub fn of(inventory: &Inventory, since: Option<Timestamp>) -> Self {
+        let count =
+            |state: State| inventory.nodes.iter().filter(|node| node.state == state).count();
+        let failed = |node: &&Node| node.is_failed();
+        let is_unconfirmed =
+            |node: &&Node| node.failure.as_ref().is_some_and(|failure| !failure.is_confirmed);
+        Self {
+            since,
+            ready: count(State::Ready),
+            not_ready: count(State::NotReady),
+            joining: count(State::Joining),
+            failed: inventory.nodes.iter().filter(failed).count(),
+            failed_existing: inventory
+                .nodes
+                .iter()
+                .filter(failed)
+                .filter(|node| node.exists)
+                .count(),
+            unconfirmed: inventory.nodes.iter().filter(is_unconfirmed).count(),
+            dropped: inventory.dropped,
+            rows: rows(inventory),
+        }
+    }
+
+    /// Returns the rows in which the image is at fault.
+    pub fn findings(&self) -> impl Iterator<Item = &FleetRow> {
+        self.rows.iter().filter(|row| row.verdict == FleetVerdict::Image)
+    }
+}
+
+fn rows(inventory: &Inventory) -> Vec<FleetRow> {
+    // Nodes whose outcome is known.
+    let known = |node: &&Node| {
+        node.has_joined() || node.failure.as_ref().is_some_and(|failure| failure.is_confirmed)
+    };
+    let nodes: Vec<&Node> = inventory.nodes.iter().filter(known).collect();
+    let image = |node: &Node| node.image.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let mut totals: BTreeMap<String, u32> = BTreeMap::new();
+    let mut failed: BTreeMap<(String, String), Vec<&Node>> = BTreeMap::new();
+    for node in &nodes {
+        *totals.entry(image(node)).or_default() += 1;
+        if let Some(failure) = &node.failure {
+            failed.entry((image(node), failure.cause.clone())).or_default().push(node);
+        }
+    }
+    let all: u32 = totals.values().sum();
+    let mut by_cause: BTreeMap<&str, u32> = BTreeMap::new();
+    for ((_, cause), nodes) in &failed {
+        *by_cause.entry(cause).or_default() += count(nodes);
+    }
+    let mut rows: Vec<FleetRow> = failed
+        .iter()
+        .map(|((image, cause), nodes)| {
+            let total = totals.get(image).copied().unwrap_or_default();
+            let elsewhere = by_cause.get(cause.as_str()).copied().unwrap_or_default();
+            let here = Rate::new(count(nodes), total);
+            let others = Rate::new(elsewhere - count(nodes), all - total);
+            FleetRow {
+                image: image.clone(),
+                cause: cause.clone(),
+                verdict: verdict(image, cause, here, others),
+                here: here.into(),
+                others: others.into(),
+                pools: names(nodes, |node| node.pool.as_ref()),
+                node_classes: names(nodes, |node| node.node_class.as_ref()),
+                first_at: nodes.iter().filter_map(|node| node.at()).min(),
+                last_at: nodes.iter().filter_map(|node| node.at()).max(),
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        b.here
+            .failed
+            .cmp(&a.here.failed)
+            .then_with(|| (&a.image, &a.cause).cmp(&(&b.image, &b.cause)))
+    });
+    rows
+}
+
+fn names(nodes: &[&Node], name: impl Fn(&Node) -> Option<&String>) -> Vec<String> {
+    let mut names: Vec<String> = nodes.iter().filter_map(|node| name(node).cloned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn count(nodes: &[&Node]) -> u32 {
+    u32::try_from(nodes.len()).unwrap_or(u32::MAX)
+}
+
+/// The image is at fault only if both sides have enough nodes and their intervals do not touch.
+fn verdict(image: &str, cause: &str, here: Rate, others: Rate) -> FleetVerdict {
+    if here.nodes < MIN_SAMPLE || others.nodes < MIN_SAMPLE {
+        FleetVerdict::TooFewNodes
+    } else if image != UNKNOWN && Cause::can_be_image(cause) && here.low > others.high {
+        FleetVerdict::Image
+    } else {
+        FleetVerdict::NotTheImage
+    }
+}

@@ -1,0 +1,112 @@
+//! Failures with the same cause, image and pool.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::failure::{Code, Evidence};
+use crate::node::{Node, PoolKind};
+
+/// Failures with the same cause, image and pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    pub cause: String,
+    pub image: Option<String>,
+    pub pool: Option<String>,
+    pub pool_kind: PoolKind,
+    pub condition_reason: String,
+    pub stage: &'static str,
+    pub owner: Option<String>,
+    pub confidence: Option<String>,
+    pub message: String,
+    pub reported: Option<Code>,
+    pub effective: Option<Code>,
+    /// The most frequent line.
+    pub evidence: Vec<Evidence>,
+    /// Nodes with this evidence.
+    pub with_evidence: usize,
+    pub failed: usize,
+    /// Nodes that still exist.
+    pub existing: usize,
+    /// False if only events report these failures.
+    pub is_confirmed: bool,
+    pub first_at: Option<Timestamp>,
+    pub last_at: Option<Timestamp>,
+    /// Median time from launch to failure.
+    pub seconds_to_failure: Option<i64>,
+    /// Names of NodeClaims or Nodes, the last failure first.
+    pub nodes: Vec<String>,
+}
+
+/// Groups failed nodes, the largest group first.
+pub fn groups<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<Group> {
+    let mut found: BTreeMap<_, Vec<&Node>> = BTreeMap::new();
+    for node in nodes {
+        let Some(failure) = &node.failure else { continue };
+        let key = (
+            !failure.is_confirmed,
+            failure.cause.as_str(),
+            node.image.as_deref(),
+            node.pool.as_deref(),
+            node.pool_kind,
+        );
+        found.entry(key).or_default().push(node);
+    }
+    let mut groups: Vec<Group> = found.into_values().filter_map(|nodes| group(&nodes)).collect();
+    groups.sort_by(|a, b| {
+        let rank = |group: &Group| (group.is_confirmed, group.failed, group.last_at);
+        rank(b).cmp(&rank(a)).then_with(|| a.cause.cmp(&b.cause))
+    });
+    groups
+}
+
+fn group(nodes: &[&Node]) -> Option<Group> {
+    let mut nodes: Vec<&Node> = nodes.to_vec();
+    nodes.sort_by(|a, b| (b.at(), a.name()).cmp(&(a.at(), b.name())));
+    let first = nodes.first()?;
+    let failure = first.failure.as_ref()?;
+    let (evidence, with_evidence) = most_frequent(&nodes);
+    let times = || nodes.iter().filter_map(|node| node.at());
+    Some(Group {
+        cause: failure.cause.clone(),
+        image: first.image.clone(),
+        pool: first.pool.clone(),
+        pool_kind: first.pool_kind,
+        condition_reason: failure.condition_reason.clone(),
+        stage: failure.stage,
+        owner: failure.owner.clone(),
+        confidence: failure.confidence.clone(),
+        message: failure.message.clone(),
+        reported: failure.reported.clone(),
+        effective: failure.effective.clone(),
+        evidence,
+        with_evidence,
+        failed: nodes.len(),
+        existing: nodes.iter().filter(|node| node.exists).count(),
+        is_confirmed: failure.is_confirmed,
+        first_at: times().min(),
+        last_at: times().max(),
+        seconds_to_failure: median(nodes.iter().filter_map(|node| node.seconds_to_failure())),
+        nodes: nodes.iter().map(|node| node.name().to_owned()).collect(),
+    })
+}
+
+/// Returns the most frequent evidence, and the number of nodes that have it.
+fn most_frequent(nodes: &[&Node]) -> (Vec<Evidence>, usize) {
+    let mut counts: BTreeMap<&[Evidence], usize> = BTreeMap::new();
+    for failure in nodes.iter().filter_map(|node| node.failure.as_ref()) {
+        if !failure.evidence.is_empty() {
+            *counts.entry(&failure.evidence).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or((Vec::new(), 0), |(evidence, count)| (evidence.to_vec(), count))
+}
+
+pub(crate) fn median(values: impl Iterator<Item = i64>) -> Option<i64> {
+    let mut values: Vec<i64> = values.collect();
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
+}

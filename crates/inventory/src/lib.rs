@@ -1,0 +1,31 @@
+//! Nodes of a cluster with their failures, merged from live objects and the failure record.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `object` | the parts of NodeClaims and Nodes that are used |
+//! | `failure` | [`Failure`]: cause, codes and evidence of one node |
+//! | `node` | [`Node`]: one node, in the cluster or only in the record |
+//! | `merge` | [`Inventory`]: all nodes, merged by the uid of their NodeClaim |
+//! | `group` | [`Group`]: failures with the same cause, image and pool |
+//! | `fleet` | [`Fleet`]: images and causes with 95 % intervals |
+//! | `pool` | [`Pool`]: counts by pool |
+//! | `document` | the envelope of JSON documents: cluster and sources |
+//!
+//! Nothing here reads a cluster. Facts that were not read are `None`, never zero.
+
+pub mod document;
+mod failure;
+mod fleet;
+mod group;
+mod merge;
+mod node;
+mod object;
+mod pool;
+
+pub use failure::{Code, Evidence, Failure};
+pub use fleet::{Fleet, FleetRow, FleetVerdict};
+pub use group::{Group, groups};
+pub use merge::Inventory;
+pub use node::{Filter, Node, PoolKind, State};
+pub use object::{ClaimItem, NodeItem};
+pub use pool::{Pool, PoolState, pools};

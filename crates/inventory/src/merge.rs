@@ -1,0 +1,189 @@
+//! All nodes: NodeClaims, Nodes and recorded failures, merged by the uid of the NodeClaim.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::Status;
+use mooring_controller::claim::image;
+use mooring_controller::record::{Document, Entry};
+use mooring_diagnosis::Stage;
+
+use crate::failure::Failure;
+use crate::node::{Filter, Node, PoolKind, State};
+use crate::object::{ClaimItem, NodeItem};
+
+const AKS_POOL: &str = "kubernetes.azure.com/agentpool";
+const NODE_POOL: &str = "karpenter.sh/nodepool";
+const IMAGE: &str = "kubernetes.azure.com/node-image-version";
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// A new Node that is not ready after this time has a problem.
+const READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
+
+/// All nodes of a cluster, and failures of deleted ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inventory {
+    pub nodes: Vec<Node>,
+    /// Failures that did not fit into the record.
+    pub dropped: u64,
+}
+
+impl Inventory {
+    /// Merges what was read. A missing record hides failures of deleted nodes only.
+    pub fn merge(
+        claims: &[ClaimItem],
+        nodes: &[NodeItem],
+        record: Option<&Document>,
+        now: Timestamp,
+    ) -> Self {
+        let recorded = last_by_uid(record);
+        let by_name: HashMap<&str, &NodeItem> =
+            nodes.iter().map(|node| (node.name.as_str(), node)).collect();
+        let mut matched: HashSet<&str> = HashSet::new();
+        let mut merged = Vec::with_capacity(nodes.len().max(claims.len()));
+        for item in claims {
+            let node = by_name.get(item.claim.node_name().as_str()).copied();
+            matched.extend(node.map(|node| node.name.as_str()));
+            merged.push(of_claim(item, node, recorded.get(&*item.claim.uid).copied(), now));
+        }
+        let left = nodes.iter().filter(|node| !matched.contains(node.name.as_str()));
+        merged.extend(left.map(|node| of_node(node, now)));
+        let existing: HashSet<&str> = claims.iter().map(|item| &*item.claim.uid).collect();
+        let gone = recorded.into_values().filter(|entry| !existing.contains(entry.uid.as_str()));
+        merged.extend(gone.map(of_entry));
+        merged.sort_by(|a, b| (a.at(), a.name()).cmp(&(b.at(), b.name())));
+        Self { nodes: merged, dropped: record.map_or(0, |record| record.dropped) }
+    }
+
+    /// Returns the nodes that match.
+    #[must_use]
+    pub fn filtered(&self, filter: &Filter) -> Self {
+        let nodes = self.nodes.iter().filter(|node| filter.matches(node)).cloned().collect();
+        Self { nodes, dropped: self.dropped }
+    }
+
+    /// Replaces the verdict on a node that has none yet.
+    pub fn add_failure(&mut self, uid: &str, failure: Failure) {
+        let unknown = |node: &&mut Node| node.uid == uid && node.state == State::Joining;
+        if let Some(node) = self.nodes.iter_mut().find(unknown) {
+            node.failure = Some(failure);
+            node.state = State::Failed;
+        }
+    }
+}
+
+/// Returns the last failure of each NodeClaim; a confirmed one if there is one.
+fn last_by_uid(record: Option<&Document>) -> HashMap<&str, &Entry> {
+    let mut last: HashMap<&str, &Entry> = HashMap::new();
+    for entry in record.into_iter().flat_map(Document::entries) {
+        let known = last.entry(&entry.uid).or_insert(entry);
+        if (!entry.unconfirmed, entry.at) > (!known.unconfirmed, known.at) {
+            *known = entry;
+        }
+    }
+    last
+}
+
+fn of_claim(
+    item: &ClaimItem,
+    node: Option<&NodeItem>,
+    entry: Option<&Entry>,
+    now: Timestamp,
+) -> Node {
+    let claim = &item.claim;
+    let failed = claim.condition.as_ref().filter(|one| one.status == Status::False);
+    let has_joined = claim.registered.is_some();
+    let failure = match (has_joined, failed, entry, &item.launch_error) {
+        (true, ..) if item.is_initialized => None,
+        (true, ..) => node.and_then(|node| never_ready(node, now)),
+        (false, _, Some(entry), _) => Some(Failure::recorded(entry)),
+        (false, Some(one), None, _) => {
+            let at = Some(one.since);
+            Some(Failure::diagnosed(&one.reason, &one.message, Stage::Bootstrap, at))
+        }
+        (false, None, None, Some((reason, message))) => {
+            Some(Failure::diagnosed(reason, message, Stage::Launch, None))
+        }
+        (false, None, None, None) => None,
+    };
+    let state = match (has_joined, &failure) {
+        (true, _) if node.is_none_or(|node| node.is_ready) => State::Ready,
+        (true, _) => State::NotReady,
+        (false, Some(_)) => State::Failed,
+        (false, None) => State::Joining,
+    };
+    let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
+    Node {
+        uid: claim.uid.to_string(),
+        node_claim: Some(claim.name.to_string()),
+        node: node.map(|node| node.name.clone()).or_else(|| Some(claim.node_name())),
+        pool: text(&claim.pool),
+        pool_kind: PoolKind::NodePool,
+        image: claim.image_key(),
+        node_class: Some(claim.node_class.to_string()).filter(|class| !class.is_empty()),
+        instance_type: text(&claim.instance_type),
+        zone: text(&claim.zone),
+        state,
+        exists: true,
+        created_at: Some(claim.created),
+        launched_at: claim.launched,
+        joined_at: claim.registered,
+        failure,
+    }
+}
+
+/// Returns the problem of a Node that was not ready since its creation.
+fn never_ready(node: &NodeItem, now: Timestamp) -> Option<Failure> {
+    let (message, since) = node.not_ready.as_ref()?;
+    let (created, since) = (node.created?, (*since)?);
+    let was_ready = since.duration_since(created) > READY_TIMEOUT;
+    let is_new = now.duration_since(created) < READY_TIMEOUT;
+    (!was_ready && !is_new)
+        .then(|| Failure::diagnosed("NodeNotReady", message, Stage::Ready, Some(created)))
+}
+
+fn of_node(node: &NodeItem, now: Timestamp) -> Node {
+    let label = |name: &str| node.label(name).map(str::to_owned);
+    let (pool, pool_kind) = match (label(NODE_POOL), label(AKS_POOL)) {
+        (Some(pool), _) => (Some(pool), PoolKind::NodePool),
+        (None, pool) => (pool, PoolKind::AksPool),
+    };
+    Node {
+        uid: node.uid.clone(),
+        node_claim: None,
+        node: Some(node.name.clone()),
+        pool,
+        pool_kind,
+        image: node.label(IMAGE).map(image::key),
+        node_class: None,
+        instance_type: label(INSTANCE_TYPE),
+        zone: label(ZONE),
+        state: if node.is_ready { State::Ready } else { State::NotReady },
+        exists: true,
+        created_at: node.created,
+        launched_at: None,
+        joined_at: node.created,
+        failure: never_ready(node, now),
+    }
+}
+
+fn of_entry(entry: &Entry) -> Node {
+    Node {
+        uid: entry.uid.clone(),
+        node_claim: Some(entry.node_claim.clone()),
+        node: Some(entry.node.clone()).filter(|node| !node.is_empty()),
+        pool: Some(entry.pool.clone()).filter(|pool| !pool.is_empty()),
+        pool_kind: PoolKind::NodePool,
+        image: entry.image.clone(),
+        node_class: Some(entry.node_class.clone()).filter(|class| !class.is_empty()),
+        instance_type: entry.instance_type.clone(),
+        zone: entry.zone.clone(),
+        state: State::Failed,
+        exists: false,
+        created_at: None,
+        launched_at: entry.launched,
+        joined_at: None,
+        failure: Some(Failure::recorded(entry)),
+    }
+}

@@ -1,0 +1,129 @@
+//! One node, in the cluster or only in the record.
+
+use jiff::Timestamp;
+use mooring_controller::claim::image;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    Ready,
+    NotReady,
+    /// Launched or starting, and not known to have failed.
+    Joining,
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoolKind {
+    /// A NodePool of Karpenter.
+    NodePool,
+    /// A node pool of AKS.
+    AksPool,
+}
+
+impl PoolKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NodePool => "NodePool",
+            Self::AksPool => "AKS pool",
+        }
+    }
+}
+
+/// A node that exists, or that failed and was deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Node {
+    /// Uid of the NodeClaim, or of the Node if it has none.
+    pub uid: String,
+    pub node_claim: Option<String>,
+    /// Name of the Node, which is that of the VM.
+    pub node: Option<String>,
+    pub pool: Option<String>,
+    pub pool_kind: PoolKind,
+    /// `AKSUbuntu/2204gen2containerd/202601.13.0`.
+    pub image: Option<String>,
+    pub node_class: Option<String>,
+    pub instance_type: Option<String>,
+    pub zone: Option<String>,
+    pub state: State,
+    /// False if only the record has it.
+    pub exists: bool,
+    pub created_at: Option<Timestamp>,
+    pub launched_at: Option<Timestamp>,
+    pub joined_at: Option<Timestamp>,
+    pub failure: Option<Failure>,
+}
+
+impl Node {
+    /// Returns the name of the NodeClaim, or of the Node.
+    pub fn name(&self) -> &str {
+        self.node_claim.as_deref().or(self.node.as_deref()).unwrap_or(&self.uid)
+    }
+
+    /// Returns true for the name of the NodeClaim, the Node or the VM.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.node_claim.as_deref() == Some(name) || self.node.as_deref() == Some(name)
+    }
+
+    pub fn is_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Returns true if it joined the cluster, in whatever state it is now.
+    pub fn has_joined(&self) -> bool {
+        matches!(self.state, State::Ready | State::NotReady)
+    }
+
+    /// Returns the time of the failure, or of the launch.
+    pub fn at(&self) -> Option<Timestamp> {
+        let failed = self.failure.as_ref().and_then(|failure| failure.failed_at);
+        failed.or(self.launched_at).or(self.created_at)
+    }
+
+    /// Returns the seconds from the launch to the failure.
+    pub fn seconds_to_failure(&self) -> Option<i64> {
+        let failed = self.failure.as_ref()?.failed_at?;
+        let launched = self.launched_at.or(self.created_at)?;
+        let seconds = failed.as_second() - launched.as_second();
+        (seconds >= 0).then_some(seconds)
+    }
+
+    /// Returns the seconds from the creation of the NodeClaim to the Node.
+    pub fn seconds_to_join(&self) -> Option<i64> {
+        let seconds = self.joined_at?.as_second() - self.created_at?.as_second();
+        (seconds >= 0).then_some(seconds)
+    }
+}
+
+/// Filters of `status`, `fleet` and `why`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Failures before this time are left out.
+    pub since: Option<Timestamp>,
+    pub pool: Option<String>,
+    /// A whole image, or its version.
+    pub image: Option<String>,
+    pub cause: Option<String>,
+}
+
+impl Filter {
+    pub fn matches(&self, node: &Node) -> bool {
+        let is_recent = match (self.since, &node.failure) {
+            (Some(since), Some(_)) => node.at().is_none_or(|at| at >= since),
+            _ => true,
+        };
+        let is_of_pool = self.pool.as_ref().is_none_or(|pool| node.pool.as_ref() == Some(pool));
+        let has_image = self.image.as_ref().is_none_or(|wanted| {
+            node.image.as_ref().is_some_and(|own| own == wanted || image::version(own) == wanted)
+        });
+        let has_cause = self.cause.as_ref().is_none_or(|cause| {
+            node.failure.as_ref().is_some_and(|failure| failure.cause.eq_ignore_ascii_case(cause))
+        });
+        is_recent && is_of_pool && has_image && has_cause
+    }
+}

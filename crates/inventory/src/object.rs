@@ -1,0 +1,150 @@
+//! The parts of NodeClaims and Nodes that are used.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use mooring_controller::Claim;
+use mooring_controller::claim::intern::Interner;
+use mooring_controller::observation::node;
+use mooring_controller::verdict::registration::NodeState;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A NodeClaim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimItem {
+    pub claim: Claim,
+    /// Reason and message of the condition `Launched`, while it is not true.
+    pub launch_error: Option<(String, String)>,
+    pub is_initialized: bool,
+}
+
+impl ClaimItem {
+    /// Parses a NodeClaim; none if it is not one of Azure.
+    pub fn parse(json: &RawValue, condition_type: &str, interner: &mut Interner) -> Option<Self> {
+        let claim = Claim::from_json(json.get().as_bytes(), condition_type, interner).ok()?;
+        let object: Object = serde_json::from_str(json.get()).ok()?;
+        let launched = object.status.find("Launched").filter(|one| one.status != "True");
+        let launch_error = launched
+            .filter(|one| !one.message.is_empty() && is_error(&one.reason))
+            .map(|one| (one.reason.clone(), one.message.clone()));
+        let is_initialized =
+            object.status.find("Initialized").is_some_and(|one| one.status == "True");
+        Some(Self { claim, launch_error, is_initialized })
+    }
+}
+
+/// Returns true for a reason of Karpenter that is not one of waiting.
+fn is_error(reason: &str) -> bool {
+    !matches!(reason, "" | "AwaitingReconciliation" | "Launched" | "ReconcilingDependents")
+}
+
+/// A Node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeItem {
+    pub name: String,
+    pub uid: String,
+    pub provider_id: String,
+    pub created: Option<Timestamp>,
+    pub labels: BTreeMap<String, String>,
+    pub is_ready: bool,
+    pub is_unschedulable: bool,
+    /// Message of the condition `Ready`, and since when, while it is not true.
+    pub not_ready: Option<(String, Option<Timestamp>)>,
+}
+
+impl NodeItem {
+    pub fn parse(json: &RawValue) -> Option<Self> {
+        let object: Object = serde_json::from_str(json.get()).ok()?;
+        let ready = object.status.find("Ready");
+        let is_ready = ready.is_some_and(|one| one.status == "True");
+        let not_ready = ready.filter(|_| !is_ready);
+        let not_ready = not_ready.map(|one| (one.message.clone(), one.last_transition_time));
+        let Metadata { name, uid, creation_timestamp, labels } = object.metadata;
+        Some(Self {
+            name,
+            uid,
+            provider_id: object.spec.provider_id,
+            created: creation_timestamp,
+            is_ready,
+            not_ready,
+            is_unschedulable: object.spec.unschedulable,
+            labels,
+        })
+    }
+
+    /// Returns a Node of a NodePool that Karpenter cannot register, since it has no providerID.
+    pub fn lost(&self, now: Timestamp) -> Option<node::Node> {
+        let pool = self.label("karpenter.sh/nodepool")?;
+        let is_registered = self.label("karpenter.sh/registered") == Some("true");
+        let found = node::Node {
+            name: self.name.clone(),
+            uid: self.uid.clone(),
+            pool: pool.to_owned(),
+            created: self.created?,
+            state: NodeState::NoProviderId,
+        };
+        let is_lost = self.provider_id.is_empty() && !is_registered && found.is_lost(now);
+        is_lost.then_some(found)
+    }
+
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.labels.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Object {
+    #[serde(default)]
+    metadata: Metadata,
+    #[serde(default)]
+    spec: Spec,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    uid: String,
+    creation_timestamp: Option<Timestamp>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Spec {
+    #[serde(default, rename = "providerID")]
+    provider_id: String,
+    #[serde(default)]
+    unschedulable: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Status {
+    #[serde(default)]
+    conditions: Option<Vec<Condition>>,
+}
+
+impl Status {
+    fn find(&self, kind: &str) -> Option<&Condition> {
+        self.conditions.iter().flatten().find(|one| one.kind == kind)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    message: String,
+    last_transition_time: Option<Timestamp>,
+}

@@ -1,0 +1,104 @@
+//! Counts by pool.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::fleet::Fleet;
+use crate::group::median;
+use crate::merge::Inventory;
+use crate::node::{Node, PoolKind, State};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoolState {
+    Healthy,
+    /// New nodes fail, and the image is at fault.
+    ImageFails,
+    /// The last nodes failed, for other causes.
+    Failing,
+    /// Nodes exist that are not ready.
+    NotReady,
+}
+
+impl PoolState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::ImageFails => "image fails",
+            Self::Failing => "nodes fail",
+            Self::NotReady => "nodes not ready",
+        }
+    }
+}
+
+/// Nodes of one pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pool {
+    pub name: String,
+    pub kind: PoolKind,
+    pub ready: usize,
+    /// Nodes in the cluster, ready or not.
+    pub nodes: usize,
+    pub joining: usize,
+    pub failed: usize,
+    /// The image of the newest node.
+    pub new_image: Option<String>,
+    /// Median time from creation to joining.
+    pub seconds_to_join: Option<i64>,
+    pub last_failure_at: Option<Timestamp>,
+    pub state: PoolState,
+}
+
+/// The last outcomes that decide if a pool fails.
+const LAST: usize = 3;
+
+/// Counts nodes by pool, by name.
+pub fn pools(inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
+    let mut by_pool: BTreeMap<(String, PoolKind), Vec<&Node>> = BTreeMap::new();
+    for node in &inventory.nodes {
+        if let Some(pool) = &node.pool {
+            by_pool.entry((pool.clone(), node.pool_kind)).or_default().push(node);
+        }
+    }
+    by_pool.into_iter().map(|((name, kind), nodes)| pool(name, kind, &nodes, fleet)).collect()
+}
+
+fn pool(name: String, kind: PoolKind, nodes: &[&Node], fleet: &Fleet) -> Pool {
+    let count = |state: State| nodes.iter().filter(|node| node.state == state).count();
+    let newest = nodes.iter().filter(|node| node.image.is_some());
+    let newest = newest.max_by_key(|node| node.launched_at.or(node.created_at).or(node.at()));
+    let new_image = newest.and_then(|node| node.image.clone());
+    let (ready, not_ready) = (count(State::Ready), count(State::NotReady));
+    let failures = || nodes.iter().filter(|node| node.is_failed());
+    let image_fails = fleet
+        .findings()
+        .any(|row| Some(&row.image) == new_image.as_ref() && row.pools.contains(&name));
+    let state = match image_fails {
+        true => PoolState::ImageFails,
+        false if last_failed(nodes) => PoolState::Failing,
+        false if not_ready > 0 => PoolState::NotReady,
+        false => PoolState::Healthy,
+    };
+    Pool {
+        ready,
+        nodes: ready + not_ready,
+        joining: count(State::Joining),
+        failed: failures().count(),
+        seconds_to_join: median(nodes.iter().filter_map(|node| node.seconds_to_join())),
+        last_failure_at: failures().filter_map(|node| node.at()).max(),
+        new_image,
+        state,
+        name,
+        kind,
+    }
+}
+
+/// Returns true if the last nodes of a pool failed, at least one of them recently created.
+fn last_failed(nodes: &[&Node]) -> bool {
+    let mut ended: Vec<&&Node> = nodes.iter().filter(|node| node.state != State::Joining).collect();
+    ended.sort_by_key(|node| std::cmp::Reverse(node.launched_at.or(node.created_at).or(node.at())));
+    ended.len() >= LAST && ended.iter().take(LAST).all(|node| node.is_failed())
+}

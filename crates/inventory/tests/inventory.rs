@@ -1,0 +1,283 @@
+//! Live objects and the failure record become one inventory.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::claim::intern::Interner;
+use mooring_controller::record::{Document, Entry};
+use mooring_inventory::{
+    ClaimItem, Filter, Fleet, FleetVerdict, Inventory, Node, NodeItem, PoolKind, PoolState, State,
+    groups, pools,
+};
+use serde_json::{Value, json};
+
+const OLD: &str = "AKSAzureLinux/V3gen2/202601.13.0";
+const NEW: &str = "AKSAzureLinux/V3gen2/202601.27.0";
+
+fn now() -> Timestamp {
+    "2026-11-17T09:14:00Z".parse().unwrap()
+}
+
+fn ago(minutes: i64) -> String {
+    (now() - SignedDuration::from_mins(minutes)).to_string()
+}
+
+fn image(name: &str) -> String {
+    let version = name.rsplit('/').next().unwrap();
+    format!(
+        "/CommunityGalleries/AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b/images/V3gen2/versions/{version}"
+    )
+}
+
+/// A NodeClaim of pool `default` that was launched ten minutes ago.
+fn claim(name: &str, of_image: &str, conditions: &Value) -> ClaimItem {
+    let mut all = vec![
+        json!({"type": "Launched", "status": "True", "reason": "Launched", "lastTransitionTime": ago(10)}),
+    ];
+    all.extend(conditions.as_array().unwrap().iter().cloned());
+    // The last of a type counts.
+    let kinds: Vec<Value> = all.iter().skip(1).map(|one| one["type"].clone()).collect();
+    if kinds.contains(&json!("Launched")) {
+        all.remove(0);
+    }
+    let object = json!({
+        "metadata": {
+            "name": name, "uid": format!("u-{name}"), "creationTimestamp": ago(11),
+            "labels": {"karpenter.sh/nodepool": "default"},
+        },
+        "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "name": "linux"}},
+        "status": {
+            "imageID": image(of_image),
+            "providerID": format!("azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/aks-{name}"),
+            "conditions": all,
+        },
+    });
+    let raw = serde_json::value::to_raw_value(&object).unwrap();
+    ClaimItem::parse(&raw, "CSEProvisioned", &mut Interner::default()).unwrap()
+}
+
+fn joined(name: &str, of_image: &str) -> ClaimItem {
+    let condition =
+        |kind: &str| json!({"type": kind, "status": "True", "lastTransitionTime": ago(8)});
+    claim(name, of_image, &json!([condition("Registered"), condition("Initialized")]))
+}
+
+fn node(name: &str, labels: &Value, ready: (&str, &str, i64)) -> NodeItem {
+    let (status, message, minutes) = ready;
+    let object = json!({
+        "metadata": {"name": name, "uid": format!("n-{name}"), "creationTimestamp": ago(60), "labels": labels},
+        "spec": {"providerID": "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/x/virtualMachines/0"},
+        "status": {"conditions": [
+            {"type": "Ready", "status": status, "message": message, "lastTransitionTime": ago(minutes)},
+        ]},
+    });
+    NodeItem::parse(&serde_json::value::to_raw_value(&object).unwrap()).unwrap()
+}
+
+fn entry(name: &str, of_image: &str, cause: &str, minutes: i64) -> Entry {
+    serde_json::from_value(json!({
+        "id": format!("{name}-{cause}"), "at": ago(minutes), "uid": format!("u-{name}"), "nodeClaim": name,
+        "pool": "default", "nodeClass": "linux", "node": format!("aks-{name}"), "reason": "CSEFailed",
+        "message": "m", "note": "n", "key": cause, "code": 211, "name": "ERR_ORAS_PULL_NETWORK_TIMEOUT",
+        "effectiveCode": 232, "cause": cause, "owner": "image", "confidence": "high", "image": of_image,
+        "evidence": "oras: command not found", "launched": ago(minutes + 1),
+    }))
+    .unwrap()
+}
+
+fn record(entries: &[Entry]) -> Document {
+    let mut document = Document::default();
+    document.merge(entries, 50);
+    document
+}
+
+fn merge(claims: &[ClaimItem], nodes: &[NodeItem], entries: &[Entry]) -> Inventory {
+    Inventory::merge(claims, nodes, Some(&record(entries)), now())
+}
+
+fn find<'a>(inventory: &'a Inventory, name: &str) -> &'a Node {
+    inventory.nodes.iter().find(|node| node.is_named(name)).unwrap()
+}
+
+#[test]
+fn facts_of_one_nodeclaim_are_one_node() {
+    let ready = node("aks-good", &json!({"karpenter.sh/nodepool": "default"}), ("True", "", 5));
+    let claims =
+        [joined("good", OLD), claim("bad", NEW, &json!([])), claim("new", NEW, &json!([]))];
+    let entries =
+        [entry("bad", NEW, "OrasBinaryMissing", 3), entry("gone", NEW, "OrasBinaryMissing", 90)];
+    let inventory = merge(&claims, &[ready], &entries);
+    assert_eq!(inventory.nodes.len(), 4);
+    let state = |name: &str| {
+        let node = find(&inventory, name);
+        (node.state, node.exists, node.is_failed(), node.has_joined())
+    };
+    assert_eq!(state("good"), (State::Ready, true, false, true));
+    assert_eq!(state("aks-good"), state("good"), "the name of the Node");
+    assert_eq!(state("bad"), (State::Failed, true, true, false));
+    assert_eq!(state("new"), (State::Joining, true, false, false));
+    assert_eq!(state("gone"), (State::Failed, false, true, false));
+    let gone = find(&inventory, "gone");
+    assert_eq!((gone.pool.as_deref(), gone.seconds_to_failure()), (Some("default"), Some(60)));
+    let failure = gone.failure.as_ref().unwrap();
+    assert_eq!((failure.stage, failure.code().unwrap().code), ("bootstrap", 232));
+    assert_eq!(failure.code().unwrap().name.as_deref(), Some("ERR_ORAS_BINARY_NOT_FOUND"));
+    assert_eq!(find(&inventory, "good").seconds_to_join(), Some(180));
+}
+
+#[test]
+fn condition_without_a_record_is_diagnosed() {
+    let message = "CSE exited with code 50 (ERR_OUTBOUND_CONN_FAIL): outbound connectivity failed";
+    let condition = json!([{
+        "type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": message,
+        "lastTransitionTime": ago(4),
+    }]);
+    let inventory = Inventory::merge(&[claim("bad", OLD, &condition)], &[], None, now());
+    let failure = find(&inventory, "bad").failure.as_ref().unwrap();
+    assert_eq!(failure.reported.as_ref().unwrap().code, 50, "{failure:?}");
+    assert_eq!(failure.condition_reason, "CSEFailed");
+    assert!(failure.failed_at.is_some() && failure.is_confirmed);
+}
+
+#[test]
+fn launch_error_is_a_failure_and_waiting_is_not() {
+    let launch = |reason: &str, message: &str| {
+        let condition = json!([{"type": "Launched", "status": "Unknown", "reason": reason, "message": message}]);
+        let inventory = merge(&[claim("x", OLD, &condition)], &[], &[]);
+        let node = find(&inventory, "x").clone();
+        (node.state, node.failure.map(|failure| (failure.stage, failure.condition_reason)))
+    };
+    let failed = Some(("launch", "LaunchFailed".to_owned()));
+    assert_eq!(launch("LaunchFailed", "something strange happened"), (State::Failed, failed));
+    assert_eq!(
+        launch("AwaitingReconciliation", "object is awaiting reconciliation"),
+        (State::Joining, None)
+    );
+}
+
+#[test]
+fn nodes_of_aks_pools_are_counted_and_never_ready_ones_are_failures() {
+    let labels = json!({
+        "kubernetes.azure.com/agentpool": "system",
+        "kubernetes.azure.com/node-image-version": "AKSAzureLinux-V3gen2-202601.13.0",
+    });
+    let message =
+        "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady";
+    let nodes = [
+        node("aks-a", &labels, ("True", "", 60)),
+        node("aks-b", &labels, ("False", message, 60)),
+        node("aks-c", &labels, ("Unknown", "Kubelet stopped posting node status.", 5)),
+    ];
+    let inventory = merge(&[], &nodes, &[]);
+    let facts = |name: &str| {
+        let node = find(&inventory, name);
+        (node.state, node.failure.as_ref().map(|failure| failure.stage), node.pool_kind)
+    };
+    assert_eq!(facts("aks-a"), (State::Ready, None, PoolKind::AksPool));
+    assert_eq!(facts("aks-b"), (State::NotReady, Some("ready"), PoolKind::AksPool));
+    assert_eq!(facts("aks-c"), (State::NotReady, None, PoolKind::AksPool), "it was ready before");
+    assert_eq!(find(&inventory, "aks-a").image.as_deref(), Some(OLD));
+    let all = pools(&inventory, &Fleet::of(&inventory, None));
+    assert_eq!(
+        (all[0].name.as_str(), all[0].ready, all[0].nodes, all[0].failed),
+        ("system", 1, 3, 1)
+    );
+    assert_eq!(all[0].state, PoolState::NotReady);
+}
+
+#[test]
+fn equal_failures_are_one_group() {
+    let mut entries: Vec<Entry> =
+        (0..37).map(|n| entry(&format!("b{n:02}"), NEW, "OrasBinaryMissing", 5 + n)).collect();
+    entries.push(entry("other", OLD, "ApiServerUnreachable", 30));
+    entries[3].evidence = Some("another line".to_owned());
+    let mut unconfirmed = entry("maybe", NEW, "OrasBinaryMissing", 2);
+    unconfirmed.unconfirmed = true;
+    entries.push(unconfirmed);
+    let found = groups(&merge(&[claim("b00", NEW, &json!([]))], &[], &entries).nodes);
+    assert_eq!(found.len(), 3);
+    let first = &found[0];
+    assert_eq!((first.failed, first.existing, first.with_evidence), (37, 1, 36));
+    assert_eq!(first.evidence[0].line, "oras: command not found");
+    assert_eq!((first.nodes[0].as_str(), first.nodes.len()), ("b00", 37), "the last failure first");
+    assert_eq!(first.last_at.unwrap().to_string(), ago(5));
+    assert_eq!(first.first_at.unwrap().to_string(), ago(41));
+    assert_eq!(first.seconds_to_failure, Some(60));
+    assert_eq!((found[1].cause.as_str(), found[1].failed), ("ApiServerUnreachable", 1));
+    assert!(!found[2].is_confirmed, "reported by events only");
+}
+
+#[test]
+fn image_is_at_fault_only_with_enough_nodes_on_both_sides() {
+    let failed = |count: usize, of_image: &str, cause: &str| -> Vec<Entry> {
+        (0..count).map(|n| entry(&format!("{cause}{n}"), of_image, cause, 9)).collect()
+    };
+    let good = |count: usize| -> Vec<ClaimItem> {
+        (0..count).map(|n| joined(&format!("g{n}"), OLD)).collect()
+    };
+    let verdict = |claims: &[ClaimItem], entries: &[Entry]| {
+        Fleet::of(&merge(claims, &[], entries), None).rows[0].verdict
+    };
+    let missing = |count| failed(count, NEW, "OrasBinaryMissing");
+    assert_eq!(verdict(&good(6), &missing(5)), FleetVerdict::Image);
+    assert_eq!(verdict(&good(6), &missing(3)), FleetVerdict::TooFewNodes);
+    assert_eq!(verdict(&good(3), &missing(5)), FleetVerdict::TooFewNodes);
+    let everywhere = [missing(5), failed(6, OLD, "OrasBinaryMissing")].concat();
+    // The ids of both lists are equal for the first five; those of the second list are other NodeClaims.
+    let everywhere: Vec<Entry> = everywhere
+        .into_iter()
+        .enumerate()
+        .map(|(n, entry)| Entry { id: n.to_string(), uid: n.to_string(), ..entry })
+        .collect();
+    assert_eq!(verdict(&[], &everywhere), FleetVerdict::NotTheImage);
+    assert_eq!(verdict(&good(6), &failed(5, NEW, "CSENotCreated")), FleetVerdict::NotTheImage);
+    let fleet = Fleet::of(&merge(&good(6), &[], &missing(5)), None);
+    let row = &fleet.rows[0];
+    assert_eq!(
+        (row.here.failed, row.here.nodes, row.others.failed, row.others.nodes),
+        (5, 5, 0, 6)
+    );
+    assert_eq!((row.here.low, row.here.high), (56.6, 100.0));
+    assert_eq!(
+        (row.pools.as_slice(), row.node_classes.as_slice()),
+        (&["default".to_owned()][..], &["linux".to_owned()][..])
+    );
+    assert_eq!((fleet.ready, fleet.failed, fleet.failed_existing), (6, 5, 0));
+}
+
+#[test]
+fn pool_shows_its_newest_image_and_its_state() {
+    let good: Vec<ClaimItem> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
+    let state = |entries: &[Entry]| {
+        let inventory = merge(&good, &[], entries);
+        let all = pools(&inventory, &Fleet::of(&inventory, None));
+        (all[0].state, all[0].new_image.clone().unwrap(), all[0].ready, all[0].failed)
+    };
+    let failed = |count: usize, cause: &str| -> Vec<Entry> {
+        (0..count).map(|n| entry(&format!("b{n}"), NEW, cause, 2)).collect()
+    };
+    assert_eq!(state(&[]), (PoolState::Healthy, OLD.to_owned(), 6, 0));
+    assert_eq!(
+        state(&failed(5, "OrasBinaryMissing")),
+        (PoolState::ImageFails, NEW.to_owned(), 6, 5)
+    );
+    assert_eq!(state(&failed(3, "VMNotRunning")), (PoolState::Failing, NEW.to_owned(), 6, 3));
+    assert_eq!(state(&failed(2, "VMNotRunning")).0, PoolState::Healthy);
+}
+
+#[test]
+fn filters_leave_out_other_failures() {
+    let entries = [entry("a", NEW, "OrasBinaryMissing", 5), entry("b", OLD, "ScriptTimedOut", 600)];
+    let inventory = merge(&[joined("good", OLD)], &[], &entries);
+    let names = |filter: Filter| -> Vec<String> {
+        inventory.filtered(&filter).nodes.iter().map(|node| node.name().to_owned()).collect()
+    };
+    let hour = Some(now() - SignedDuration::from_hours(1));
+    assert_eq!(names(Filter { since: hour, ..Filter::default() }), ["good", "a"]);
+    let of = |image: &str| Filter { image: Some(image.to_owned()), ..Filter::default() };
+    assert_eq!(names(of("202601.27.0")), ["a"]);
+    assert_eq!(names(of(OLD)), ["b", "good"]);
+    let cause = Filter { cause: Some("scripttimedout".to_owned()), ..Filter::default() };
+    assert_eq!(names(cause), ["b"]);
+    let pool = Filter { pool: Some("system".to_owned()), ..Filter::default() };
+    assert_eq!(names(pool), [""; 0]);
+}

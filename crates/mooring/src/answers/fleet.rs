@@ -1,0 +1,294 @@
+//! `mooring fleet`: images and causes.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use mooring_controller::observation::node::Node;
+use mooring_controller::verdict::advice::{self, AffectedResources};
+use mooring_inventory::{Fleet, FleetRow, FleetVerdict, Inventory};
+use mooring_redact::markdown as escape;
+use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use serde::Serialize;
+
+use super::common::{
+    add_sources, clock, cluster_name, document, filter, print_warnings, short_duration, short_image,
+};
+use crate::cluster::{Facts, read};
+use crate::cluster_args::FleetArguments;
+use crate::failure::Failure;
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::runs::build_runtime;
+use crate::show;
+
+/// An image that is at fault, and what can be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ImageFinding {
+    image: String,
+    cause: String,
+    message: String,
+    actions: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Content<'a> {
+    #[serde(flatten)]
+    fleet: &'a Fleet,
+    findings: &'a [ImageFinding],
+    #[serde(rename = "nodesWithoutProviderID")]
+    lost: Vec<LostNode>,
+}
+
+/// A Node without a providerID.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct LostNode {
+    node: String,
+    pool: String,
+    message: String,
+}
+
+impl LostNode {
+    fn new(node: &Node) -> Self {
+        Self { node: node.name.clone(), pool: node.pool.clone(), message: node.finding() }
+    }
+}
+
+fn findings(facts: &Facts, fleet: &Fleet) -> Vec<ImageFinding> {
+    let finding = |row: &FleetRow| {
+        let affected = AffectedResources {
+            pools: row.pools.clone(),
+            classes: row.node_classes.clone(),
+            has_versions: facts.has_versions,
+        };
+        ImageFinding {
+            image: row.image.clone(),
+            cause: row.cause.clone(),
+            message: image_fails(row),
+            actions: advice::steps(&affected),
+        }
+    };
+    fleet.findings().map(finding).collect()
+}
+
+/// Returns the sentence about an image that is at fault.
+pub(super) fn image_fails(row: &FleetRow) -> String {
+    let FleetRow { here, others, .. } = row;
+    format!(
+        "Image {} fails with {} on {} of {} nodes, other images on {} of {}.",
+        short_image(&row.image),
+        row.cause,
+        here.failed,
+        here.nodes,
+        others.failed,
+        others.nodes
+    )
+}
+
+pub(crate) const SCHEMA: &str = "mooring.fleet/v2";
+
+/// Exits with 1 if an image is at fault.
+pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
+    if arguments.schema != SCHEMA {
+        return crate::why::fleet(arguments).map(|()| ExitCode::SUCCESS);
+    }
+    let facts = build_runtime()?.block_on(read(&arguments.read))?;
+    let filter = filter(&arguments.read, facts.now);
+    let inventory = facts.inventory.filtered(&filter);
+    let fleet = Fleet::of(&inventory, filter.since);
+    let findings = findings(&facts, &fleet);
+    print_warnings(&facts);
+    match arguments.output {
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            let lost = facts.lost.iter().map(LostNode::new).collect();
+            let content = Content { fleet: &fleet, findings: &findings, lost };
+            let document = document(SCHEMA, &facts, content);
+            print_document(&document, arguments.output == AnswerFormat::Yaml)?;
+        }
+        AnswerFormat::Markdown => show::print(markdown(&facts, &fleet, &findings).as_bytes())?,
+        AnswerFormat::Name => show::print(names(&inventory).as_bytes())?,
+        AnswerFormat::Table | AnswerFormat::Wide => {
+            print_screen(&screen(arguments, &facts, &fleet, &findings))?;
+        }
+    }
+    let is_wrong = fleet.findings().next().is_some() || !facts.lost.is_empty();
+    let is_wrong = is_wrong && !arguments.read.exit_zero;
+    Ok(ExitCode::from(u8::from(is_wrong)))
+}
+
+/// Returns NodeClaims that exist and failed, as kubectl takes them.
+fn names(inventory: &Inventory) -> String {
+    let failed = inventory.nodes.iter().filter(|node| node.is_failed() && node.exists);
+    let mut text = String::new();
+    for node in failed {
+        let _ = match (&node.node_claim, &node.node) {
+            (Some(claim), _) => writeln!(text, "nodeclaim.karpenter.sh/{claim}"),
+            (None, Some(node)) => writeln!(text, "node/{node}"),
+            (None, None) => Ok(()),
+        };
+    }
+    text
+}
+
+fn screen(
+    arguments: &FleetArguments,
+    facts: &Facts,
+    fleet: &Fleet,
+    findings: &[ImageFinding],
+) -> Screen {
+    let mut screen = Screen::default();
+    // They stop Karpenter, so they come first.
+    for node in &facts.lost {
+        screen.sentence(Mark::Bad, node.finding());
+    }
+    let name = cluster_name(facts);
+    let since = short_since(arguments.read.since.as_secs());
+    screen.prose(
+        0,
+        Text::default().bold(&name).plain(format!(
+            " · last {since} · {} ready, {} joining, {} failed ({} still exist)",
+            fleet.ready, fleet.joining, fleet.failed, fleet.failed_existing
+        )),
+    );
+    if fleet.rows.is_empty() {
+        add_nothing(&mut screen, facts, fleet);
+    } else {
+        let mut table = Table::new([
+            Column::left("IMAGE"),
+            Column::left("CAUSE"),
+            Column::right("FAILED"),
+            Column::right("95 %").rank(1),
+            Column::right("OTHERS").rank(2),
+            Column::left("POOLS").truncated(8).extra().rank(5),
+            Column::left("FIRST").extra().rank(4),
+            Column::left("LAST").extra().rank(3),
+            Column::left("VERDICT"),
+        ]);
+        for row in &fleet.rows {
+            table.row(cells(row, facts));
+        }
+        let table = if arguments.read.no_headers { table.without_heads() } else { table };
+        screen.table(table.wide(arguments.output == AnswerFormat::Wide));
+    }
+    if fleet.unconfirmed > 0 {
+        let text = format!("{} more failures are reported by events only", fleet.unconfirmed);
+        screen.sentence(Mark::None, text);
+    }
+    for finding in findings {
+        screen.blank();
+        screen.sentence(Mark::Bad, &finding.message);
+        // Commands are never wrapped.
+        for action in &finding.actions {
+            screen.line(Text::new(format!("  - {action}")));
+        }
+    }
+    let pools: Vec<String> = fleet
+        .findings()
+        .flat_map(|row| row.pools.iter())
+        .map(|pool| format!("mooring why {}", mooring_redact::shell_word(pool)))
+        .collect();
+    let next = pools.iter().take(3).map(|command| (command.as_str(), "failed nodes of the pool"));
+    screen.commands("Next", next);
+    add_sources(&mut screen, facts);
+    screen
+}
+
+fn short_since(seconds: u64) -> String {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    match seconds {
+        86_400 => "24h".to_owned(),
+        seconds if seconds % 3600 == 0 && seconds < 172_800 => format!("{}h", seconds / 3600),
+        seconds => short_duration(seconds),
+    }
+}
+
+/// "None" is true only for what was read.
+fn add_nothing(screen: &mut Screen, facts: &Facts, fleet: &Fleet) {
+    let nodes = fleet.ready + fleet.not_ready + fleet.joining;
+    let mut text = format!("No failures among the {nodes} nodes that exist now.");
+    if facts.record.is_none() {
+        text.push_str(
+            " This cluster has no failure record, so failures of deleted nodes are not known.",
+        );
+        screen.sentence(Mark::Warning, text);
+    } else if fleet.joining > 0 && facts.azure_was_not_read() {
+        let _ = write!(
+            text,
+            " {} nodes are joining, and Azure was not asked about them.",
+            fleet.joining
+        );
+        screen.sentence(Mark::Warning, text);
+    } else if facts.controller.is_running() {
+        screen.sentence(Mark::Good, text + " None are recorded.");
+    } else {
+        let late = " The controller is not running, so recent failures may not be recorded.";
+        screen.sentence(Mark::Warning, text + late);
+    }
+}
+
+fn cells(row: &FleetRow, facts: &Facts) -> [Text; 9] {
+    let here = row.here;
+    let (mark, verdict) = verdict(row.verdict);
+    let time = |at: Option<jiff::Timestamp>| at.map_or_else(String::new, |at| clock(at, facts.now));
+    [
+        Text::new(short_image(&row.image)),
+        Text::new(&row.cause),
+        Text::new(format!("{}/{}", here.failed, here.nodes)),
+        Text::new(format!("{}–{}", percent(here.low), percent(here.high))),
+        Text::new(format!("{}/{}", row.others.failed, row.others.nodes)),
+        Text::new(row.pools.join(",")),
+        Text::new(time(row.first_at)),
+        Text::new(time(row.last_at)),
+        Text::marked(mark, verdict),
+    ]
+}
+
+/// Returns `0.5` or `91`.
+fn percent(value: f64) -> String {
+    if value > 0.0 && value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+fn verdict(verdict: FleetVerdict) -> (Mark, &'static str) {
+    match verdict {
+        FleetVerdict::Image => (Mark::Bad, "the image"),
+        FleetVerdict::NotTheImage => (Mark::None, "not the image"),
+        FleetVerdict::TooFewNodes => (Mark::None, "too few nodes"),
+    }
+}
+
+fn markdown(facts: &Facts, fleet: &Fleet, findings: &[ImageFinding]) -> String {
+    let mut text = String::new();
+    for node in &facts.lost {
+        let _ = writeln!(text, "**{}**\n", escape(&node.finding()));
+    }
+    let _ = write!(
+        text,
+        "**{}**: {} ready, {} joining, {} failed\n\n| image | cause | failed | 95 % | others | pools | verdict |\n|---|---|---|---|---|---|---|\n",
+        escape(&cluster_name(facts)),
+        fleet.ready,
+        fleet.joining,
+        fleet.failed
+    );
+    for row in &fleet.rows {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {}/{} | {}–{} | {}/{} | {} | {} |",
+            escape(&row.image),
+            escape(&row.cause),
+            row.here.failed,
+            row.here.nodes,
+            percent(row.here.low),
+            percent(row.here.high),
+            row.others.failed,
+            row.others.nodes,
+            escape(&row.pools.join(", ")),
+            verdict(row.verdict).1
+        );
+    }
+    for finding in findings {
+        let _ = writeln!(text, "\n**{}**\n", escape(&finding.message));
+        for action in &finding.actions {
+            let _ = writeln!(text, "- {}", escape(action));
+        }
+    }
+    text
+}

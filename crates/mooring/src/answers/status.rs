@@ -1,0 +1,249 @@
+//! `mooring status`: the cluster on one screen.
+
+use std::process::ExitCode;
+
+use mooring_inventory::{Fleet, Inventory, Pool, groups, pools};
+use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use serde::Serialize;
+
+use super::common::{
+    add_sources, clock, cluster_name, document, filter, print_warnings, short_duration, short_image,
+};
+use super::fleet::image_fails;
+use crate::cluster::{ControllerState, Facts, read};
+use crate::cluster_args::StatusArguments;
+use crate::failure::Failure;
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::runs::build_runtime;
+use crate::show;
+
+const SCHEMA: &str = "mooring.status/v1";
+
+/// Something that is wrong, or that deserves attention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Finding {
+    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `controller-missing` or `controller-late`.
+    kind: &'static str,
+    /// `error` or `warning`.
+    severity: &'static str,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status<'a> {
+    findings: Vec<Finding>,
+    pools: Vec<Pool>,
+    controller: &'a ControllerState,
+    next: Vec<Next>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Next {
+    command: String,
+    purpose: &'static str,
+}
+
+/// Exits with 1 if something is wrong.
+pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+    let facts = build_runtime()?.block_on(read(&arguments.read))?;
+    let filter = filter(&arguments.read, facts.now);
+    let inventory = facts.inventory.filtered(&filter);
+    let fleet = Fleet::of(&inventory, filter.since);
+    let status = Status {
+        findings: findings(&facts, &inventory, &fleet),
+        pools: pools(&inventory, &fleet),
+        controller: &facts.controller,
+        next: next(&inventory, &facts),
+    };
+    let is_wrong = status.findings.iter().any(|finding| finding.severity == "error");
+    print_warnings(&facts);
+    match arguments.output {
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            let is_yaml = arguments.output == AnswerFormat::Yaml;
+            print_document(&document(SCHEMA, &facts, &status), is_yaml)?;
+        }
+        AnswerFormat::Name => {
+            let names: Vec<&str> = status.pools.iter().map(|pool| pool.name.as_str()).collect();
+            show::print(
+                (names.join(
+                    "
+",
+                ) + "
+")
+                .as_bytes(),
+            )?;
+        }
+        AnswerFormat::Markdown => {
+            let screen = screen(arguments, &facts, &status);
+            let text = screen.render(&mooring_terminal::Style::PIPE);
+            show::print(format!("```text\n{text}```\n").as_bytes())?;
+        }
+        AnswerFormat::Table | AnswerFormat::Wide => {
+            print_screen(&screen(arguments, &facts, &status))?;
+        }
+    }
+    Ok(ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)))
+}
+
+fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding> {
+    let mut found: Vec<Finding> = fleet
+        .findings()
+        .map(|row| Finding { kind: "image-fails", severity: "error", message: image_fails(row) })
+        .collect();
+    let lost = facts.lost.iter().map(|node| Finding {
+        kind: "node-without-provider-id",
+        severity: "error",
+        message: node.finding(),
+    });
+    found.splice(..0, lost);
+    let blamed: Vec<(&str, &str)> =
+        fleet.findings().map(|row| (row.image.as_str(), row.cause.as_str())).collect();
+    for group in groups(&inventory.nodes) {
+        let key = (group.image.as_deref().unwrap_or_default(), group.cause.as_str());
+        if blamed.contains(&key) || !group.is_confirmed {
+            continue;
+        }
+        let pool = group.pool.as_deref().unwrap_or("no pool");
+        let plural = if group.failed == 1 { "node" } else { "nodes" };
+        found.push(Finding {
+            kind: "nodes-fail",
+            severity: "error",
+            message: format!("{} {plural} of pool {pool} failed: {}.", group.failed, group.cause),
+        });
+    }
+    let controller = &facts.controller;
+    match controller.state {
+        "not-running" if facts.has_karpenter => found.push(Finding {
+            kind: "controller-missing",
+            severity: "warning",
+            message: "No controller is running: failures of deleted nodes are not recorded."
+                .to_owned(),
+        }),
+        "late" => found.push(Finding {
+            kind: "controller-late",
+            severity: "warning",
+            message: format!(
+                "The controller did not renew its Lease since {}.",
+                controller
+                    .renewed_at
+                    .map_or_else(|| "an unknown time".to_owned(), |at| at.to_string())
+            ),
+        }),
+        _ => {}
+    }
+    found
+}
+
+fn next(inventory: &Inventory, facts: &Facts) -> Vec<Next> {
+    let mut next = Vec::new();
+    let mut pools: Vec<String> =
+        groups(&inventory.nodes).into_iter().filter_map(|group| group.pool).collect();
+    pools.dedup();
+    for pool in pools.iter().take(2) {
+        let command = format!("mooring why {}", mooring_redact::shell_word(pool));
+        next.push(Next { command, purpose: "failed nodes of the pool" });
+    }
+    if !pools.is_empty() {
+        let command = "mooring fleet".to_owned();
+        next.push(Next { command, purpose: "failures by image and cause" });
+    }
+    if facts.has_karpenter && facts.controller.state == "not-running" {
+        let command = "helm install mooring charts/mooring".to_owned();
+        next.push(Next { command, purpose: "record failures" });
+    }
+    next
+}
+
+fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen {
+    let mut screen = Screen::default();
+    screen.ends(heading(facts), Text::new(format!("{} UTC", clock(facts.now, facts.now))));
+    screen.blank();
+    for finding in &status.findings {
+        let mark = if finding.severity == "error" { Mark::Bad } else { Mark::Warning };
+        screen.sentence(mark, &finding.message);
+    }
+    if status.findings.is_empty() {
+        let nodes: usize = status.pools.iter().map(|pool| pool.nodes).sum();
+        screen.sentence(Mark::Good, format!("No problem found in {nodes} nodes."));
+    }
+    screen.blank();
+    if !status.pools.is_empty() {
+        screen.table(table(arguments, facts, &status.pools));
+        screen.blank();
+    }
+    screen.label("Controller", [controller(facts)]);
+    let next = status.next.iter().map(|next| (next.command.as_str(), next.purpose));
+    screen.commands("Next", next);
+    add_sources(&mut screen, facts);
+    screen
+}
+
+fn heading(facts: &Facts) -> Text {
+    let mut parts = vec![String::new()];
+    parts.extend(facts.region.clone());
+    let version = facts.version.as_deref();
+    parts.extend(version.map(|text| format!("Kubernetes {}", text.trim_start_matches('v'))));
+    parts.extend(facts.identity.context.as_ref().map(|context| format!("context {context}")));
+    Text::default().bold(cluster_name(facts)).plain(parts.join(" · "))
+}
+
+fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
+    use mooring_inventory::PoolState;
+    let mut table = Table::new([
+        Column::left("POOL").truncated(8),
+        Column::left("KIND").extra().rank(4),
+        Column::right("READY"),
+        Column::right("JOINING").rank(1),
+        Column::right("FAILED"),
+        Column::left("NEWEST IMAGE").rank(2),
+        Column::right("USUAL JOIN").extra().rank(3),
+        Column::left("LAST FAILURE").extra().rank(5),
+        Column::left("STATE"),
+    ]);
+    for pool in pools {
+        let ready = if pool.ready == pool.nodes {
+            pool.ready.to_string()
+        } else {
+            format!("{}/{}", pool.ready, pool.nodes)
+        };
+        let last = pool.last_failure_at.map(|at| clock(at, facts.now));
+        let mark = match pool.state {
+            PoolState::Healthy => Mark::Good,
+            PoolState::NotReady => Mark::Warning,
+            PoolState::ImageFails | PoolState::Failing => Mark::Bad,
+        };
+        table.row([
+            Text::default().bold(&pool.name),
+            Text::new(pool.kind.as_str()),
+            Text::new(ready),
+            Text::new(pool.joining.to_string()),
+            Text::new(pool.failed.to_string()),
+            Text::new(pool.new_image.as_deref().map_or("–", short_image)),
+            Text::new(pool.seconds_to_join.map_or_else(|| "–".to_owned(), short_duration)),
+            Text::new(last.unwrap_or_else(|| "–".to_owned())),
+            Text::marked(mark, pool.state.as_str()),
+        ]);
+    }
+    let table = if arguments.read.no_headers { table.without_heads() } else { table };
+    table.wide(arguments.output == AnswerFormat::Wide)
+}
+
+fn controller(facts: &Facts) -> Text {
+    let state = &facts.controller;
+    let version = state.version.as_ref().map_or_else(String::new, |version| format!("{version}, "));
+    let leader = state.leader.as_deref().unwrap_or("unknown");
+    match state.state {
+        "running" => Text::marked(Mark::Good, format!("{version}{leader} leads")),
+        "late" => Text::marked(Mark::Bad, format!("{version}{leader} does not renew its Lease")),
+        "not-running" => {
+            let namespace = &state.namespace;
+            Text::marked(Mark::None, format!("not running (no Lease held in {namespace})"))
+        }
+        _ => {
+            let why = state.error.as_deref().unwrap_or("no permission");
+            Text::marked(Mark::None, format!("unknown: {why}"))
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The cluster of a command: connection, identity, and facts from live objects, the failure record and Azure.
+
+mod azure;
+mod controller_state;
+mod list;
+mod read;
+mod waiting;
+
+pub(crate) use controller_state::{ControllerState, NAMESPACE};
+pub(crate) use read::{Facts, read};

@@ -1,0 +1,192 @@
+//! Reads the facts of a cluster, all sources at the same time.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use mooring_controller::claim::intern::Interner;
+use mooring_controller::observation::node::Node;
+use mooring_controller::record::{self, Document};
+use mooring_controller::run::{Api, ApiError};
+use mooring_controller::verdict::advice;
+use mooring_controller::{Scope, Settings};
+use mooring_inventory::document::{ClusterIdentity, Source, SourceName, SourceState};
+use mooring_inventory::{ClaimItem, Inventory, NodeItem};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::azure;
+use super::controller_state::ControllerState;
+use super::list::list;
+use super::waiting::wait;
+use crate::cluster_args::ReadArguments;
+use crate::connect;
+use crate::failure::Failure;
+
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+const NODES: &str = "/api/v1/nodes";
+const NODE_CLASS_CRD: &str =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
+
+/// Facts of a cluster. What could not be read is in `sources` and `warnings`.
+pub(crate) struct Facts {
+    pub(crate) identity: ClusterIdentity,
+    pub(crate) region: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) inventory: Inventory,
+    pub(crate) has_karpenter: bool,
+    /// Nodes that stop Karpenter.
+    pub(crate) lost: Vec<Node>,
+    /// True if an AKSNodeClass can pin an image version; none if unknown.
+    pub(crate) has_versions: Option<bool>,
+    pub(crate) controller: ControllerState,
+    /// None if the cluster has no record, or it cannot be read.
+    pub(crate) record: Option<Document>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) now: Timestamp,
+}
+
+impl Facts {
+    /// Returns true if Azure was not asked or did not respond.
+    pub(crate) fn azure_was_not_read(&self) -> bool {
+        let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
+        azure.is_none_or(|source| source.state != SourceState::Read)
+    }
+}
+
+/// Reads NodeClaims, Nodes, the record and the controller; then Azure for nodes without a verdict.
+pub(crate) async fn read(arguments: &ReadArguments) -> Result<Facts, Failure> {
+    let limit = arguments.timeout;
+    let work = Box::pin(read_cluster(arguments));
+    match wait("waiting for the Kubernetes API", limit, "giving up", work).await {
+        Some(facts) => facts,
+        None => Err(Failure::io(format!(
+            "the Kubernetes API did not respond within {}s\nhint: `--timeout` waits longer; `kubectl get nodes` shows if the cluster is reachable",
+            limit.as_secs()
+        ))),
+    }
+}
+
+async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Failure> {
+    let cluster = &arguments.cluster;
+    let connection = connect::connect_cluster(cluster).await?;
+    let api = Api::new(connection.client.clone());
+    let now = Timestamp::now();
+    let started = Instant::now();
+    let condition_type = Settings::default().condition_type;
+    let mut interner = Interner::default();
+    let claims = list(&api, CLAIMS, |item| ClaimItem::parse(item, &condition_type, &mut interner));
+    let nodes = list(&api, NODES, NodeItem::parse);
+    let namespace = connect::named_namespace(cluster);
+    let controller_and_record = async {
+        let controller = ControllerState::read(&api, namespace.as_deref(), Timestamp::now()).await;
+        let asked = Instant::now();
+        let record = api.get(&record::path(&controller.namespace)).await;
+        (controller, record, asked.elapsed())
+    };
+    let system = api.get("/api/v1/namespaces/kube-system");
+    let version = api.get("/version");
+    let node_class = api.get(NODE_CLASS_CRD);
+    let (claims, nodes, (controller, record, record_took), system, version, node_class) =
+        tokio::join!(claims, nodes, controller_and_record, system, version, node_class);
+    let took = started.elapsed();
+    let mut warnings = Vec::new();
+    let crd = node_class.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let has_versions = crd.map(|crd| advice::has_versions(&crd));
+    let has_karpenter = !matches!(claims, Ok(None));
+    let unreadable = match (&claims, &nodes) {
+        (Err(_), Err(error)) => Some(error),
+        _ => None,
+    };
+    if let Some(error) = unreadable {
+        return Err(cannot_read("nodes", error));
+    }
+    let claims = or_warning("NodeClaims", claims.map(Option::unwrap_or_default), &mut warnings);
+    let nodes = or_warning("nodes", nodes.map(Option::unwrap_or_default), &mut warnings);
+    let (record, record_source) = parse_record(record, record_took, &controller, &mut warnings);
+    let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
+    let scope = connect::find_scope(&claims, &nodes);
+    let cluster_source = Source {
+        at: Some(now),
+        seconds: Some(took.as_secs_f64()),
+        ..Source::new(SourceName::Cluster, SourceState::Read)
+    };
+    let name = |scope: &Scope| connect::cluster_name(cluster, &scope.node_resource_group);
+    let identity = ClusterIdentity {
+        name: scope.as_ref().and_then(name).or(connection.cluster.clone()),
+        id: connect::cluster_id(cluster),
+        context: connection.context.clone(),
+        server: Some(connection.server.clone()),
+        uid: system.ok().and_then(|text| member(&text, "/metadata/uid")),
+    };
+    let (azure_source, warning) =
+        azure::add_results(&mut inventory, &api, arguments, scope, now).await?;
+    warnings.extend(warning.map(|why| format!("Azure was not read: {why}")));
+    let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
+    Ok(Facts {
+        identity,
+        region: nodes.iter().find_map(region),
+        version: version.ok().and_then(|text| member(&text, "/gitVersion")),
+        inventory,
+        has_karpenter,
+        lost: nodes.iter().filter_map(|node| node.lost(now)).collect(),
+        has_versions,
+        controller,
+        record,
+        sources: vec![cluster_source, record_source, azure_source],
+        warnings,
+        now,
+    })
+}
+
+fn cannot_read(what: &str, error: &ApiError) -> Failure {
+    Failure::io(format!(
+        "cannot read {what}: {}\nhint: `kubectl auth can-i list nodes` shows your permissions",
+        error.what
+    ))
+}
+
+fn or_warning<T: Default>(what: &str, read: Result<T, ApiError>, warnings: &mut Vec<String>) -> T {
+    read.unwrap_or_else(|error| {
+        warnings.push(format!("{what} were not read: {}", error.what));
+        T::default()
+    })
+}
+
+/// The record is as current as the leader that writes it.
+fn parse_record(
+    read: Result<String, ApiError>,
+    took: Duration,
+    controller: &ControllerState,
+    warnings: &mut Vec<String>,
+) -> (Option<Document>, Source) {
+    let source = |state| Source {
+        at: controller.renewed_at,
+        seconds: Some(took.as_secs_f64()),
+        ..Source::new(SourceName::Record, state)
+    };
+    let failed = |why: String, warnings: &mut Vec<String>| {
+        warnings.push(format!("the failure record was not read: {why}"));
+        (None, Source { error: Some(why), ..source(SourceState::Failed) })
+    };
+    match read {
+        Ok(text) => {
+            let object: Value = serde_json::from_str(&text).unwrap_or_default();
+            match Document::from_config_map(&object) {
+                Ok(document) => {
+                    let is_current = controller.is_running();
+                    let state = if is_current { SourceState::Read } else { SourceState::Stale };
+                    (Some(document), source(state))
+                }
+                Err(error) => failed(error.to_string(), warnings),
+            }
+        }
+        Err(error) if error.status == Some(404) => (None, source(SourceState::Absent)),
+        Err(error) => failed(error.what, warnings),
+    }
+}
+
+fn member(text: &str, pointer: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    value.pointer(pointer)?.as_str().map(str::to_owned)
+}
