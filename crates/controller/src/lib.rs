@@ -15,6 +15,7 @@
 //! | verdicts and their messages | [`verdict`], [`verdict::registration`], [`verdict::condition`], [`verdict::failure`], [`verdict::messages`], [`verdict::text`] |
 //! | time of the next read | [`schedule`], [`schedule::rate_limit`] |
 //! | writes, idempotent | [`verdict::patch`], [`verdict::event`], [`record`] |
+//! | joined and failed nodes by half hour | [`counts`] |
 //! | failing images | [`claim::image`], [`fleet`] |
 //! | metrics and logs | [`metrics`], [`metrics::log`] |
 //! | leader election | `run/leader` over `mooring_kube::lease` |
@@ -26,6 +27,7 @@
 //! actions, and its caller may be killed between any two of them.
 
 pub mod claim;
+pub mod counts;
 pub mod fleet;
 pub mod hash;
 pub mod metrics;

@@ -95,6 +95,7 @@ pub enum Write {
     Patch(Kind),
     Event,
     Record,
+    Counts,
     Lease,
 }
 
@@ -105,6 +106,7 @@ impl Write {
             Self::Patch(Kind::Reassert) => "condition_reassert",
             Self::Event => "event",
             Self::Record => "record",
+            Self::Counts => "counts",
             Self::Lease => "lease",
         }
     }

@@ -4,7 +4,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::why::NodeQuery;
+use super::why::{NodeQuery, QueryError};
+use crate::counts;
 use crate::observation::node::{self, Node};
 use crate::verdict::advice;
 
@@ -17,6 +18,13 @@ impl NodeQuery {
         let text = self.get(DEFINITION).await.ok()??;
         let definition: Value = serde_json::from_str(&text).ok()?;
         Some(advice::has_versions(&definition))
+    }
+
+    /// Returns the counts of joined and failed nodes. None if no controller has created them.
+    pub async fn counts(&self) -> Result<Option<counts::Document>, QueryError> {
+        let Some(text) = self.get(&counts::path(&self.namespace)).await? else { return Ok(None) };
+        let object = serde_json::from_str(&text).unwrap_or_default();
+        Ok(Some(counts::Document::from_config_map(&object)?))
     }
 
     /// Returns Nodes of NodePools without a providerID for too long; none if Nodes cannot be read.

@@ -10,6 +10,7 @@ use crate::claim::Claim;
 use crate::claim::intern::Interner;
 use crate::claim::scope::Scope;
 use crate::claim::vm_id::VmId;
+use crate::counts::CountsError;
 use crate::observation::Observation;
 use crate::observation::node;
 use crate::record::legacy;
@@ -61,6 +62,8 @@ pub enum QueryError {
     OutOfScope(String, String),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(transparent)]
+    Counts(#[from] CountsError),
 }
 
 impl NodeQuery {

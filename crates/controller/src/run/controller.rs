@@ -6,6 +6,7 @@ use super::health::Health;
 use super::objects;
 use crate::claim::intern::Interner;
 use crate::claim::{Claim, ClaimError};
+use crate::counts::StoredCounts;
 use crate::metrics::Metrics;
 use crate::record::Document;
 use crate::settings::Settings;
@@ -28,10 +29,11 @@ pub struct Controller {
 
 pub(crate) enum Message {
     Input(Input),
-    /// This replica acquired the Lease and then read the record.
+    /// This replica acquired the Lease and then read the record and the counts.
     Elected {
         term: u64,
         record: Document,
+        counts: StoredCounts,
     },
     Deposed,
 }

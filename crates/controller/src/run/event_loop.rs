@@ -127,9 +127,10 @@ impl Loop<'_> {
         let now = self.now();
         let actions = match message {
             Message::Input(input) => self.state.handle(input, now),
-            Message::Elected { term, record } => {
+            Message::Elected { term, record, counts } => {
                 self.term = term;
                 let mut actions = self.state.handle(Input::Record(record), now);
+                actions.extend(self.state.handle(Input::Counts(counts), now));
                 actions.extend(self.state.handle(Input::Leads(true), now));
                 actions
             }
@@ -181,7 +182,9 @@ impl Loop<'_> {
                 Action::NodeFinding(node) => {
                     tracing::error!(Node = node.name, NodePool = node.pool, "{}", node.finding());
                 }
-                Action::Record(_) | Action::Event(_) | Action::Patch { .. } => writes.push(action),
+                Action::Record(_) | Action::Count(_) | Action::Event(_) | Action::Patch { .. } => {
+                    writes.push(action);
+                }
             }
         }
         if writes.is_empty() {

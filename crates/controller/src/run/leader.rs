@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::api::{Api, ApiError, RESPONSE_TIMEOUT};
 use super::controller::{Controller, Message};
 use super::health::Health;
+use crate::counts::{self, StoredCounts};
 use crate::hash::fraction;
 use crate::metrics::{Metrics, Write};
 use crate::record::legacy::{self, OldLease};
@@ -144,21 +145,21 @@ impl Leader {
             (true, Some(until)) => {
                 self.gate.open(until);
             }
-            (false, Some(_)) => match self.record().await {
-                Ok(record) => {
+            (false, Some(_)) => match self.documents().await {
+                Ok((record, counts)) => {
                     // Reading took time; the remaining time counts.
                     let Some(until) = self.holder.may_write_until() else { return };
                     let term = self.gate.open(until);
                     self.leads = true;
                     self.metrics.leads(true);
                     tracing::info!(term, instance = self.instance, "acquired lease");
-                    let message = Message::Elected { term, record };
+                    let message = Message::Elected { term, record, counts };
                     let _ = self.to_loop.send(message).await;
                 }
                 Err(error) => {
                     tracing::warn!(
                         why = error.what,
-                        "not leading yet: failed to read the failure record"
+                        "not leading yet: failed to read the failure record or the counts"
                     );
                 }
             },
@@ -172,6 +173,29 @@ impl Leader {
             }
             (false, None) => {}
         }
+    }
+
+    async fn documents(&self) -> Result<(Document, StoredCounts), ApiError> {
+        Ok((self.record().await?, self.counts().await?))
+    }
+
+    async fn counts(&self) -> Result<StoredCounts, ApiError> {
+        let text = match self.api.get(&counts::path(&self.namespace)).await {
+            Ok(text) => text,
+            Err(error) if matches!(error.status, Some(403 | 404)) => {
+                return Ok(StoredCounts::Missing);
+            }
+            Err(error) => return Err(error),
+        };
+        let object = serde_json::from_str(&text).unwrap_or_default();
+        Ok(match counts::Document::from_config_map(&object) {
+            Ok(document) => StoredCounts::Counted(document.counted().clone()),
+            Err(error) => {
+                self.metrics.write_failed(Write::Counts);
+                tracing::error!(%error, "failed to parse the counts; they are not changed");
+                StoredCounts::Unreadable
+            }
+        })
     }
 
     /// Reads the record. An unreadable one counts as empty here and is never overwritten. The record of

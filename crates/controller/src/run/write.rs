@@ -1,4 +1,4 @@
-//! Writes: record, then events, then conditions, and each only by the leader.
+//! Writes: counts, record, then events, then conditions, and each only by the leader.
 //!
 //! Waiting batches are written together: 200 failures at once change the record a few times, not 200.
 
@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use mooring_kube::Gate;
+use mooring_kube::{Clock, Gate};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::api::{Api, claim_path};
 use super::controller::{Controller, Message, Projector};
+use crate::counts::{self, Outcome};
 use crate::metrics::{Metrics, Write};
 use crate::record::{self, Document, Entry};
 use crate::state::{Action, Input};
@@ -38,6 +40,7 @@ const PAUSES: [Duration; 4] = [
 pub(super) struct Writer {
     api: Api,
     gate: Arc<Gate>,
+    clock: Clock,
     projector: Arc<Projector>,
     metrics: Arc<Metrics>,
     to_loop: mpsc::Sender<Message>,
@@ -59,6 +62,7 @@ impl Writer {
         Self {
             api,
             gate: Arc::clone(gate),
+            clock: Arc::clone(&controller.clock),
             projector: Arc::clone(projector),
             metrics: Arc::clone(&controller.metrics),
             to_loop,
@@ -77,17 +81,23 @@ impl Writer {
             // Writes of an earlier term are dropped; a new term starts from the objects.
             let Some(term) = waiting.last().map(|batch: &Batch| batch.term) else { continue };
             let (mut entries, mut events, mut patches) = (Vec::new(), Vec::new(), Vec::new());
+            let mut outcomes: Option<Vec<Outcome>> = None;
             for action in
                 waiting.drain(..).filter(|batch| batch.term == term).flat_map(|batch| batch.writes)
             {
                 match action {
                     Action::Record(entry) => entries.push(*entry),
+                    Action::Count(more) => outcomes.get_or_insert_default().extend(more),
                     Action::Event(event) => events.push(event),
                     Action::Patch { uid, name, body, kind } => {
                         patches.push((uid, name, body, kind));
                     }
                     _ => {}
                 }
+            }
+            // The record drops old failures, so they are counted first.
+            if let Some(outcomes) = outcomes {
+                self.counts(term, outcomes).await;
             }
             if !entries.is_empty() {
                 self.record(term, &entries).await;
@@ -104,70 +114,68 @@ impl Writer {
     }
 
     async fn record(&self, term: u64, entries: &[Entry]) {
-        let mut why = String::new();
-        for pause in PAUSES.iter().map(Some).chain([None]) {
-            if !self.gate.allows_write(term).await {
-                return;
-            }
-            match self.merge(entries).await {
-                Ok(written) => {
-                    if written {
-                        self.metrics.wrote(Write::Record);
-                    }
-                    return;
-                }
-                Err(WriteError::Permanent(what)) => {
-                    why = what;
-                    break;
-                }
-                Err(WriteError::Later(what)) => why = what,
-            }
-            if let Some(pause) = pause {
-                tokio::time::sleep(*pause).await;
-            }
+        let path = record::path(&self.namespace);
+        let merge = |object: Option<&Value>, version: Option<&str>| {
+            let document =
+                object.map_or_else(|| Ok(Document::default()), Document::from_config_map);
+            let mut document = document.map_err(|error| error.to_string())?;
+            let changed = document.merge(entries, self.kept);
+            Ok(changed.then(|| document.config_map(&self.namespace, version)))
+        };
+        let write = || self.change_config_map(&path, merge);
+        if let Err(why) = self.repeat(term, Write::Record, write).await {
+            let failures = entries.len();
+            tracing::error!(why, failures, "failed to write the failure record");
         }
-        self.metrics.write_failed(Write::Record);
-        let failures = entries.len();
-        tracing::error!(why, failures, "failed to write the failure record");
     }
 
-    /// Tries once to add to the record. Returns true if there was anything to add.
-    async fn merge(&self, entries: &[Entry]) -> Result<bool, WriteError> {
-        let (list, path) = (record::list_path(&self.namespace), record::path(&self.namespace));
-        let (mut document, version) = match self.api.get(&path).await {
-            Ok(text) => {
-                let object: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-                let document = Document::from_config_map(&object)
-                    .map_err(|error| WriteError::Permanent(error.to_string()))?;
-                let version = object["metadata"]["resourceVersion"].as_str().map(str::to_owned);
-                (document, Some(version.unwrap_or_default()))
-            }
-            Err(error) if error.status == Some(404) => (Document::default(), None),
-            Err(error) => return Err(WriteError::of(error.status, error.what)),
+    async fn counts(&self, term: u64, outcomes: Vec<Outcome>) {
+        let path = counts::path(&self.namespace);
+        let merge = |object: Option<&Value>, version: Option<&str>| {
+            let now = (self.clock)();
+            // Deleted since: what was counted before is unknown.
+            let start = outcomes.iter().map(|outcome| outcome.at).min().unwrap_or(now).min(now);
+            let document = object.map(counts::Document::from_config_map).transpose();
+            let document = document.map_err(|error| error.to_string())?;
+            let mut document = document.unwrap_or_else(|| counts::Document::new(start));
+            let changed = document.merge(&outcomes, now) || object.is_none();
+            Ok(changed.then(|| document.config_map(&self.namespace, version)))
         };
-        if !document.merge(entries, self.kept) {
-            return Ok(false);
+        let write = || self.change_config_map(&path, merge);
+        if let Err(why) = self.repeat(term, Write::Counts, write).await {
+            tracing::error!(why, outcomes = outcomes.len(), "failed to write the counts");
+            let _ = self.to_loop.send(Message::Input(Input::CountsFailed(outcomes))).await;
         }
-        let object = document.config_map(&self.namespace, version.as_deref());
-        let response = match version {
-            Some(_) => self.api.replace(&path, &object).await,
-            None => self.api.create(&list, &object).await,
-        };
-        response.map(|_| true).map_err(|error| WriteError::of(error.status, error.what))
     }
 
     async fn event(&self, term: u64, event: &Event) {
+        if let Err(why) = self.repeat(term, Write::Event, || self.create_event(event)).await {
+            tracing::error!(
+                why,
+                reason = event.reason,
+                about = event.regarding.name,
+                "failed to create event"
+            );
+        }
+    }
+
+    /// Tries a write until it succeeds, fails permanently, or the term ends. `write` returns true if there was
+    /// anything to write.
+    async fn repeat<F>(&self, term: u64, kind: Write, write: impl Fn() -> F) -> Result<(), String>
+    where
+        F: Future<Output = Result<bool, WriteError>>,
+    {
         let mut why = String::new();
         for pause in PAUSES.iter().map(Some).chain([None]) {
             if !self.gate.allows_write(term).await {
-                return;
+                return Ok(());
             }
-            match self.create_event(event).await {
+            match write().await {
                 Ok(written) => {
                     if written {
-                        self.metrics.wrote(Write::Event);
+                        self.metrics.wrote(kind);
                     }
-                    return;
+                    return Ok(());
                 }
                 Err(WriteError::Permanent(what)) => {
                     why = what;
@@ -179,13 +187,32 @@ impl Writer {
                 tokio::time::sleep(*pause).await;
             }
         }
-        self.metrics.write_failed(Write::Event);
-        tracing::error!(
-            why,
-            reason = event.reason,
-            about = event.regarding.name,
-            "failed to create event"
-        );
+        self.metrics.write_failed(kind);
+        Err(why)
+    }
+
+    /// Tries once to change a `ConfigMap`. `change` receives the object, if it exists, and its version, and returns
+    /// the new object, none if nothing changes.
+    async fn change_config_map(
+        &self,
+        path: &str,
+        change: impl Fn(Option<&Value>, Option<&str>) -> Result<Option<Value>, String>,
+    ) -> Result<bool, WriteError> {
+        let object: Option<Value> = match self.api.get(path).await {
+            Ok(text) => Some(serde_json::from_str(&text).unwrap_or_default()),
+            Err(error) if error.status == Some(404) => None,
+            Err(error) => return Err(WriteError::of(error.status, error.what)),
+        };
+        let version = object.as_ref().map(|object| {
+            object["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned()
+        });
+        let changed = change(object.as_ref(), version.as_deref());
+        let Some(changed) = changed.map_err(WriteError::Permanent)? else { return Ok(false) };
+        let response = match version {
+            Some(_) => self.api.replace(path, &changed).await,
+            None => self.api.create(&record::list_path(&self.namespace), &changed).await,
+        };
+        response.map(|_| true).map_err(|error| WriteError::of(error.status, error.what))
     }
 
     /// Tries once to create an event. Returns true if there was anything to create.
@@ -334,6 +361,7 @@ mod tests {
         let writer = Writer {
             api: Api::new(kube::Client::new(service, "default")),
             gate,
+            clock: Arc::new(|| Timestamp::UNIX_EPOCH),
             projector: Arc::new(Projector::new("CSEProvisioned")),
             metrics: Arc::new(Metrics::new()),
             to_loop,

@@ -78,23 +78,15 @@ impl State {
     pub(super) fn process_claim(&mut self, uid: &Arc<str>, now: Timestamp) {
         let timeout = self.settings.registration_timeout;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
-        let not_failed = matches!(
-            tracked.reason(),
-            None | Some(
-                Reason::CseStatusUnavailable
-                    | Reason::NoCseExtension
-                    | Reason::CseNotCreated
-                    | Reason::CseSucceeded
-            )
-        );
-        let came_up = tracked.claim.registered.is_some() && not_failed;
-        if came_up && !tracked.counted {
+        if tracked.has_joined() && !tracked.counted {
             tracked.counted = true;
             if let Some(image) = tracked.claim.image_key() {
                 self.fleet.count(&image, None);
                 self.fleet_changed = true;
             }
+            self.count_joined(uid, now);
         }
+        let Some(tracked) = self.claims.get_mut(uid) else { return };
         let given_up = tracked.claim.deleted.is_some() && tracked.claim.registered.is_none();
         if given_up && !tracked.is_explained(timeout, now) && tracked.claim.vm.is_some() {
             tracked.work().history.since_trigger.get_or_insert(0);
@@ -235,6 +227,7 @@ impl State {
             (false, true) => self.leads = true,
             _ => return,
         }
+        self.count_existing(now);
         for entry in std::mem::take(&mut self.unfinished) {
             let current = self.claims.get(entry.uid.as_str()).is_some_and(|tracked| {
                 tracked

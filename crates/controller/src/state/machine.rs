@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::counting::Counting;
 use super::deferred::DeferredWrites;
 use super::messages::{Action, DropCounts, Input, QueueLengths};
 use super::nodes::Nodes;
@@ -47,6 +48,7 @@ pub struct State {
     pub(super) dropped: DropCounts,
     pub(super) deferred: DeferredWrites,
     pub(super) nodes: Nodes,
+    pub(super) counting: Counting,
 }
 
 impl State {
@@ -74,6 +76,7 @@ impl State {
             dropped: DropCounts::default(),
             deferred: DeferredWrites::default(),
             nodes: Nodes::default(),
+            counting: Counting::default(),
         }
     }
 
@@ -86,6 +89,7 @@ impl State {
             | Input::Inspected { .. }
             | Input::Patched { .. }
             | Input::Deferred(_)
+            | Input::CountsFailed(_)
                 if !self.leads => {}
             Input::Claim(claim) => self.update_claim(*claim, now, &mut actions),
             Input::ClaimDeleted(uid) => self.remove_claim(&uid, now, &mut actions),
@@ -98,6 +102,8 @@ impl State {
             Input::Nodes(nodes) => self.nodes.replace(nodes),
             Input::GivenUp(event) => self.handle_provisioning_error(event, now, &mut actions),
             Input::Record(document) => self.load_record(&document),
+            Input::Counts(stored) => self.counting.load(stored, now),
+            Input::CountsFailed(outcomes) => self.counting.requeue(outcomes, now),
             Input::Observed { uid, observation } => {
                 self.observe(&uid, &observation, now, &mut actions);
             }
@@ -111,6 +117,7 @@ impl State {
         self.forget_deleted(now);
         self.report_nodes(now, &mut actions);
         self.plan(now, &mut actions);
+        self.write_counts(now, &mut actions);
         self.deferred.merge_into(&mut actions, now);
         actions
     }
@@ -127,7 +134,8 @@ impl State {
         let rewrite = self.rewrites.first().map(|(at, _)| *at);
         let node = self.nodes.next_at();
         let (sweep, write) = (self.next_sweep(now), self.deferred.next_at());
-        [self.queue.next_at(), rewrite, budget, event, event_budget, sweep, node, write]
+        let counts = self.counting.next_at();
+        [self.queue.next_at(), rewrite, budget, event, event_budget, sweep, node, write, counts]
             .into_iter()
             .flatten()
             .min()
@@ -143,7 +151,8 @@ impl State {
     }
 
     pub fn dropped(&self) -> DropCounts {
-        DropCounts { writes: self.dropped.writes + self.deferred.lost(), ..self.dropped }
+        let writes = self.dropped.writes + self.deferred.lost() + self.counting.lost();
+        DropCounts { writes, ..self.dropped }
     }
 
     /// Returns the bytes kept for each NodeClaim, table included, shared texts excluded.

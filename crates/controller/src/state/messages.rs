@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::claim::Claim;
 use crate::claim::vm_id::{MachineId, VmId};
+use crate::counts::{Outcome, StoredCounts};
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::Node;
 use crate::observation::{MachineStatus, Observation, Progress};
@@ -41,6 +42,10 @@ pub enum Input {
     GivenUp(ProvisioningError),
     /// The record. Must precede [`Input::Leads`].
     Record(Document),
+    /// The counts. Must precede [`Input::Leads`]; without them nothing is counted.
+    Counts(StoredCounts),
+    /// Writing the counts failed: these outcomes are not counted.
+    CountsFailed(Vec<Outcome>),
     /// Result of a read.
     Observed {
         uid: Arc<str>,
@@ -77,6 +82,8 @@ pub enum Action {
     },
     /// Add to the record. Idempotent.
     Record(Box<Entry>),
+    /// Add to the counts, created if missing, or send [`Input::CountsFailed`]. Idempotent.
+    Count(Vec<Outcome>),
     /// Create an event. Idempotent.
     Event(Event),
     /// Patch the status of a NodeClaim, then send the NodeClaim of the response, and [`Input::Patched`] after it.
@@ -103,7 +110,7 @@ pub enum Action {
 
 impl Action {
     pub(crate) fn is_write(&self) -> bool {
-        matches!(self, Self::Record(_) | Self::Event(_) | Self::Patch { .. })
+        matches!(self, Self::Record(_) | Self::Count(_) | Self::Event(_) | Self::Patch { .. })
     }
 }
 

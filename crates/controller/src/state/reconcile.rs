@@ -120,6 +120,7 @@ impl State {
             let entry = failure_entry(&tracked.claim, &verdict, failure, now);
             tracked.counted = !entry.unconfirmed;
             self.count_recorded(&entry);
+            self.count_failure(&entry, now);
             actions.push(Action::Record(Box::new(entry.clone())));
             self.create_events(&entry, actions);
         }

@@ -121,6 +121,20 @@ impl TrackedClaim {
         self.reason().is_some_and(Reason::is_terminal)
     }
 
+    /// Returns true if the node registered and its bootstrap did not fail, as far as it was read.
+    pub(super) fn has_joined(&self) -> bool {
+        let not_failed = matches!(
+            self.reason(),
+            None | Some(
+                Reason::CseStatusUnavailable
+                    | Reason::NoCseExtension
+                    | Reason::CseNotCreated
+                    | Reason::CseSucceeded
+            )
+        );
+        self.claim.registered.is_some() && not_failed
+    }
+
     /// Returns true if no further evidence can be found.
     pub(super) fn is_explained(&self, timeout: SignedDuration, now: Timestamp) -> bool {
         self.is_final() && overdue_of(self, timeout, now).is_none()

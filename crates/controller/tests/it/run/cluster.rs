@@ -10,6 +10,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_controller::Settings;
+use mooring_controller::counts;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::record::Document;
 use mooring_controller::run::{Clock, Controller, Health};
@@ -296,6 +297,15 @@ impl Cluster {
             let key = Key::new(Some(NAMESPACE), "mooring-failures");
             let object = world.kubernetes().get("configmaps", &key).cloned().unwrap_or_default();
             Document::from_config_map(&object).unwrap()
+        })
+    }
+
+    /// Returns the counts. None if they do not exist.
+    pub(crate) fn counts(&self) -> Option<counts::Document> {
+        self.shell.with(|world, _| {
+            let key = Key::new(Some(NAMESPACE), counts::NAME);
+            let object = world.kubernetes().get("configmaps", &key)?;
+            Some(counts::Document::from_config_map(object).unwrap())
         })
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use mooring_controller::counts::{Filter, Total};
 use mooring_simulator::azure::Cse;
 
 use crate::run::cluster::Cluster;
@@ -17,6 +18,7 @@ struct End {
     conditions: BTreeMap<String, (String, String, String)>,
     events: Vec<(String, String, String, String)>,
     record: Vec<(String, String, String)>,
+    counts: Vec<Total>,
 }
 
 fn end(cluster: &Cluster) -> End {
@@ -30,6 +32,7 @@ fn end(cluster: &Cluster) -> End {
         conditions: CLAIMS.map(|claim| (claim.to_owned(), cluster.condition_of(claim))).into(),
         events: cluster.events().into_iter().collect(),
         record,
+        counts: cluster.counts().unwrap().totals(Filter::default()),
     }
 }
 
@@ -103,6 +106,9 @@ async fn crash_after_every_write(how: Provisioning, atomic: bool) {
     assert_eq!(expected.conditions["default-x1"].1, how.reason());
     let failed = if how == Provisioning::ExtensionLost { 3 } else { 2 };
     assert_eq!(expected.record.len(), failed, "{how:?}: {expected:?}");
+    let counted: u64 = expected.counts.iter().flat_map(|total| total.failed.values()).sum();
+    let joined: u64 = expected.counts.iter().map(|total| total.joined).sum();
+    assert_eq!((counted, joined), (failed as u64, 3 - failed as u64), "{how:?}: {expected:?}");
     for last_write in 0..writes {
         let cluster = world(how, atomic);
         let (replica, wire) = cluster.start_to_crash("a", last_write);

@@ -4,6 +4,7 @@
 mod after_success;
 mod azure;
 mod cluster;
+mod counts;
 mod crashes;
 mod events;
 mod failures;

@@ -1,11 +1,12 @@
 //! A simulated API server and Azure of plain values, with a manual clock.
 #![allow(dead_code, reason = "each test uses its part")]
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
+use mooring_controller::counts::{self, StoredCounts};
 use mooring_controller::observation::karpenter::ProvisioningError;
 use mooring_controller::record::Document;
 use mooring_controller::state::{Read, Sweep, SweepResult, Target};
@@ -18,9 +19,11 @@ use serde_json::{Value, json};
 pub(crate) mod azure;
 pub(crate) mod json_patch;
 pub(crate) mod scenario;
+mod writes;
 
 pub(crate) use azure::Azure;
 pub(crate) use scenario::Change;
+pub(crate) use writes::Writes;
 
 pub(crate) const CONDITION: &str = "CSEProvisioned";
 
@@ -38,31 +41,12 @@ pub(crate) fn settings() -> Settings {
     Settings { scope, ..Settings::default() }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Writes {
-    /// Patches that changed a condition, by NodeClaim and message: first writes.
-    pub(crate) verdicts: BTreeSet<(String, String)>,
-    pub(crate) reasserts: u32,
-    pub(crate) rejected_patches: u32,
-    pub(crate) events: u32,
-    pub(crate) events_again: u32,
-    pub(crate) records: u32,
-    pub(crate) reads: u32,
-    pub(crate) sweeps: u32,
-    pub(crate) inspections: u32,
-}
-
-impl Writes {
-    pub(crate) fn total(&self) -> u32 {
-        u32::try_from(self.verdicts.len()).unwrap() + self.reasserts + self.events + self.records
-    }
-}
-
 pub(crate) struct World {
     pub(crate) now: i64,
     pub(crate) claims: BTreeMap<String, Value>,
     pub(crate) events: BTreeMap<String, Value>,
     pub(crate) record: Document,
+    pub(crate) counts: counts::Document,
     pub(crate) karpenter: Vec<ProvisioningError>,
     pub(crate) azure: Azure,
     pub(crate) writes: Writes,
@@ -88,6 +72,7 @@ impl World {
             claims: BTreeMap::new(),
             events: BTreeMap::new(),
             record: Document::default(),
+            counts: counts::Document::new(at(0)),
             karpenter: Vec::new(),
             azure,
             writes: Writes::default(),
@@ -170,6 +155,8 @@ impl World {
 
     pub(crate) fn lead(&mut self, state: &mut State) -> bool {
         state.handle(Input::Record(self.record.clone()), self.clock());
+        let counted = StoredCounts::Counted(self.counts.counted().clone());
+        state.handle(Input::Counts(counted), self.clock());
         let actions = state.handle(Input::Leads(true), self.clock());
         self.execute(state, actions)
     }
@@ -186,9 +173,19 @@ impl World {
         true
     }
 
+    pub(crate) fn has_crashed(&self) -> bool {
+        self.crashed
+    }
+
+    /// Kills the controller after the write of this number.
+    pub(crate) fn crash_at(&mut self, number: Option<u32>) {
+        self.crash = number.map(|number| (number, true));
+        self.crashed = false;
+    }
+
     /// Returns true if the controller is killed before (`sent` false) or after (`sent` true) the next write.
     fn dies(&mut self, sent: bool) -> bool {
-        let number = self.writes.total() - u32::from(sent);
+        let number = self.writes.number() - u32::from(sent);
         let dies = !self.crashed && self.crash == Some((number, sent));
         self.crashed |= dies;
         dies
@@ -231,6 +228,19 @@ impl World {
                     return None;
                 }
                 self.writes.records += u32::from(self.record.merge(&[*entry], 50));
+                if self.dies(true) {
+                    return None;
+                }
+                Vec::new()
+            }
+            Action::Count(outcomes) => {
+                if self.dies(false) {
+                    return None;
+                }
+                // Through the text, as on the API server.
+                let object = self.counts.config_map("mooring-system", None);
+                self.counts = counts::Document::from_config_map(&object).unwrap();
+                self.writes.counts += u32::from(self.counts.merge(&outcomes, self.clock()));
                 if self.dies(true) {
                     return None;
                 }
@@ -313,7 +323,11 @@ impl World {
             self.events.iter().map(|(name, event)| (name, &event["note"])).collect();
         let records: BTreeMap<&str, &str> =
             self.record.entries().map(|e| (e.id.as_str(), e.message.as_str())).collect();
-        json!({"conditions": conditions, "events": events, "records": records})
+        let counts = self.counts.totals(counts::Filter::default()).into_iter();
+        let counts: Vec<Value> = counts
+            .map(|total| json!([total.pool, total.image, total.joined, total.failed]))
+            .collect();
+        json!({"conditions": conditions, "events": events, "records": records, "counts": counts})
     }
 }
 

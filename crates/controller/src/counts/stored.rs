@@ -1,0 +1,132 @@
+//! The JSON of the counts: names in lists, rows as indexes into them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::counted_ids::{CountedIds, ID_BYTES};
+use super::{
+    CountsError, Document, HalfHour, KnownNames, MAX_CAUSE_BYTES, MAX_IMAGE_BYTES, MAX_POOL_BYTES,
+    RowKey, Rows, SCHEMA, add,
+};
+use crate::verdict::text::safe;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredDocument {
+    schema: String,
+    since: Timestamp,
+    settled_before: Timestamp,
+    #[serde(default)]
+    pools: Vec<String>,
+    #[serde(default)]
+    images: Vec<String>,
+    #[serde(default)]
+    causes: Vec<String>,
+    #[serde(default)]
+    half_hours: Vec<StoredHalfHour>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredHalfHour {
+    at: Timestamp,
+    /// Pool, image, cause (null for joined nodes) and count.
+    #[serde(default)]
+    rows: Vec<(usize, usize, Option<usize>, u32)>,
+    /// Ids in 6 bytes each, in Base64.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    ids: String,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    #[serde(default)]
+    schema: String,
+}
+
+pub(super) fn text(document: &Document) -> String {
+    let names = KnownNames::of(&document.half_hours);
+    let [pools, images, causes] = [names.pools, names.images, names.causes]
+        .map(|names: BTreeSet<String>| names.into_iter().collect::<Vec<_>>());
+    // The lists are sorted, and contain every name of the rows.
+    let index = |names: &[String], name: &String| names.binary_search(name).unwrap_or_default();
+    let mut ids = document.counted.by_half_hour();
+    let times: BTreeSet<HalfHour> = document.half_hours.keys().chain(ids.keys()).copied().collect();
+    let half_hours = times.into_iter().map(|half_hour| {
+        let rows = document.half_hours.get(&half_hour).into_iter().flatten();
+        let rows = rows.map(|(key, count)| {
+            let cause = key.cause.as_ref().map(|cause| index(&causes, cause));
+            (index(&pools, &key.pool), index(&images, &key.image), cause, *count)
+        });
+        StoredHalfHour {
+            at: half_hour.start(),
+            rows: rows.collect(),
+            ids: encode(&ids.remove(&half_hour).unwrap_or_default()),
+        }
+    });
+    let half_hours = half_hours.collect();
+    let stored = StoredDocument {
+        schema: SCHEMA.to_owned(),
+        since: document.since,
+        settled_before: document.counted.settled_before(),
+        pools,
+        images,
+        causes,
+        half_hours,
+    };
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+pub(super) fn parse(text: &str) -> Result<Document, CountsError> {
+    let Header { schema } = serde_json::from_str(text)?;
+    if schema != SCHEMA {
+        return Err(CountsError::OtherSchema(safe(&schema, 64)));
+    }
+    let stored: StoredDocument = serde_json::from_str(text)?;
+    // Other clients may have written the names.
+    let names = |names: Vec<String>, max| -> Vec<String> {
+        names.iter().map(|name| safe(name, max)).collect()
+    };
+    let pools = names(stored.pools, MAX_POOL_BYTES);
+    let images = names(stored.images, MAX_IMAGE_BYTES);
+    let causes = names(stored.causes, MAX_CAUSE_BYTES);
+    let missing = CountsError::Damaged("a row has a name that is not listed");
+    let mut counted = CountedIds::new(stored.settled_before);
+    let mut half_hours: BTreeMap<HalfHour, Rows> = BTreeMap::new();
+    for StoredHalfHour { at, rows, ids } in stored.half_hours {
+        let half_hour = HalfHour::of(at);
+        counted.restore(half_hour, decode(&ids)?.into_iter());
+        for (pool, image, cause, count) in rows {
+            let cause = cause.map(|cause| causes.get(cause));
+            let (Some(pool), Some(image), false) =
+                (pools.get(pool), images.get(image), cause == Some(None))
+            else {
+                return Err(missing);
+            };
+            let cause = cause.flatten().cloned();
+            let key = RowKey { pool: pool.clone(), image: image.clone(), cause };
+            add(half_hours.entry(half_hour).or_default(), key, count);
+        }
+    }
+    Ok(Document { since: stored.since, counted, half_hours })
+}
+
+fn encode(ids: &[u64]) -> String {
+    let bytes: Vec<u8> =
+        ids.iter().flat_map(|id| id.to_be_bytes()[8 - ID_BYTES..].to_owned()).collect();
+    STANDARD_NO_PAD.encode(bytes)
+}
+
+fn decode(text: &str) -> Result<Vec<u64>, CountsError> {
+    let damaged = || CountsError::Damaged("a list of ids is not Base64");
+    let bytes = STANDARD_NO_PAD.decode(text).map_err(|_| damaged())?;
+    let (ids, rest) = bytes.as_chunks::<ID_BYTES>();
+    if !rest.is_empty() {
+        return Err(damaged());
+    }
+    Ok(ids.iter().map(|id| id.iter().fold(0, |id, byte| id << 8 | u64::from(*byte))).collect())
+}

@@ -1,0 +1,191 @@
+use super::*;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+}
+
+fn failed(number: usize, pool: &str, seconds: i64) -> Outcome {
+    Outcome::new(&format!("uid-{number}"), at(seconds), pool, "image", Some("OrasBinaryMissing"))
+}
+
+fn joined(number: usize, pool: &str, seconds: i64) -> Outcome {
+    Outcome::new(&format!("uid-{number}"), at(seconds), pool, "image", None)
+}
+
+fn sums(document: &Document) -> (u64, u64) {
+    let totals = document.totals(Filter::default());
+    let failed = totals.iter().flat_map(|total| total.failed.values()).sum();
+    (totals.iter().map(|total| total.joined).sum(), failed)
+}
+
+fn reread(document: &Document) -> Document {
+    Document::from_config_map(&document.config_map("mooring-system", Some("7"))).unwrap()
+}
+
+#[test]
+fn first_outcome_of_a_nodeclaim_is_counted_once() {
+    let mut document = Document::new(at(0));
+    assert!(document.merge(&[failed(1, "a", 10), failed(1, "a", 11), joined(2, "a", 12)], at(20)));
+    assert!(!reread(&document).merge(&[joined(1, "b", 15), joined(2, "a", 12)], at(21)));
+    assert_eq!(sums(&document), (1, 1));
+    assert_eq!(reread(&document), document);
+    assert_eq!(document.config_map("x", Some("7"))["metadata"]["resourceVersion"], "7");
+}
+
+#[test]
+fn outcomes_before_the_start_are_not_counted() {
+    let mut document = Document::new(at(100));
+    assert!(!document.merge(&[joined(1, "a", 99)], at(200)));
+    assert!(document.merge(&[joined(2, "a", 100)], at(200)));
+}
+
+#[test]
+fn old_half_hours_are_dropped_and_the_time_is_kept() {
+    let mut document = Document::new(at(0));
+    document.merge(&[joined(1, "a", 0)], at(0));
+    let week = KEPT.as_secs();
+    document.merge(&[joined(2, "a", week)], at(week));
+    assert_eq!(sums(&document), (2, 0));
+    let week = week + HALF_HOUR_SECONDS;
+    document.merge(&[joined(3, "a", week)], at(week));
+    assert_eq!((sums(&document), document.half_hours.len()), ((2, 0), 2));
+}
+
+#[test]
+fn ids_are_forgotten_after_hours_and_nothing_is_counted_again() {
+    let mut document = Document::new(at(0));
+    document.merge(&[joined(1, "a", 0)], at(0));
+    // Without writes nothing is forgotten: the outcomes of a time without a controller count.
+    let day = 24 * 3600;
+    assert!(document.merge(&[joined(2, "a", 3600), joined(1, "a", 0)], at(day)));
+    let mut document = reread(&document);
+    assert!(!document.merge(&[joined(1, "a", 0), joined(2, "a", 3600)], at(day + 60)));
+    assert!(document.merge(&[joined(3, "a", day - 3600)], at(day + 60)));
+    assert_eq!(sums(&document), (3, 0));
+}
+
+#[test]
+fn times_in_the_future_do_not_stop_counting() {
+    let text = r#"{"schema":"mooring.counts/v1","since":"2199-01-01T00:00:00Z","settledBefore":"2199-01-01T00:00:00Z",
+        "pools":["a"],"images":["i"],"halfHours":[{"at":"2199-01-01T00:00:00Z","rows":[[0,0,null,7]]}]}"#;
+    let mut document = Document::parse(text).unwrap();
+    assert!(document.merge(&[joined(1, "a", 5), joined(2, "a", 99_999)], at(10)));
+    assert_eq!((sums(&document), document.since()), ((2, 0), at(10)));
+    let series = document.series(Filter::default(), at(10));
+    assert_eq!(series.last().map(|last| last.joined), Some(2));
+}
+
+#[test]
+fn rows_above_the_limits_keep_their_totals() {
+    let mut document = Document::new(at(0));
+    let outcomes: Vec<Outcome> = (0..20_000_i32)
+        .map(|number| {
+            // Every name differs, and all half hours of a week are used.
+            let time = i64::from(number % 336) * HALF_HOUR_SECONDS;
+            let name = "\"é".repeat(40);
+            let cause = (number % 3 > 0).then(|| format!("{number}{name}"));
+            let (pool, image) = (format!("{number}{name}"), format!("{number}{name}{name}"));
+            Outcome::new(&number.to_string(), at(time), &pool, &image, cause.as_deref())
+        })
+        .collect();
+    for half_hour in 0..336 {
+        let now = at(half_hour * HALF_HOUR_SECONDS);
+        let some: Vec<Outcome> = outcomes.iter().filter(|one| one.at == now).cloned().collect();
+        assert!(document.merge(&some, now));
+        document = reread(&document);
+    }
+    let joined = outcomes.iter().filter(|outcome| outcome.cause.is_none()).count() as u64;
+    assert_eq!(sums(&document), (joined, 20_000 - joined));
+    let rows: usize = document.half_hours.values().map(BTreeMap::len).sum();
+    assert!(rows <= MAX_ROWS, "{rows}");
+    let names = KnownNames::of(&document.half_hours);
+    assert!(names.pools.len() <= MAX_POOLS && names.pools.contains(OTHER));
+    assert!(names.images.len() <= MAX_IMAGES && names.causes.len() <= MAX_CAUSES);
+}
+
+#[test]
+fn largest_document_fits_into_its_configmap() {
+    let mut document = Document::new(at(0));
+    let now = at(336 * HALF_HOUR_SECONDS);
+    let name = |number: usize, max: usize| format!("{number}{}", "\"".repeat(max));
+    let outcomes: Vec<Outcome> = (0..40_000)
+        .map(|number| {
+            let time = i64::try_from(number % 337).unwrap() * HALF_HOUR_SECONDS;
+            let pool = name(number % (MAX_POOLS - 1), MAX_POOL_BYTES - 3);
+            let image = name(number % (MAX_IMAGES - 1), MAX_IMAGE_BYTES - 3);
+            let cause = name(number % (MAX_CAUSES - 1), MAX_CAUSE_BYTES - 3);
+            Outcome::new(&number.to_string(), at(time), &pool, &image, Some(&cause))
+        })
+        .collect();
+    document.merge(&outcomes, now);
+    // As many ids as are remembered, and counts with as many digits as fit.
+    let recent: Vec<Outcome> =
+        (40_000..60_000).map(|number| failed(number, "0", 336 * HALF_HOUR_SECONDS)).collect();
+    document.merge(&recent, now);
+    document.half_hours.values_mut().flat_map(BTreeMap::values_mut).for_each(|n| *n = u32::MAX);
+    let (object, text) =
+        (document.config_map("mooring-system", Some("1")), stored::text(&document));
+    println!("{} bytes, {} bytes in the request", text.len(), object.to_string().len());
+    let rows: usize = document.half_hours.values().map(BTreeMap::len).sum();
+    assert!(rows > MAX_ROWS - 200, "{rows}");
+    assert!(text.len() < 480 * 1024 && object.to_string().len() < 640 * 1024, "{}", text.len());
+}
+
+#[test]
+fn totals_and_series_are_filtered() {
+    let mut document = Document::new(at(0));
+    let cause = |number: usize, seconds, cause| Outcome {
+        cause: Some(String::from(cause)),
+        ..failed(number, "a", seconds)
+    };
+    let outcomes = [
+        joined(1, "a", 0),
+        joined(2, "b", 0),
+        cause(3, 0, "X"),
+        cause(4, 3600, "X"),
+        cause(5, 3600, "Y"),
+    ];
+    document.merge(&outcomes, at(7200));
+    let totals = document.totals(Filter { pool: Some("a"), cause: Some("X"), ..Filter::default() });
+    assert_eq!(totals.len(), 1);
+    assert_eq!((totals[0].joined, &totals[0].failed), (1, &[("X".to_owned(), 2)].into()));
+    let late = Filter { since: Some(at(3700)), ..Filter::default() };
+    let failed: u64 = document.totals(late).iter().flat_map(|total| total.failed.values()).sum();
+    // The half hour that contains the time is counted from its start.
+    assert_eq!(failed, 2);
+    let series = document.series(Filter::default(), at(7200));
+    let joined: Vec<u64> = series.iter().map(|one| one.joined).collect();
+    assert_eq!((joined, series[2].failed.len()), (vec![2, 0, 0, 0, 0], 2));
+    let long_ago = Filter { since: Some(Timestamp::MIN), ..Filter::default() };
+    assert_eq!(document.series(long_ago, at(7200)).len(), 337);
+}
+
+#[test]
+fn damaged_counts_are_rejected() {
+    for (text, damaged) in [
+        ("{", false),
+        (r#"{"schema":"mooring.counts/v2"}"#, false),
+        (
+            r#"{"schema":"mooring.counts/v1","since":"2026-01-01T00:00:00Z","settledBefore":"2026-01-01T00:00:00Z","halfHours":[{"at":"2026-01-01T00:00:00Z","ids":"AAAA"}]}"#,
+            true,
+        ),
+        (
+            r#"{"schema":"mooring.counts/v1","since":"2026-01-01T00:00:00Z","settledBefore":"2026-01-01T00:00:00Z","pools":[""],"images":[""],"halfHours":[{"at":"2026-01-01T00:00:00Z","rows":[[0,0,1,1]]}]}"#,
+            true,
+        ),
+    ] {
+        let error = Document::parse(text).unwrap_err();
+        assert_eq!(matches!(error, CountsError::Damaged(_)), damaged, "{text}: {error}");
+    }
+    let grown = r#"{"schema":"mooring.counts/v1","since":"2026-01-01T00:00:00Z","settledBefore":"2026-01-01T00:00:00Z","new":1}"#;
+    assert!(Document::parse(grown).is_ok());
+}
+
+#[test]
+fn stored_names_are_made_printable() {
+    let text = r#"{"schema":"mooring.counts/v1","since":"2026-01-01T00:00:00Z","settledBefore":"2026-01-01T00:00:00Z",
+        "pools":["a\u001b[31m"],"images":["x\u202ey"],"causes":["z\nz"],"halfHours":[{"at":"2026-01-01T00:00:00Z","rows":[[0,0,0,1]]}]}"#;
+    let totals = Document::parse(text).unwrap().totals(Filter::default());
+    let shown = format!("{}{}{:?}", totals[0].pool, totals[0].image, totals[0].failed);
+    assert!(!shown.contains(|c: char| c.is_control() || c == '\u{202e}'), "{shown:?}");
+}
