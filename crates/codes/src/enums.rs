@@ -132,14 +132,13 @@ enums! {
 }
 
 impl Owner {
-    pub const fn description(self) -> &'static str {
+    /// Returns the team that the label names.
+    pub const fn role(self) -> &'static str {
         match self {
-            Self::Operator => "Cluster operator: change a setting, a permission or a VM size.",
-            Self::Image => "Node image owner: switch to another image version.",
-            Self::Platform => "Azure: recreate the node, and open a support case if it repeats.",
-            Self::Network => {
-                "Network owner: check egress, DNS, firewall and proxy of the virtual network."
-            }
+            Self::Operator => "the operator of the cluster and its pools",
+            Self::Image => "the owner of the node image",
+            Self::Platform => "Azure",
+            Self::Network => "the owner of the virtual network, its DNS and its firewalls",
         }
     }
 }
@@ -153,15 +152,18 @@ enums! {
         Maybe = "maybe",
         /// A retry fails in the same way.
         No = "no",
+        /// Nothing failed.
+        NotNeeded = "not-needed",
     }
 }
 
 impl Transient {
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Yes => "Yes. A new node usually works.",
-            Self::Maybe => "Maybe. Recreate one node before changing anything.",
-            Self::No => "No. New nodes fail in the same way until the cause is fixed.",
+            Self::Yes => "Yes: a new node usually works.",
+            Self::Maybe => "Maybe: recreate one node before changing anything.",
+            Self::No => "No: new nodes fail in the same way until the cause is fixed.",
+            Self::NotNeeded => "Not needed: nothing failed.",
         }
     }
 }

@@ -35,6 +35,6 @@ pub use history::{Period, history};
 pub use image_date::{ImageDateError, image_date};
 pub use known_image::{KnownImage, known_image};
 pub use lookup::{Meanings, lookup, lookup_named};
-pub use names::by_name;
-pub use page::{known_image_page, page};
+pub use names::{by_name, code_names};
+pub use page::{Section, known_image_page, page, sections, title};
 pub use tables::all;

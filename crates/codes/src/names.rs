@@ -1,5 +1,7 @@
 //! Lookup by name, in any spelling that Azure uses.
 
+use std::collections::BTreeSet;
+
 use crate::{ExitCode, Meanings, Os, Status, tables};
 
 /// The prefix (in older texts the suffix) of names in AKS.
@@ -23,6 +25,12 @@ pub fn by_name(name: &str) -> Meanings {
         }
     }
     meanings
+}
+
+/// Returns the names of all constants, without duplicates. Raw codes have no names.
+pub fn code_names() -> impl Iterator<Item = &'static str> {
+    let names = tables::all().filter(|row| row.status != Status::Raw).map(|row| row.name);
+    names.collect::<BTreeSet<_>>().into_iter()
 }
 
 fn is_named(row: &ExitCode, name: &str, core: &str) -> bool {

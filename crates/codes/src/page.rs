@@ -2,9 +2,57 @@
 
 use std::fmt::Write as _;
 
-use crate::{ExitCode, KnownImage, Os, Status, lookup};
+use crate::{ExitCode, KnownImage, Os, Status, Transient, lookup};
 
 const WIDTH: usize = 80;
+
+/// A section of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Cause,
+    Action,
+    Owner,
+    Retry,
+    Source,
+    /// Other meanings of the number, also on the other operating system: reports often name neither.
+    Others,
+    AksNames,
+    Documentation,
+}
+
+impl Section {
+    fn heading(self, number: i32) -> String {
+        match self {
+            Self::Cause => "Likely cause".to_owned(),
+            Self::Action => "First action".to_owned(),
+            Self::Owner => "Owner".to_owned(),
+            Self::Retry => "Retry".to_owned(),
+            Self::Source => "Source".to_owned(),
+            Self::Others => format!("Other meanings of {number}"),
+            Self::AksNames => "Names that AKS uses".to_owned(),
+            Self::Documentation => "Microsoft's page".to_owned(),
+        }
+    }
+}
+
+/// Returns the sections about a code, each with its texts.
+pub fn sections(code: &ExitCode) -> Vec<(Section, Vec<String>)> {
+    let owner = format!("{}: {}", code.owner, code.owner.role());
+    // Nothing failed: the owner has nothing to change.
+    let owner = Some(owner).filter(|_| code.transient != Transient::NotNeeded);
+    let names = Some(code.aks_names.join(", ")).filter(|names| !names.is_empty());
+    let sections = [
+        (Section::Cause, vec![code.cause.to_owned()]),
+        (Section::Action, vec![code.action.to_owned()]),
+        (Section::Owner, owner.into_iter().collect()),
+        (Section::Retry, vec![code.transient.description().to_owned()]),
+        (Section::Source, vec![provenance(code)]),
+        (Section::Others, others(code)),
+        (Section::AksNames, names.into_iter().collect()),
+        (Section::Documentation, code.doc_url.map(ToOwned::to_owned).into_iter().collect()),
+    ];
+    sections.into_iter().filter(|(_, texts)| !texts.is_empty()).collect()
+}
 
 /// Returns the page of a code as Markdown.
 pub fn page(code: &ExitCode) -> String {
@@ -15,18 +63,12 @@ pub fn page(code: &ExitCode) -> String {
     page.extend(std::iter::repeat_n('=', title.chars().count()));
     page.push_str("\n\n");
     paragraph(&mut page, "", code.meaning);
-
-    section(&mut page, "Likely cause", code.cause);
-    section(&mut page, "First action", code.action);
-    section(&mut page, "Owner", &format!("[{}] {}", code.owner, code.owner.description()));
-    section(&mut page, "Retry", code.transient.description());
-    section(&mut page, "Source", &provenance(code));
-    others(&mut page, code);
-    if !code.aks_names.is_empty() {
-        section(&mut page, "Names that AKS uses", &code.aks_names.join(", "));
-    }
-    if let Some(url) = code.doc_url {
-        section(&mut page, "Microsoft's page", url);
+    for (section, texts) in sections(code) {
+        let _ = write!(page, "\n## {}\n\n", section.heading(code.number));
+        let bullet = if section == Section::Others { "- " } else { "" };
+        for text in texts {
+            paragraph(&mut page, bullet, &text);
+        }
     }
     page
 }
@@ -36,12 +78,14 @@ pub fn known_image_page(image: &KnownImage, action: &str) -> String {
     let title = format!("Known-bad image: {}", image.name);
     let mut page = format!("{title}\n{}\n\n", "=".repeat(title.len()));
     paragraph(&mut page, "", &format!("{} {}", image.name, image.fault));
-    section(&mut page, "First action", action);
+    let _ = write!(page, "\n## First action\n\n");
+    paragraph(&mut page, "", action);
     page.push('\n');
     page
 }
 
-fn title(code: &ExitCode) -> String {
+/// Returns number and name, with a note where the same number is common elsewhere.
+pub fn title(code: &ExitCode) -> String {
     match (code.os, code.status) {
         (Os::Windows, _) => format!("{code} (Windows)"),
         (Os::Linux, Status::Raw) => format!("{code} (raw)"),
@@ -72,17 +116,10 @@ fn times(code: &ExitCode) -> String {
     }
 }
 
-/// Adds the other meanings of the number, also on the other operating system: reports often name neither.
-fn others(page: &mut String, code: &ExitCode) {
-    let others = [Os::Linux, Os::Windows]
-        .into_iter()
-        .flat_map(|os| lookup(os, code.number, None))
-        .filter(|other| *other != code);
-    let mut first = true;
-    for other in others {
-        if std::mem::take(&mut first) {
-            let _ = write!(page, "\n## Other meanings of {}\n\n", code.number);
-        }
+fn others(code: &ExitCode) -> Vec<String> {
+    let others = Os::ALL.iter().flat_map(|os| lookup(*os, code.number, None));
+    let others = others.filter(|other| *other != code);
+    let text = |other: &ExitCode| {
         let what = match (other.os, other.status) {
             (Os::Windows, Status::Proposed) => "on Windows, proposed".to_owned(),
             (Os::Windows, _) => format!("on Windows{}", times(other)),
@@ -94,13 +131,9 @@ fn others(page: &mut String, code: &ExitCode) {
                 format!("on Linux{}", times(other))
             }
         };
-        paragraph(page, "- ", &format!("{} ({what}): {}", other.name, other.meaning));
-    }
-}
-
-fn section(page: &mut String, heading: &str, text: &str) {
-    let _ = write!(page, "\n## {heading}\n\n");
-    paragraph(page, "", text);
+        format!("{} ({what}): {}", other.name, other.meaning)
+    };
+    others.map(text).collect()
 }
 
 /// Breaks the text into lines; a word longer than a line (a URL) stays whole.
