@@ -2,7 +2,7 @@
 
 use crate::style::Style;
 use crate::text::Text;
-use crate::wrap::truncate_middle;
+use crate::wrap::{truncate_end, truncate_middle};
 
 const GAP: usize = 2;
 
@@ -12,21 +12,36 @@ pub enum Align {
     Right,
 }
 
+/// Part of a cell that is replaced with `…`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Truncation {
+    Middle,
+    End,
+}
+
 /// A column. The one with the highest rank is dropped first; rank 0 is never dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     head: &'static str,
     align: Align,
     rank: u8,
-    /// The least columns to which names may be truncated.
+    /// The least columns to which cells may be truncated.
     min: Option<usize>,
+    truncation: Truncation,
     /// Shown only with `-o wide` or on a wide terminal.
     is_extra: bool,
 }
 
 impl Column {
     pub const fn left(head: &'static str) -> Self {
-        Self { head, align: Align::Left, rank: 0, min: None, is_extra: false }
+        Self {
+            head,
+            align: Align::Left,
+            rank: 0,
+            min: None,
+            truncation: Truncation::Middle,
+            is_extra: false,
+        }
     }
 
     pub const fn right(head: &'static str) -> Self {
@@ -44,10 +59,24 @@ impl Column {
         Self { min: Some(min), ..self }
     }
 
+    /// Allows to drop words at the end of sentences, to this many columns.
+    #[must_use]
+    pub const fn shortened(self, min: usize) -> Self {
+        Self { min: Some(min), truncation: Truncation::End, ..self }
+    }
+
     /// Shows the column only with `-o wide`, or on a terminal of 100 columns and more.
     #[must_use]
     pub const fn extra(self) -> Self {
         Self { is_extra: true, ..self }
+    }
+
+    fn truncate(&self, cell: &Text, width: usize) -> Text {
+        let content = cell.content();
+        cell.with_content(&match self.truncation {
+            Truncation::Middle => truncate_middle(&content, width),
+            Truncation::End => truncate_end(&content, width),
+        })
     }
 }
 
@@ -149,7 +178,7 @@ impl Table {
         for at in shown {
             let cell = &row[*at];
             let cell = if cell.width(style) > widths[*at] {
-                cell.with_content(&truncate_middle(&cell.content(), widths[*at]))
+                self.columns[*at].truncate(cell, widths[*at])
             } else {
                 cell.clone()
             };
@@ -218,6 +247,16 @@ mod tests {
         assert_eq!(at(31)[0], "POOL                     READY");
         assert_eq!(at(20)[1], "a-pool…g-name     84");
         assert_eq!(at(4)[1], "a-p…me     84", "not below the minimum");
+    }
+
+    #[test]
+    fn sentences_lose_words_at_their_end() {
+        let mut table = Table::new([Column::left("CODE"), Column::left("MEANING").shortened(12)]);
+        table.row([Text::new("50"), Text::new("the node could not connect")]);
+        let at = |width| table.render(&Style { width: Some(width), ..Style::PIPE });
+        assert_eq!(at(40)[1], "50    the node could not connect");
+        assert_eq!(at(24)[1], "50    the node could…");
+        assert_eq!(at(10)[1], "50    the node…", "not below the minimum");
     }
 
     #[test]

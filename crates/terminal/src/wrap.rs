@@ -40,6 +40,17 @@ pub fn truncate_middle(text: &str, max: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// Replaces the last words of a text that takes more than `max` columns with `…`.
+pub(crate) fn truncate_end(text: &str, max: usize) -> String {
+    if width(text) <= max {
+        return text.to_owned();
+    }
+    let head = take(text.chars(), max.saturating_sub(1));
+    let is_whole = text[head.len()..].starts_with(' ');
+    let words = head.rfind(' ').filter(|_| !is_whole).map_or(head.as_str(), |end| &head[..end]);
+    format!("{}…", words.trim_end_matches([' ', ',', ':', ';', '.']))
+}
+
 fn take(characters: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     characters
@@ -61,6 +72,15 @@ mod tests {
         assert_eq!(wrap("a verylongword b", 4, 4), ["a", "verylongword", "b"]);
         assert_eq!(wrap("", 4, 4), [""]);
         assert_eq!(wrap("字字 字", 5, 5), ["字字", "字"]);
+    }
+
+    #[test]
+    fn last_words_are_dropped() {
+        assert_eq!(truncate_end("one two three", 13), "one two three");
+        assert_eq!(truncate_end("one two three", 12), "one two…");
+        assert_eq!(truncate_end("one two three", 8), "one two…");
+        assert_eq!(truncate_end("one: two", 6), "one…");
+        assert_eq!(truncate_end("abcdef", 4), "abc…", "one long word");
     }
 
     #[test]
