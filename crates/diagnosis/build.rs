@@ -52,6 +52,8 @@ struct Cause {
     reason: String,
     stage: Stage,
     owner: Owner,
+    retry: Retry,
+    symptom: Option<String>,
     summary: String,
     actions: Vec<String>,
 }
@@ -159,6 +161,7 @@ names! {
     Outcome { Failed, Succeeded, NoCode, NotABootstrap }
     Situation { TimedOut, HandlerFailed, NeverStarted, AgentSilent, Interrupted, CodeLost, ArmCodeOnly }
     Confidence { High, Medium, Low }
+    Retry { Yes, Maybe, No, NotNeeded }
 }
 
 impl Confidence {
@@ -245,13 +248,13 @@ type Clues = BTreeMap<String, Vec<String>>;
 
 impl File {
     fn compile_causes(&self) -> String {
-        let mut source = format!("static CAUSES: [Cause; {}] = [\n", self.cause.len());
-        for Cause { reason, stage, owner, summary, actions, .. } in &self.cause {
+        let mut source = format!("pub(crate) static CAUSES: [Cause; {}] = [\n", self.cause.len());
+        for Cause { reason, stage, owner, retry, symptom, summary, actions, .. } in &self.cause {
             let actions: Vec<String> = actions.iter().map(|action| fold(action)).collect();
             _ = writeln!(
                 source,
                 "Cause {{ reason: {reason:?}, stage: Stage::{stage:?}, owner: Owner::{owner:?}, \
-                 summary: {:?}, actions: &{actions:?} }},",
+                 retry: Transient::{retry:?}, symptom: {symptom:?}, summary: {:?}, actions: &{actions:?} }},",
                 fold(summary)
             );
         }

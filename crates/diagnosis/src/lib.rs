@@ -38,7 +38,7 @@ pub use decode::decoded::{Decoded, FoundBy, Outcome, Situation};
 pub use decode::messages::decode;
 pub use diagnose::evidence::MAX_LINE_CHARS;
 pub use diagnose::failures::{ANOTHER_IMAGE, diagnose, diagnose_code};
-pub use diagnose::pages::{CausePage, cause_page, find_codes, rule_names};
+pub use diagnose::pages::{CausePage, cause_page, cause_pages, find_codes, retry, rule_names};
 pub use diagnose::recognize::{Recognized, recognize};
 pub use diagnose::stream::{DiagnosisStream, MAX_WHOLE, StreamDiagnoses, diagnose_bounded};
 pub use diagnosis::{Diagnosis, Effective, Evidence, Hints, Reported};

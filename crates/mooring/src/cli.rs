@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -12,9 +13,10 @@ use crate::cluster_args::{
     CONTROLLER_HELP, ControllerArguments, FLEET_HELP, FleetArguments, STATUS_HELP, StatusArguments,
     WHY_HELP, WhyArguments,
 };
-use crate::output::OutputArguments;
+use crate::failure::Failure;
+use crate::output::{AnswerFormat, OutputArguments};
 use crate::speed::parse_speed;
-use crate::version;
+use crate::{error_document, version};
 
 /// Diagnose AKS nodes that fail to join the cluster, and repair wedged node pools
 #[derive(Debug, Parser)]
@@ -33,14 +35,34 @@ pub(crate) struct Cli {
 }
 
 /// Parses the command line. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
-pub(crate) fn parse() -> Cli {
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
     let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let mut command = Cli::command();
     if called.file_name().is_some_and(|name| name == "kubectl-mooring") {
         command = command.bin_name("kubectl mooring");
     }
-    let matches = command.get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let matches = command.try_get_matches();
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| report(&error))
+}
+
+/// Prints help, the version or a usage error.
+fn report(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && error_document::requested().is_some() {
+        let text = error.render().to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        return Failure::usage(usage_text(text)).report();
+    }
+    // A closed pipe is not an error.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Returns the message of a usage error, with clap's tips as hints and without the usage.
+fn usage_text(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.filter(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let hint = |line: &str| line.strip_prefix("tip: ").map(|tip| format!("hint: {tip}"));
+    lines.map(|line| hint(line).unwrap_or_else(|| line.to_owned())).collect::<Vec<_>>().join("\n")
 }
 
 const EXIT_CODES: &str = "\
@@ -60,10 +82,10 @@ pub(crate) enum Command {
     /// Show the state of the cluster: findings, pools, controller
     #[command(after_help = STATUS_HELP)]
     Status(StatusArguments),
-    /// Explain an exit code, an error name or an error message
+    /// Explain an exit code, a cause, an error name or an error message
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArguments),
-    /// List and show exit codes
+    /// List, show and search exit codes
     Codes(CodesArguments),
     /// Detect and rebuild wedged node pools
     Repair(crate::repair::RepairArguments),
@@ -90,6 +112,17 @@ pub(crate) enum Command {
     /// Run a local simulator of the Azure and Kubernetes APIs
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArguments),
+    /// Print the version and the build
+    Version {
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = VersionFormat::Table)]
+        output: VersionFormat,
+    },
+    /// Print the JSON Schema of a document, or list all
+    Schema {
+        /// ID, such as mooring.explain/v2
+        id: Option<String>,
+    },
     /// Print a shell completion script
     Completions {
         /// Shell to print the script for
@@ -126,18 +159,20 @@ const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   mooring explain 211
   mooring explain 0xD3 --image 202601.27.0
+  mooring explain OrasBinaryMissing
   mooring explain ERR_ORAS_PULL_NETWORK_TIMEOUT
   mooring explain VMExtensionError_OutboundConnFail
   mooring explain provision.json
-  az vm get-instance-view … | mooring explain -
+  az vm get-instance-view … | mooring explain
+  mooring explain \"(SubnetIsFull) Subnet nodes … does not have enough capacity\"
 
-Exits with 0 even if no cause was found.";
+Exits with 0 even if no cause was found, and with 2 if nothing has the name.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// Exit code (decimal or 0x…), error name, file, or - for stdin
-    #[arg(value_name = "CODE|NAME|FILE|-", allow_negative_numbers = true)]
-    pub(crate) what: String,
+    /// Exit code (decimal or 0x…), cause, error name, file, message, or - for stdin [default: -]
+    #[arg(value_name = "CODE|NAME|FILE|TEXT|-", allow_negative_numbers = true)]
+    pub(crate) what: Option<String>,
     /// Operating system of the node, if the input does not show it
     #[arg(long, value_enum)]
     pub(crate) os: Option<Os>,
@@ -147,8 +182,11 @@ pub(crate) struct ExplainArguments {
     #[arg(long, value_name = "VERSION", value_parser = image_date)]
     pub(crate) image: Option<Date>,
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = Format::Table)]
-    pub(crate) output: Format,
+    #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+    pub(crate) output: AnswerFormat,
+    /// Shape of JSON and YAML: mooring.explain/v2 or, for one release, mooring.explain/v1
+    #[arg(long, value_name = "ID")]
+    pub(crate) schema: Option<String>,
 }
 
 const SIM_EXAMPLES: &str = "\
@@ -212,12 +250,15 @@ pub(crate) enum CodesCommand {
         /// Operating system of the node
         #[arg(long, value_enum)]
         os: Option<Os>,
+        /// Owner of the next step
+        #[arg(long, value_enum)]
+        owner: Option<Owner>,
         /// Include past, raw, proposed and image-build codes
         #[arg(long)]
         all: bool,
         /// Output format
-        #[arg(short, long, value_enum, default_value_t = ListFormat::Table)]
-        output: ListFormat,
+        #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+        output: AnswerFormat,
     },
     /// Show the pages of an exit code
     Show {
@@ -230,8 +271,33 @@ pub(crate) enum CodesCommand {
         /// Node image version (202601.27.0) or date
         #[arg(long, value_name = "VERSION", value_parser = image_date)]
         image: Option<Date>,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+        output: AnswerFormat,
+    },
+    /// Find exit codes and causes by words in their names and texts, also with typos
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search {
+        /// Words; all are required
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Operating system of the node
+        #[arg(long, value_enum)]
+        os: Option<Os>,
+        /// Owner of the next step
+        #[arg(long, value_enum)]
+        owner: Option<Owner>,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+        output: AnswerFormat,
     },
 }
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  mooring codes search oras registry
+  mooring codes search timeout --os windows
+  mooring codes search OrasBinryMising";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Os {
@@ -249,21 +315,32 @@ impl From<Os> for mooring_codes::Os {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Human-readable table
-    Table,
-    /// JSON, schema mooring.explain/v1
-    Json,
-    /// Markdown, for issues and chats
-    Markdown,
+pub(crate) enum Owner {
+    Operator,
+    Image,
+    Platform,
+    Network,
+}
+
+impl From<Owner> for mooring_codes::Owner {
+    fn from(owner: Owner) -> Self {
+        match owner {
+            Owner::Operator => Self::Operator,
+            Owner::Image => Self::Image,
+            Owner::Platform => Self::Platform,
+            Owner::Network => Self::Network,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ListFormat {
-    /// Human-readable table
+pub(crate) enum VersionFormat {
+    /// One line
     Table,
-    /// JSON, schema mooring.codes/v1
+    /// JSON; `mooring schema` prints its schema
     Json,
+    /// YAML with the members of the JSON document
+    Yaml,
 }
 
 fn image_date(text: &str) -> Result<Date, String> {

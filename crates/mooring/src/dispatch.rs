@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::Command;
 use crate::{
-    answers, bundle, codes, controller, demo, explain, finalizers, man, repair, sim, trace, why,
+    answers, bundle, codes, controller, demo, explain, finalizers, man, repair, schema, sim, trace,
+    version, why,
 };
 
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -15,6 +16,8 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Bundle(arguments) => bundle::bundle(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
+        Command::Version { output } => version::version(output),
+        Command::Schema { id } => schema::schema(id.as_deref()),
         Command::Completions { shell } => man::completions(shell),
         Command::Man(arguments) => man::manual(&arguments),
         // These return an exit code.

@@ -3,26 +3,28 @@
 use std::io;
 use std::process::ExitCode;
 
-use crate::show;
+use crate::{error_document, show};
 
 /// Message and exit code. The message is `what failed: why`, and may have lines that start with `hint: `.
 #[derive(Debug)]
 pub(crate) struct Failure {
     text: String,
     exit_code: u8,
+    /// True if a name does not exist.
+    is_unknown_name: bool,
 }
 
 impl Failure {
     pub(crate) fn io(text: String) -> Self {
-        Self { text, exit_code: 3 }
+        Self { text, exit_code: 3, is_unknown_name: false }
     }
 
     pub(crate) fn blocked(text: String) -> Self {
-        Self { text, exit_code: 4 }
+        Self { exit_code: 4, ..Self::io(text) }
     }
 
     pub(crate) fn resumable(text: String) -> Self {
-        Self { text, exit_code: 5 }
+        Self { exit_code: 5, ..Self::io(text) }
     }
 
     pub(crate) fn with_code(self, exit_code: u8) -> Self {
@@ -31,7 +33,7 @@ impl Failure {
 
     pub(crate) fn azure(error: &mooring_arm::Error) -> Self {
         let exit_code = if error.is_throttled() { 6 } else { 3 };
-        Self { text: format!("Azure: {error}"), exit_code }
+        Self { exit_code, ..Self::io(format!("Azure: {error}")) }
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -39,11 +41,31 @@ impl Failure {
     }
 
     pub(crate) fn usage(text: String) -> Self {
-        Self { text, exit_code: 2 }
+        Self { exit_code: 2, ..Self::io(text) }
+    }
+
+    /// Nothing has this name.
+    pub(crate) fn unknown_name(text: String) -> Self {
+        Self { is_unknown_name: true, ..Self::usage(text) }
+    }
+
+    /// Returns the code of the error in `mooring.error/v1`.
+    fn code(&self) -> &'static str {
+        match self.exit_code {
+            2 if self.is_unknown_name => "not-found",
+            2 => "usage",
+            4 => "blocked",
+            5 => "interrupted",
+            6 => "throttled",
+            _ => "io",
+        }
     }
 
     pub(crate) fn report(&self) -> ExitCode {
-        show::print_note(&format!("error: {}", self.text));
+        match error_document::requested() {
+            Some(format) => error_document::print(format, self.code(), &self.text, self.exit_code),
+            None => show::print_note(&format!("error: {}", self.text)),
+        }
         ExitCode::from(self.exit_code)
     }
 }

@@ -10,19 +10,23 @@ mod connect;
 mod controller;
 mod demo;
 mod dispatch;
+mod error_document;
 mod explain;
 mod failure;
 mod finalizers;
 mod man;
 mod outfile;
 mod output;
+mod page;
 mod repair;
 mod runs;
+mod schema;
 mod show;
 mod show_fleet;
 mod show_why;
 mod sim;
 mod speed;
+mod suggest;
 mod trace;
 mod version;
 mod why;
@@ -38,7 +42,10 @@ fn main() -> ExitCode {
         );
         let _ = failure::Failure::io(text).report();
     }));
-    let cli = cli::parse();
+    let cli = match cli::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     output::init(cli.output);
     dispatch::run(cli.command)
 }

@@ -103,7 +103,7 @@ pub(crate) fn print_document(document: &impl Serialize, is_yaml: bool) -> Result
 }
 
 /// Returns YAML with the same members as the JSON document.
-fn yaml(document: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn yaml(document: &impl Serialize) -> Result<String, Failure> {
     let text = serde_saphyr::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
     Ok(mooring_redact::printable_lines(&text))
 }

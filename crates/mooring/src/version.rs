@@ -1,5 +1,13 @@
 //! Version and build information.
 
+use serde::Serialize;
+
+use crate::cli::VersionFormat;
+use crate::error_document::generated_at;
+use crate::failure::Failure;
+use crate::output::print_document;
+use crate::show;
+
 pub(crate) const SHORT: &str = env!("CARGO_PKG_VERSION");
 
 /// Text of `--version`, for bug reports.
@@ -12,3 +20,33 @@ pub(crate) const LONG: &str = concat!(
     "\nprofile: ",
     env!("MOORING_PROFILE"),
 );
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct VersionDocument {
+    schema: &'static str,
+    generated_at: String,
+    version: &'static str,
+    commit: &'static str,
+    target: &'static str,
+    profile: &'static str,
+}
+
+pub(crate) fn version(format: VersionFormat) -> Result<(), Failure> {
+    let document = VersionDocument {
+        schema: "mooring.version/v1",
+        generated_at: generated_at(),
+        version: SHORT,
+        commit: env!("MOORING_COMMIT"),
+        target: env!("MOORING_TARGET"),
+        profile: env!("MOORING_PROFILE"),
+    };
+    match format {
+        VersionFormat::Table => {
+            let VersionDocument { version, commit, target, .. } = document;
+            show::print(format!("mooring {version} ({commit}, {target})\n").as_bytes())
+        }
+        VersionFormat::Json => print_document(&document, false),
+        VersionFormat::Yaml => print_document(&document, true),
+    }
+}

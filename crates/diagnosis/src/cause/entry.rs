@@ -1,6 +1,6 @@
 //! Causes in the tables.
 
-use mooring_codes::Owner;
+use mooring_codes::{Owner, Transient};
 
 use crate::cause::stage::Stage;
 
@@ -10,6 +10,9 @@ pub(crate) struct Cause {
     pub(crate) reason: &'static str,
     pub(crate) stage: Stage,
     pub(crate) owner: Owner,
+    pub(crate) retry: Transient,
+    /// First sign that an operator sees, if it differs from that of the stage and the codes.
+    pub(crate) symptom: Option<&'static str>,
     pub(crate) summary: &'static str,
     pub(crate) actions: &'static [&'static str],
 }

@@ -32,6 +32,17 @@ impl Stage {
             Self::Ready => "the Node becomes and stays Ready",
         }
     }
+
+    /// Returns the first sign of a failure in this stage.
+    pub const fn symptom(self) -> &'static str {
+        match self {
+            Self::Launch => "no VM: Azure rejects or fails the request",
+            Self::Boot => "a VM without a report of its extension",
+            Self::Bootstrap => "a failed bootstrap extension (CSE)",
+            Self::Register => "a VM without a Node",
+            Self::Ready => "a Node that is not Ready",
+        }
+    }
 }
 
 impl fmt::Display for Stage {

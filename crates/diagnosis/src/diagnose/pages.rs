@@ -2,26 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use mooring_codes::{ExitCode, Owner, Status, all as all_codes};
+use mooring_codes::{ExitCode, Os, Owner, Status, Transient, all as all_codes, lookup};
 
+use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
+use crate::cause::wording::Wording;
+use crate::diagnose::rule::Rule;
 use crate::diagnose::rules;
-use crate::diagnose::tables::{OTHER_EXTENSION, WORDINGS};
+use crate::diagnose::tables::{CAUSES, OTHER_EXTENSION, WORDINGS};
 use crate::diagnosis::reason;
+use crate::text::clues::{CLUES, Clue};
 use crate::text::phrases::PHRASES;
 
-const MAX_PHRASES: usize = 6;
+/// Signs on a page.
+const MAX_SIGNS: usize = 4;
+/// Phrases of one rule or wording among the signs.
+const MAX_ALTERNATIVES: usize = 2;
+/// A rule for more codes is general; a long list is not helpful.
+const MAX_CODES: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CausePage {
     pub reason: &'static str,
     pub stage: Stage,
     pub owner: Owner,
+    pub retry: Transient,
     pub summary: &'static str,
+    /// First sign that an operator sees.
+    pub symptom: String,
     /// Next steps, in this order.
     pub actions: Vec<&'static str>,
+    /// Some texts that indicate the cause: all phrases of one entry together.
+    pub known_by: Vec<Vec<&'static str>>,
+    /// Every phrase of its rules and wordings.
     pub phrases: Vec<&'static str>,
-    pub codes: Vec<i32>,
+    /// Exit codes, the correct one first. Codes of general rules are not included.
+    pub codes: Vec<&'static ExitCode>,
 }
 
 /// Returns the names of all rules and wordings, for tests.
@@ -31,7 +47,7 @@ pub fn rule_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the pages of all causes, by name. Exit codes have separate pages.
-fn cause_pages() -> Vec<CausePage> {
+pub fn cause_pages() -> Vec<CausePage> {
     let rules = rules::all().map(|rule| rule.cause.reason);
     let wordings = WORDINGS.iter().map(|wording| wording.cause.reason);
     let names: BTreeSet<&str> = rules.chain(wordings).chain([OTHER_EXTENSION.reason]).collect();
@@ -40,7 +56,8 @@ fn cause_pages() -> Vec<CausePage> {
 
 /// Returns the page of a cause by its name, in any case.
 pub fn cause_page(name: &str) -> Option<CausePage> {
-    cause_pages().into_iter().find(|page| page.reason.eq_ignore_ascii_case(name))
+    let known = CAUSES.iter().find(|cause| cause.reason.eq_ignore_ascii_case(name))?;
+    page(known.reason)
 }
 
 /// Returns the exit codes whose cause has this name, in any case.
@@ -49,38 +66,116 @@ pub fn find_codes(name: &str) -> Vec<&'static ExitCode> {
     known.filter(|row| reason(row).eq_ignore_ascii_case(name)).collect()
 }
 
+/// Returns the expected result of a retry after a failure with this cause: that of its page or of its exit code.
+pub fn retry(reason: &str) -> Option<Transient> {
+    cause_page(reason)
+        .map(|page| page.retry)
+        .or_else(|| find_codes(reason).first().map(|code| code.transient))
+}
+
 fn page(name: &str) -> Option<CausePage> {
-    let of_rules = || rules::all().filter(|rule| rule.cause.reason == name);
-    let of_wordings = || WORDINGS.iter().filter(|wording| wording.cause.reason == name);
-    let rule = of_rules().next().map(|rule| rule.cause);
-    let worded = || of_wordings().next().map(|wording| wording.cause);
+    let rules: Vec<&Rule> = rules::all().filter(|rule| rule.cause.reason == name).collect();
+    let wordings: Vec<&Wording> = WORDINGS.iter().filter(|w| w.cause.reason == name).collect();
+    let rule = rules.first().map(|rule| rule.cause);
+    let worded = || wordings.first().map(|wording| wording.cause);
     let other = || (OTHER_EXTENSION.reason == name).then_some(OTHER_EXTENSION);
     let cause = rule.or_else(worded).or_else(other)?;
-    let phrases = of_wordings().flat_map(|wording| wording.phrases);
-    let phrases = phrases.map(|phrase| PHRASES[*phrase]).take(MAX_PHRASES).collect();
-    let codes: BTreeSet<i32> = of_rules()
-        .flat_map(|rule| rule.effective.map(|(code, _)| code).into_iter().chain(narrow(rule.codes)))
-        .chain(of_wordings().flat_map(|wording| narrow(wording.codes)))
-        .collect();
+    let of_rules = rules.iter().flat_map(|rule| rule.clues.concat()).flat_map(phrases_of);
+    let of_wordings = wordings.iter().flat_map(|wording| wording.phrases);
+    let phrases: BTreeSet<&str> =
+        of_rules.chain(of_wordings.map(|phrase| PHRASES[*phrase])).collect();
+    let codes = codes(&rules, &wordings);
     Some(CausePage {
         reason: cause.reason,
         stage: cause.stage,
         owner: cause.owner,
+        retry: cause.retry,
         summary: cause.summary,
+        symptom: symptom(cause, &codes),
         actions: cause.actions.to_vec(),
-        phrases,
-        codes: codes.into_iter().collect(),
+        known_by: signs(&rules, &wordings),
+        phrases: phrases.into_iter().collect(),
+        codes,
     })
 }
 
-/// Returns the codes of a specific rule; a long list is not helpful.
-fn narrow(codes: &[i32]) -> impl Iterator<Item = i32> {
-    codes.iter().copied().filter(move |_| codes.len() <= 5)
+fn symptom(cause: &Cause, codes: &[&ExitCode]) -> String {
+    let mut same = CAUSES.iter().filter(|other| other.reason == cause.reason);
+    if let Some(written) = same.find_map(|other| other.symptom) {
+        return written.to_owned();
+    }
+    let codes: BTreeSet<i32> = codes.iter().map(|code| code.number).collect();
+    let codes: Vec<String> = codes.iter().map(i32::to_string).collect();
+    match codes.as_slice() {
+        [] => cause.stage.symptom().to_owned(),
+        [one] => format!("exit code {one}"),
+        [first @ .., last] => format!("exit code {} or {last}", first.join(", ")),
+    }
+}
+
+/// Returns texts that indicate the cause. Rules with several groups of clues require one of each.
+fn signs(rules: &[&Rule], wordings: &[&Wording]) -> Vec<Vec<&'static str>> {
+    let of_rule = |rule: &Rule| -> Vec<Vec<&'static str>> {
+        match rule.clues {
+            [] => Vec::new(),
+            [one] => one
+                .iter()
+                .flat_map(|clue| phrases_of(*clue))
+                .map(|phrase| vec![phrase])
+                .take(MAX_ALTERNATIVES)
+                .collect(),
+            several => {
+                let first = |group: &&[Clue]| group.first().and_then(|c| phrases_of(*c).next());
+                vec![several.iter().filter_map(first).collect()]
+            }
+        }
+    };
+    let of_wording = |wording: &Wording| -> Vec<Vec<&'static str>> {
+        let phrases = wording.phrases.iter().take(MAX_ALTERNATIVES);
+        phrases.map(|phrase| vec![PHRASES[*phrase]]).collect()
+    };
+    let mut signs: Vec<Vec<&str>> = Vec::new();
+    let of_rules = rules.iter().flat_map(|rule| of_rule(rule));
+    for sign in of_rules.chain(wordings.iter().flat_map(|wording| of_wording(wording))) {
+        if !signs.contains(&sign) && signs.len() < MAX_SIGNS {
+            signs.push(sign);
+        }
+    }
+    signs
+}
+
+fn phrases_of(clue: Clue) -> impl Iterator<Item = &'static str> {
+    CLUES.iter().filter(move |(_, of)| *of == clue).map(|(phrase, _)| *phrase)
+}
+
+/// Returns the codes of specific rules and wordings, those that match the cause first.
+fn codes(rules: &[&Rule], wordings: &[&Wording]) -> Vec<&'static ExitCode> {
+    let correct = rules.iter().filter_map(|rule| rule.effective);
+    let correct = correct
+        .filter_map(|(number, name)| all_codes().find(|c| c.number == number && c.name == name));
+    let mut reported: Vec<&ExitCode> = Vec::new();
+    let of_rules = rules.iter().map(|rule| (rule.codes, rule.os));
+    for (numbers, os) in of_rules.chain(wordings.iter().map(|w| (w.codes, w.os))) {
+        let numbers = numbers.iter().filter(|_| numbers.len() <= MAX_CODES);
+        reported.extend(
+            numbers.filter_map(|n| lookup(os.unwrap_or(Os::Linux), *n, None).likely().first()),
+        );
+    }
+    reported.sort_by_key(|code| (code.os, code.number));
+    let mut codes: Vec<&ExitCode> = Vec::new();
+    for code in correct.chain(reported) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    codes
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{cause_page, cause_pages, find_codes};
+    use mooring_codes::Transient;
+
+    use super::{CAUSES, cause_page, cause_pages, find_codes, retry};
 
     #[test]
     fn cause_pages_are_found_in_any_case() {
@@ -89,8 +184,30 @@ mod tests {
         for page in &pages {
             assert_eq!(cause_page(&page.reason.to_ascii_lowercase()).as_ref(), Some(page));
             assert!(!page.summary.is_empty() && !page.actions.is_empty(), "{}", page.reason);
+            assert!(!page.symptom.is_empty(), "{}", page.reason);
         }
         assert_eq!(cause_page("NoSuchCause"), None);
+    }
+
+    #[test]
+    fn page_shows_signs_and_the_correct_code_first() {
+        let page = cause_page("OrasBinaryMissing").unwrap();
+        let codes: Vec<i32> = page.codes.iter().map(|code| code.number).collect();
+        assert_eq!(codes[..2], [232, 211]);
+        assert_eq!(page.codes[0].name, "ERR_ORAS_BINARY_NOT_FOUND");
+        assert_eq!(page.known_by[0], ["oras: command not found"]);
+        assert!(page.known_by.contains(&vec!["unexpected response from acr", "command not found"]));
+        assert!(page.phrases.contains(&"failed to run command 'oras'"));
+        assert_eq!(page.retry, Transient::No);
+    }
+
+    #[test]
+    fn causes_with_one_name_have_one_retry() {
+        for cause in &CAUSES {
+            assert_eq!(Some(cause.retry), retry(cause.reason), "{}", cause.reason);
+        }
+        assert_eq!(retry("OutboundConnFail"), Some(Transient::Maybe));
+        assert_eq!(retry("NoSuchCause"), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Causes, rules and wordings of `data/`, compiled by the build script.
 
-use mooring_codes::{Date, Os, Owner};
+use mooring_codes::{Date, Os, Owner, Transient};
 
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;

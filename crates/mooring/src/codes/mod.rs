@@ -1,46 +1,93 @@
 //! `mooring codes`.
 
-use mooring_codes::{Date, ExitCode, Os, Reach, Status, all, by_name, lookup, page};
-use mooring_contract::json::{Escape, Layout, Writer};
+mod document;
+mod search;
+mod table;
+
+use mooring_codes::{Date, ExitCode, Os, Owner, Reach, Status, all, by_name, code_names, lookup};
+use mooring_diagnosis::find_codes;
 use mooring_redact::identifier;
 
-use crate::cli::{CodesArguments, CodesCommand, ListFormat};
+use crate::cli::{CodesArguments, CodesCommand};
+use crate::explain::code_page;
 use crate::failure::Failure;
-use crate::show;
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::page::screen;
+use crate::{show, suggest};
+
+pub(crate) use document::CauseEntry;
 
 pub(crate) fn codes(arguments: &CodesArguments) -> Result<(), Failure> {
     match &arguments.command {
-        CodesCommand::List { os, all, output } => {
-            let os = os.map(Os::from);
-            let codes: Vec<_> = select_codes(os, *all).collect();
-            show::print(
-                match output {
-                    ListFormat::Table => table(&codes),
-                    ListFormat::Json => json(&codes),
+        CodesCommand::List { os, owner, all, output } => {
+            let (os, owner) = (os.map(Os::from), owner.map(Owner::from));
+            let codes: Vec<_> = select_codes(os, *all)
+                .filter(|code| owner.is_none_or(|owner| code.owner == owner))
+                .collect();
+            match output {
+                AnswerFormat::Table | AnswerFormat::Wide => {
+                    print_screen(&table::screen(&codes, *output == AnswerFormat::Wide))
                 }
-                .as_bytes(),
-            )
-        }
-        CodesCommand::Show { what, os, image } => {
-            let os = os.map(Os::from);
-            let found = match parse_code(what) {
-                Some(code) => meanings(code, os, *image),
-                None => by_name(what)
-                    .iter()
-                    .copied()
-                    .filter(|c| os.is_none_or(|os| c.os == os))
-                    .collect(),
-            };
-            if found.is_empty() {
-                let what = identifier(what);
-                return Err(Failure::io(format!(
-                    "unknown code `{what}`\nhint: `mooring codes list --all` lists all codes"
-                )));
+                AnswerFormat::Markdown => show::print(table::markdown(&codes).as_bytes()),
+                format => print_codes(*format, &codes),
             }
-            let pages: Vec<_> = found.iter().map(|code| page(code)).collect();
-            show::print(pages.join("\n").as_bytes())
+        }
+        CodesCommand::Show { what, os, image, output } => {
+            let found = find(what, os.map(Os::from), *image)?;
+            match output {
+                AnswerFormat::Table | AnswerFormat::Wide => {
+                    let pages: Vec<_> = found.iter().map(|code| code_page(code)).collect();
+                    print_screen(&screen(&pages))
+                }
+                AnswerFormat::Markdown => {
+                    let pages: Vec<_> =
+                        found.iter().map(|code| mooring_codes::page(code)).collect();
+                    show::print(pages.join("\n").as_bytes())
+                }
+                format => print_codes(*format, &found),
+            }
+        }
+        CodesCommand::Search { words, os, owner, output } => {
+            let found = search::search(words, os.map(Os::from), owner.map(Owner::from));
+            search::print(words, &found, *output)
         }
     }
+}
+
+/// Prints codes as a document or as names.
+fn print_codes(format: AnswerFormat, codes: &[&'static ExitCode]) -> Result<(), Failure> {
+    match format {
+        AnswerFormat::Name => show::print_names(codes.iter().map(|code| code.name)),
+        format => {
+            print_document(&document::document(None, codes, &[]), format == AnswerFormat::Yaml)
+        }
+    }
+}
+
+fn find(
+    what: &str,
+    os: Option<Os>,
+    image: Option<Date>,
+) -> Result<Vec<&'static ExitCode>, Failure> {
+    let found: Vec<&'static ExitCode> = if let Some(code) = parse_code(what) {
+        meanings(code, os, image)
+    } else {
+        let named = by_name(what);
+        let of_cause = if named.is_empty() { find_codes(what) } else { Vec::new() };
+        let all = named.into_iter().chain(of_cause);
+        all.filter(|code| os.is_none_or(|os| code.os == os)).collect()
+    };
+    if found.is_empty() { Err(unknown_code(what)) } else { Ok(found) }
+}
+
+/// Returns the error for a code or name that does not exist, with similar names.
+pub(crate) fn unknown_code(what: &str) -> Failure {
+    let hint = suggest::hint(what, code_names(), "mooring codes show").unwrap_or_else(|| {
+        "hint: `mooring codes list --all` lists all codes, `mooring codes search WORDS` finds them \
+         by their texts"
+            .to_owned()
+    });
+    Failure::unknown_name(format!("unknown exit code `{}`\n{hint}", identifier(what)))
 }
 
 /// Parses `211` or `0xD3`.
@@ -75,50 +122,6 @@ fn select_codes(os: Option<Os>, everything: bool) -> impl Iterator<Item = &'stat
             && matches!(code.reach, Reach::Node | Reach::Raw)
     };
     all().filter(move |code| os.is_none_or(|os| code.os == os) && (everything || is_current(code)))
-}
-
-fn table(codes: &[&'static ExitCode]) -> String {
-    let rows = codes.iter().map(|code| {
-        let meaning = code.meaning.split_inclusive(". ").next().unwrap_or(code.meaning);
-        let (os, number, name) = (code.os.as_str(), code.number, code.name);
-        format!("{os:<8}{number:>4}  {name:<48} {:<9} {}\n", code.owner.as_str(), meaning.trim())
-    });
-    format!("{:<8}{:>4}  {:<48} {:<9} meaning\n", "os", "code", "name", "owner")
-        + &rows.collect::<String>()
-}
-
-fn json(codes: &[&'static ExitCode]) -> String {
-    let mut json = Writer::new(Layout::Indented(2), Escape::Minimal);
-    json.open_object();
-    json.name("schema");
-    json.string("mooring.codes/v1");
-    json.name("codes");
-    json.open_array();
-    for code in codes {
-        json.open_object();
-        json.name("os");
-        json.string(code.os.as_str());
-        json.name("code");
-        json.integer(i64::from(code.number));
-        for (name, value) in [
-            ("name", code.name),
-            ("status", code.status.as_str()),
-            ("reach", code.reach.as_str()),
-            ("category", code.category.as_str()),
-            ("owner", code.owner.as_str()),
-            ("transient", code.transient.as_str()),
-            ("meaning", code.meaning),
-            ("cause", code.cause),
-            ("action", code.action),
-        ] {
-            json.name(name);
-            json.string(value);
-        }
-        json.close_object();
-    }
-    json.close_array();
-    json.close_object();
-    json.finish() + "\n"
 }
 
 #[cfg(test)]

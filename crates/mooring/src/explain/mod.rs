@@ -1,43 +1,85 @@
 //! `mooring explain`.
 
+mod document;
+mod input;
+mod pages;
+
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal as _, Read};
 use std::path::Path;
 
 use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image, known_image_page, page};
 use mooring_diagnosis::{
-    ANOTHER_IMAGE, CausePage, Confidence, Diagnosis, DiagnosisStream, Effective, Hints, Outcome,
-    Recognized, Reported, StreamDiagnoses, cause_page, diagnose, diagnose_code, find_codes,
-    to_json,
+    ANOTHER_IMAGE, CausePage, Diagnosis, Hints, Recognized, StreamDiagnoses, cause_page, diagnose,
+    diagnose_code, find_codes, recognize, to_json,
 };
 use mooring_redact::identifier;
+use mooring_terminal::{Screen, Text};
 
-use crate::cli::{ExplainArguments, Format};
-use crate::codes::{likely_meanings, parse_code};
+use crate::cli::ExplainArguments;
+use crate::codes::{likely_meanings, parse_code, unknown_code};
 use crate::failure::Failure;
-use crate::show;
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::page::{Page, markdown, screen};
+use crate::{schema, show, suggest};
 
-/// Bounds the time; memory does not grow with the input. The logs of a fleet fit, a disk image does not.
-const MAX_BYTES: u64 = 256 << 20;
-const CHUNK: usize = 64 << 10;
+pub(crate) use pages::code as code_page;
+
+/// Published shapes, the current one first.
+const SCHEMAS: [&str; 2] = [document::SCHEMA, mooring_diagnosis::SCHEMA];
+
+/// Facts that answer a question.
+#[derive(Debug, Default)]
+struct Explanation {
+    diagnoses: Vec<Diagnosis>,
+    /// Causes that were asked for by name.
+    causes: Vec<CausePage>,
+    /// Exit codes that were asked for by number or name.
+    codes: Vec<&'static ExitCode>,
+    known_image: Option<&'static mooring_codes::KnownImage>,
+    recognized: Recognized,
+    /// File that was read.
+    file: Option<String>,
+}
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
+    let schema = schema::select(arguments.schema.as_deref(), &SCHEMAS)?;
     let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
-    let what = arguments.what.as_str();
-    if what == "-" {
-        return explain_text(arguments.output, &mut io::stdin(), "stdin", hints);
-    }
-    if let Some(code) = parse_code(what) {
-        let found = likely_meanings(code, hints.os, hints.image_date);
-        return match arguments.output {
-            Format::Table => {
-                let known =
-                    known_image(code, hints.image_date).filter(|_| hints.os != Some(Os::Windows));
-                let known = known.map(|image| known_image_page(image, ANOTHER_IMAGE));
-                show::print((known.unwrap_or_default() + &pages(what, &found)).as_bytes())
+    let explanation = match arguments.what.as_deref() {
+        None | Some("-") => {
+            let stdin = io::stdin();
+            if stdin.is_terminal() {
+                show::print_note(
+                    "Reading from the terminal: paste a message, then press Ctrl-D on an empty line.",
+                );
             }
-            format => print_diagnoses(format, &diagnose_code(code, hints), &Recognized::default()),
-        };
+            explain_text(&mut stdin.lock(), "stdin", None, arguments.output, hints)?
+        }
+        Some(what) => Some(explain_argument(what, arguments.output, hints)?).flatten(),
+    };
+    match explanation {
+        Some(explanation) => print(&explanation, arguments, schema),
+        None => Ok(()),
+    }
+}
+
+fn explain_argument(
+    what: &str,
+    format: AnswerFormat,
+    hints: Hints,
+) -> Result<Option<Explanation>, Failure> {
+    if let Some(code) = parse_code(what) {
+        let codes = likely_meanings(code, hints.os, hints.image_date);
+        if codes.is_empty() {
+            return Err(unknown_code(what));
+        }
+        return Ok(Some(Explanation {
+            diagnoses: diagnose_code(code, hints),
+            codes,
+            known_image: known_image(code, hints.image_date)
+                .filter(|_| hints.os != Some(Os::Windows)),
+            ..Explanation::default()
+        }));
     }
     let path = Path::new(what);
     if path.is_dir() {
@@ -45,53 +87,79 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     }
     if path.exists() {
         let mut file = File::open(path).map_err(|error| unreadable(what, &error.to_string()))?;
-        return explain_text(arguments.output, &mut file, what, hints);
+        return explain_text(&mut file, what, Some(what), format, hints);
     }
-    if let Some(page) = cause_page(what)
-        && arguments.output != Format::Json
-    {
-        return show::print(show::cause(&page).as_bytes());
-    }
-    let named = by_name(what);
-    if named.is_empty() {
-        // A name of Azure that has no code, such as that of a timeout.
-        let diagnoses = diagnose(what.as_bytes(), hints);
-        let codes = find_codes(what);
-        return match (diagnoses.is_empty(), cause_page(what)) {
-            (false, _) => print_diagnoses(arguments.output, &diagnoses, &Recognized::default()),
-            (true, Some(page)) => {
-                print_diagnoses(arguments.output, &[diagnose_cause(&page)], &Recognized::default())
-            }
-            (true, None) if codes.is_empty() => {
-                Err(unreadable(what, "no file, exit code or cause has this name"))
-            }
-            (true, None) => show::print(pages(what, &codes).as_bytes()),
-        };
-    }
-    match arguments.output {
-        Format::Table => show::print(pages(what, named.as_slice()).as_bytes()),
-        format => print_diagnoses(format, &named_diagnoses(named, hints), &Recognized::default()),
-    }
+    explain_name(what, hints).map(Some)
 }
 
+fn explain_name(what: &str, hints: Hints) -> Result<Explanation, Failure> {
+    if let Some(page) = cause_page(what) {
+        let diagnoses = vec![document::diagnose_cause(&page)];
+        return Ok(Explanation { diagnoses, causes: vec![page], ..Explanation::default() });
+    }
+    let named = by_name(what);
+    if !named.is_empty() {
+        let codes = named.as_slice().to_vec();
+        let diagnoses = named_diagnoses(named, hints);
+        return Ok(Explanation { diagnoses, codes, ..Explanation::default() });
+    }
+    // A name of Azure that has no code, such as that of a timeout; or a pasted message.
+    let diagnoses = diagnose(what.as_bytes(), hints);
+    let codes = find_codes(what);
+    if diagnoses.is_empty() && codes.is_empty() {
+        if !what.contains(char::is_whitespace) {
+            return Err(unknown_name(what));
+        }
+        let recognized = recognize(what.as_bytes());
+        return Ok(Explanation { recognized, ..Explanation::default() });
+    }
+    let of_codes = |codes: &[&'static ExitCode]| {
+        let each = codes.iter().flat_map(|code| by_name(code.name));
+        named_diagnoses(each.collect(), hints)
+    };
+    Ok(if diagnoses.is_empty() {
+        Explanation { diagnoses: of_codes(&codes), codes, ..Explanation::default() }
+    } else {
+        Explanation { diagnoses, ..Explanation::default() }
+    })
+}
+
+/// Returns the error for a name of nothing, with similar names.
+fn unknown_name(what: &str) -> Failure {
+    let causes: Vec<&str> =
+        mooring_diagnosis::cause_pages().iter().map(|page| page.reason).collect();
+    let names = causes.into_iter().chain(mooring_codes::code_names());
+    let hint = suggest::hint(what, names, "mooring explain").unwrap_or_else(|| {
+        "hint: `mooring codes search WORDS` finds codes and causes by their texts".to_owned()
+    });
+    let what = identifier(what);
+    Failure::unknown_name(format!(
+        "cannot explain `{what}`: no file, exit code or cause has this name\n{hint}"
+    ))
+}
+
+/// Explains a text; `None` if it is empty and a message was printed.
 fn explain_text(
-    format: Format,
     source: &mut dyn Read,
     name: &str,
+    file: Option<&str>,
+    format: AnswerFormat,
     hints: Hints,
-) -> Result<(), Failure> {
-    let mut stream = DiagnosisStream::new(hints);
-    let is_blank = read(source, name, &mut stream)?;
-    if is_blank && format != Format::Json {
-        return show::print(empty_input(name).as_bytes());
+) -> Result<Option<Explanation>, Failure> {
+    let (read, is_blank) = input::read(source, name, hints)?;
+    let is_document = matches!(format, AnswerFormat::Json | AnswerFormat::Yaml);
+    if is_blank && !is_document && format != AnswerFormat::Name {
+        show::print(empty_input(name).as_bytes())?;
+        return Ok(None);
     }
-    let StreamDiagnoses { diagnoses, omitted, recognized } = stream.finish();
+    let StreamDiagnoses { diagnoses, omitted, recognized } = read;
     if omitted > 0 {
         show::print_warning(&format!(
             "{omitted} more failures are not shown\nhint: explain a part of the text"
         ));
     }
-    print_diagnoses(format, &diagnoses, &recognized)
+    let file = file.map(ToOwned::to_owned);
+    Ok(Some(Explanation { diagnoses, recognized, file, ..Explanation::default() }))
 }
 
 /// Returns the message for empty input; usually the command before the pipe failed.
@@ -102,26 +170,6 @@ fn empty_input(name: &str) -> String {
          hint: check the source of the input; pass the CSE message, the ARM error or \
          provision.json\n"
     )
-}
-
-fn diagnose_cause(page: &CausePage) -> Diagnosis {
-    Diagnosis {
-        os: None,
-        outcome: Outcome::NoCode,
-        reported: Reported::default(),
-        effective: Effective::default(),
-        confidence: Confidence::Low,
-        situation: None,
-        rule: None,
-        reason: page.reason.to_owned(),
-        owner: page.owner,
-        stage: page.stage,
-        summary: page.summary.to_owned(),
-        evidence: Vec::new(),
-        actions: page.actions.iter().map(|action| (*action).to_owned()).collect(),
-        image_version: None,
-        extension: None,
-    }
 }
 
 /// Returns the diagnoses of an error name.
@@ -135,30 +183,6 @@ fn named_diagnoses(named: Meanings, hints: Hints) -> Vec<Diagnosis> {
     diagnoses
 }
 
-/// Passes the input to the diagnosis in chunks; returns true if it is blank.
-fn read(source: &mut dyn Read, name: &str, stream: &mut DiagnosisStream) -> Result<bool, Failure> {
-    let mut chunk = vec![0; CHUNK];
-    let (mut total, mut is_blank) = (0_u64, true);
-    loop {
-        let length = match source.read(&mut chunk) {
-            Ok(0) => return Ok(is_blank),
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(unreadable(name, &error.to_string())),
-        };
-        total += length as u64;
-        if total > MAX_BYTES {
-            let limit = MAX_BYTES >> 20;
-            return Err(unreadable(
-                name,
-                &format!("larger than {limit} MiB; pass the part around the failure"),
-            ));
-        }
-        is_blank &= chunk[..length].trim_ascii().is_empty();
-        stream.push(&chunk[..length]);
-    }
-}
-
 fn unreadable(name: &str, why: &str) -> Failure {
     let name = identifier(name);
     Failure::io(format!(
@@ -166,38 +190,69 @@ fn unreadable(name: &str, why: &str) -> Failure {
     ))
 }
 
-fn print_diagnoses(
-    format: Format,
-    diagnoses: &[Diagnosis],
-    recognized: &Recognized,
+fn print(
+    explanation: &Explanation,
+    arguments: &ExplainArguments,
+    schema: &str,
 ) -> Result<(), Failure> {
-    let text = match format {
-        Format::Table | Format::Markdown if diagnoses.is_empty() => show::no_failure(recognized),
-        Format::Table => show::table(diagnoses),
-        Format::Markdown => show::markdown(diagnoses),
-        Format::Json => to_json(diagnoses) + "\n",
-    };
-    show::print(text.as_bytes())
+    let what = arguments.what.as_deref().unwrap_or("-");
+    match arguments.output {
+        AnswerFormat::Json if schema == mooring_diagnosis::SCHEMA => {
+            show::print((to_json(&explanation.diagnoses) + "\n").as_bytes())
+        }
+        AnswerFormat::Yaml if schema == mooring_diagnosis::SCHEMA => {
+            let document: serde_json::Value =
+                serde_json::from_str(&to_json(&explanation.diagnoses))
+                    .map_err(|error| Failure::io(error.to_string()))?;
+            print_document(&document, true)
+        }
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            print_document(&document::document(explanation), arguments.output == AnswerFormat::Yaml)
+        }
+        AnswerFormat::Name => {
+            show::print_names(explanation.diagnoses.iter().map(|one| one.reason.as_str()))
+        }
+        AnswerFormat::Table | AnswerFormat::Wide => print_pages(what, explanation),
+        AnswerFormat::Markdown => show::print(in_markdown(explanation).as_bytes()),
+    }
 }
 
-/// Returns the pages of all meanings of a code or name: ambiguity is reported, never guessed.
-fn pages(what: &str, meanings: &[&'static ExitCode]) -> String {
-    match meanings {
-        [] => format!(
-            "Unknown exit code {}.\n\
-             hint: `mooring codes list --all` lists all codes\n",
-            identifier(what)
-        ),
-        [one] => page(one),
-        several => {
-            let mut text = format!(
-                "{} has {} meanings. Select one with --os (operating system) or --image (node image \
-                 version).\n\n",
+fn print_pages(what: &str, explanation: &Explanation) -> Result<(), Failure> {
+    let mut all: Vec<Page> = explanation.known_image.map(pages::known_image).into_iter().collect();
+    all.extend(explanation.causes.iter().map(pages::cause));
+    all.extend(explanation.codes.iter().map(|code| pages::code(code)));
+    if explanation.causes.is_empty() && explanation.codes.is_empty() {
+        all.extend(explanation.diagnoses.iter().map(pages::diagnosis));
+    }
+    if all.is_empty() {
+        return show::print(pages::no_failure(&explanation.recognized).as_bytes());
+    }
+    if explanation.codes.len() > 1 {
+        // Ambiguity is reported, never guessed.
+        let mut ambiguous = Screen::default();
+        ambiguous.prose(
+            0,
+            Text::new(format!(
+                "{} has {} meanings. Select one with --os (operating system) or --image (node \
+                 image version).",
                 identifier(what),
-                several.len()
-            );
-            text += &several.iter().map(|code| page(code)).collect::<Vec<_>>().join("\n");
-            text
-        }
+                explanation.codes.len()
+            )),
+        );
+        ambiguous.blank();
+        print_screen(&ambiguous)?;
+    }
+    print_screen(&screen(&all))
+}
+
+fn in_markdown(explanation: &Explanation) -> String {
+    let Explanation { diagnoses, causes, codes, .. } = explanation;
+    let known = explanation.known_image.map(|image| known_image_page(image, ANOTHER_IMAGE));
+    let codes: Vec<String> = codes.iter().map(|code| page(code)).collect();
+    match (causes.as_slice(), codes.as_slice()) {
+        ([], []) if diagnoses.is_empty() => pages::no_failure(&explanation.recognized),
+        ([], []) => markdown(&diagnoses.iter().map(pages::diagnosis).collect::<Vec<_>>()),
+        (_, []) => markdown(&causes.iter().map(pages::cause).collect::<Vec<_>>()),
+        (_, codes) => known.unwrap_or_default() + &codes.join("\n"),
     }
 }

@@ -8,6 +8,9 @@
     reason = "tests fail by panicking, and not every one uses every helper"
 )]
 
+pub(crate) mod pty;
+pub(crate) mod schema;
+
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

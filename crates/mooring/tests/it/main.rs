@@ -13,6 +13,7 @@
 mod common;
 
 mod bundle;
+mod codes;
 mod controller;
 mod explain;
 mod help;

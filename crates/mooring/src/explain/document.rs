@@ -1,0 +1,133 @@
+//! Diagnoses as a document, schema `mooring.explain/v2`.
+
+use mooring_codes::Os;
+use mooring_diagnosis::{
+    CausePage, Confidence, Diagnosis, Effective, Outcome, Reported, Stage, retry,
+};
+use serde::Serialize;
+
+use super::{Explanation, pages};
+use crate::codes::CauseEntry;
+use crate::error_document::generated_at;
+
+pub(super) const SCHEMA: &str = "mooring.explain/v2";
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ExplainDocument<'a> {
+    schema: &'static str,
+    generated_at: String,
+    diagnoses: Vec<DiagnosisEntry<'a>>,
+    causes: Vec<CauseEntry<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DiagnosisEntry<'a> {
+    os: Option<&'static str>,
+    reported: ReportedEntry<'a>,
+    effective: EffectiveEntry<'a>,
+    cause: &'a str,
+    confidence: &'static str,
+    owner: &'static str,
+    stage: &'static str,
+    retry: Option<&'static str>,
+    summary: &'a str,
+    evidence: Vec<EvidenceEntry<'a>>,
+    actions: &'a [String],
+    next: Vec<NextEntry>,
+    image_version: Option<&'a str>,
+    extension: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReportedEntry<'a> {
+    code: Option<i32>,
+    name: Option<&'a str>,
+    found_by: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct EffectiveEntry<'a> {
+    code: Option<i32>,
+    name: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct EvidenceEntry<'a> {
+    line: &'a str,
+    /// File that was read; null for stdin and arguments.
+    file: Option<&'a str>,
+    /// Part of the text: `stdout, line 3`.
+    source: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct NextEntry {
+    command: String,
+    purpose: &'static str,
+}
+
+pub(super) fn document(explanation: &Explanation) -> ExplainDocument<'_> {
+    let file = explanation.file.as_deref();
+    ExplainDocument {
+        schema: SCHEMA,
+        generated_at: generated_at(),
+        diagnoses: explanation.diagnoses.iter().map(|one| entry(one, file)).collect(),
+        causes: explanation.causes.iter().map(CauseEntry::from).collect(),
+    }
+}
+
+fn entry<'a>(diagnosis: &'a Diagnosis, file: Option<&'a str>) -> DiagnosisEntry<'a> {
+    let Reported { code, name, found_by } = &diagnosis.reported;
+    let next = pages::next(diagnosis).into_iter();
+    DiagnosisEntry {
+        os: diagnosis.os.map(Os::as_str),
+        reported: ReportedEntry {
+            code: *code,
+            name: name.as_deref(),
+            found_by: found_by.map(mooring_diagnosis::FoundBy::as_str),
+        },
+        effective: EffectiveEntry {
+            code: diagnosis.effective.code,
+            name: diagnosis.effective.name.as_deref(),
+        },
+        cause: &diagnosis.reason,
+        confidence: Confidence::as_str(diagnosis.confidence),
+        owner: diagnosis.owner.as_str(),
+        stage: Stage::as_str(diagnosis.stage),
+        retry: retry(&diagnosis.reason).map(mooring_codes::Transient::as_str),
+        summary: &diagnosis.summary,
+        evidence: diagnosis
+            .evidence
+            .iter()
+            .map(|one| EvidenceEntry { line: &one.line, file, source: &one.place })
+            .collect(),
+        actions: &diagnosis.actions,
+        next: next.map(|(command, purpose)| NextEntry { command, purpose }).collect(),
+        image_version: diagnosis.image_version.as_deref(),
+        extension: diagnosis.extension.as_deref(),
+    }
+}
+
+/// Returns the diagnosis of a cause that was asked for by name.
+pub(super) fn diagnose_cause(page: &CausePage) -> Diagnosis {
+    Diagnosis {
+        os: None,
+        outcome: Outcome::NoCode,
+        reported: Reported::default(),
+        effective: Effective::default(),
+        confidence: Confidence::Low,
+        situation: None,
+        rule: None,
+        reason: page.reason.to_owned(),
+        owner: page.owner,
+        stage: page.stage,
+        summary: page.summary.to_owned(),
+        evidence: Vec::new(),
+        actions: page.actions.iter().map(|action| (*action).to_owned()).collect(),
+        image_version: None,
+        extension: None,
+    }
+}

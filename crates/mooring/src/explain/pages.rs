@@ -1,0 +1,171 @@
+//! Pages of causes, exit codes and diagnoses.
+
+use mooring_codes::{ExitCode, KnownImage, Section, sections, title};
+use mooring_diagnosis::{ANOTHER_IMAGE, CausePage, Diagnosis, Outcome, Recognized, retry};
+use mooring_redact::Lines;
+use mooring_terminal::{Mark, Text};
+
+use crate::page::Page;
+
+pub(crate) fn cause(cause: &CausePage) -> Page {
+    let mut page = Page::new(Text::default().bold(cause.reason).plain(": ").plain(cause.summary));
+    page.row("You see", Text::new(&cause.symptom));
+    if !cause.known_by.is_empty() {
+        let signs: Vec<String> = cause.known_by.iter().map(|phrases| quote(phrases)).collect();
+        page.row("Known by", Text::new(signs.join(", ")));
+    }
+    page.row("Stage", Text::new(format!("{}: {}", cause.stage, cause.stage.description())));
+    page.row("Owner", Text::new(format!("{}: {}", cause.owner, cause.owner.role())));
+    steps(&mut page, &cause.actions);
+    page.row("Retry?", Text::new(cause.retry.description()));
+    if !cause.codes.is_empty() {
+        page.row("Codes", list_codes(&cause.codes));
+    }
+    page
+}
+
+/// Returns `"a", "b" with "c"`.
+fn quote(phrases: &[&str]) -> String {
+    let quoted: Vec<String> = phrases.iter().map(|phrase| format!("\"{phrase}\"")).collect();
+    quoted.join(" with ")
+}
+
+fn steps(page: &mut Page, actions: &[impl AsRef<str>]) {
+    for (at, action) in actions.iter().enumerate() {
+        page.row(if at == 0 { "Do first" } else { "Then" }, Text::new(action));
+    }
+}
+
+fn list_codes(codes: &[&ExitCode]) -> Text {
+    let mut text = Text::default();
+    for (at, code) in codes.iter().enumerate() {
+        text = if at == 0 { text } else { text.plain(", ") };
+        text = match code.doc_url {
+            Some(url) => text.link(code.to_string(), url),
+            None => text.plain(code.to_string()),
+        };
+    }
+    text
+}
+
+pub(crate) fn code(code: &ExitCode) -> Page {
+    let sentence = Text::default().bold(title(code)).plain(": ").plain(code.meaning);
+    let mut page = Page::new(sentence);
+    for (section, texts) in sections(code) {
+        let label = match section {
+            Section::Cause => "Cause",
+            Section::Action => "Do first",
+            Section::Owner => "Owner",
+            Section::Retry => "Retry?",
+            Section::Source => "Source",
+            Section::Others => "Or",
+            Section::AksNames => "AKS names",
+            Section::Documentation => "Docs",
+        };
+        for text in texts {
+            match section {
+                Section::Documentation => page.literal(label, text),
+                _ => page.row(label, Text::new(text)),
+            }
+        }
+    }
+    page
+}
+
+pub(crate) fn known_image(image: &KnownImage) -> Page {
+    let sentence = format!("Known-bad image: {} {}", image.name, image.fault);
+    let mut page = Page::new(Text::new(sentence)).marked(Mark::Warning);
+    page.row("Do first", Text::new(ANOTHER_IMAGE));
+    page
+}
+
+pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> Page {
+    let mark = match diagnosis.outcome {
+        Outcome::Failed | Outcome::NoCode => Mark::Bad,
+        Outcome::Succeeded => Mark::Good,
+        Outcome::NotABootstrap => Mark::None,
+    };
+    let mut page = Page::new(Text::new(&diagnosis.summary)).marked(mark);
+    let cause = Text::default().bold(&diagnosis.reason);
+    page.row("Cause", cause.plain(format!(" ({} confidence)", diagnosis.confidence)));
+    page.row("Reported", Text::new(reported(diagnosis)));
+    let effective = &diagnosis.effective;
+    if effective.code != diagnosis.reported.code {
+        page.row("Actual", Text::new(number_and_name(effective.code, effective.name.as_deref())));
+    }
+    for evidence in &diagnosis.evidence {
+        page.literal("Evidence", format!("{}: {}", evidence.place, evidence.line));
+    }
+    let stage = diagnosis.stage;
+    page.row("Stage", Text::new(format!("{stage}: {}", stage.description())));
+    if diagnosis.outcome != Outcome::Succeeded {
+        let owner = diagnosis.owner;
+        page.row("Owner", Text::new(format!("{owner}: {}", owner.role())));
+    }
+    steps(&mut page, &diagnosis.actions);
+    if let Some(retry) = retry(&diagnosis.reason) {
+        page.row("Retry?", Text::new(retry.description()));
+    }
+    for (label, value) in [("Image", &diagnosis.image_version), ("Extension", &diagnosis.extension)]
+    {
+        if let Some(value) = value {
+            page.row(label, Text::new(value));
+        }
+    }
+    for (command, _) in next(diagnosis) {
+        page.literal("Next", command);
+    }
+    page
+}
+
+/// Returns commands that continue from a diagnosis, with their purposes.
+pub(super) fn next(diagnosis: &Diagnosis) -> Vec<(String, &'static str)> {
+    let has_page = retry(&diagnosis.reason).is_some();
+    let command = format!("mooring explain {}", diagnosis.reason);
+    has_page.then_some((command, "the page of the cause")).into_iter().collect()
+}
+
+fn reported(diagnosis: &Diagnosis) -> String {
+    let code = number_and_name(diagnosis.reported.code, diagnosis.reported.name.as_deref());
+    match diagnosis.reported.found_by {
+        Some(found_by) => format!("{code}, by {}", found_by.as_str()),
+        None => code,
+    }
+}
+
+fn number_and_name(number: Option<i32>, name: Option<&str>) -> String {
+    match (number, name) {
+        (Some(number), Some(name)) => format!("{number} {name}"),
+        (Some(number), None) => number.to_string(),
+        (None, Some(name)) => name.to_owned(),
+        (None, None) => "no code".to_owned(),
+    }
+}
+
+/// Describes input in which no failure was recognized.
+pub(super) fn no_failure(recognized: &Recognized) -> String {
+    let mut lines = Lines::default();
+    let parts = recognized.parts.join(", ");
+    lines.line(match parts.as_str() {
+        "" => "No failure recognized.".to_owned(),
+        parts => format!("No failure recognized. The input is or contains {parts}."),
+    });
+    for next in &recognized.next {
+        lines.line(format_args!("hint: explain {next}"));
+    }
+    lines.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_and_name;
+
+    #[test]
+    fn code_is_shown_as_number_and_name() {
+        let name = Some("OUTBOUND_CONN_FAIL");
+        assert_eq!(number_and_name(Some(50), name), "50 OUTBOUND_CONN_FAIL");
+        assert_eq!(number_and_name(Some(50), None), "50");
+        assert_eq!(number_and_name(None, name), "OUTBOUND_CONN_FAIL");
+        assert_eq!(number_and_name(None, None), "no code");
+    }
+}

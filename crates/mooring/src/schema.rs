@@ -1,0 +1,84 @@
+//! `mooring schema`: JSON Schemas of the documents that commands print.
+
+use crate::failure::Failure;
+use crate::{show, suggest};
+
+/// Published shapes. A new one is a file in `schemas/` and a line here.
+const SCHEMAS: &[(&str, &str)] = &[
+    ("mooring.codes/v1", include_str!("../schemas/codes.v1.json")),
+    ("mooring.error/v1", include_str!("../schemas/error.v1.json")),
+    ("mooring.explain/v1", include_str!("../schemas/explain.v1.json")),
+    ("mooring.explain/v2", include_str!("../schemas/explain.v2.json")),
+    ("mooring.version/v1", include_str!("../schemas/version.v1.json")),
+];
+
+/// Prints a schema, or lists the IDs of all.
+pub(crate) fn schema(id: Option<&str>) -> Result<(), Failure> {
+    let Some(id) = id else {
+        return show::print_names(SCHEMAS.iter().map(|(id, _)| *id));
+    };
+    let ids: Vec<&str> = SCHEMAS.iter().map(|(id, _)| *id).collect();
+    let known = find(id, &ids)?;
+    let text = SCHEMAS.iter().find(|(id, _)| *id == known).map_or("", |(_, text)| text);
+    show::print(text.as_bytes())
+}
+
+/// Returns the shape to print: the first one, or the one that `--schema` requests.
+pub(crate) fn select<'a>(wanted: Option<&str>, supported: &[&'a str]) -> Result<&'a str, Failure> {
+    match wanted {
+        Some(wanted) => find(wanted, supported),
+        None => supported.first().copied().ok_or_else(|| Failure::usage("no schema".to_owned())),
+    }
+}
+
+/// Finds an ID, with or without `mooring.`.
+fn find<'a>(wanted: &str, known: &[&'a str]) -> Result<&'a str, Failure> {
+    let full = |id: &&&str| **id == wanted || id.strip_prefix("mooring.") == Some(wanted);
+    known.iter().find(full).copied().ok_or_else(|| {
+        let hint = suggest::hint(wanted, known.iter().copied(), "mooring schema")
+            .unwrap_or_else(|| format!("hint: valid IDs: {}", known.join(", ")));
+        let wanted = mooring_redact::identifier(wanted);
+        Failure::unknown_name(format!("unknown schema `{wanted}`\n{hint}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn every_file_is_published_under_its_name() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+        let files = std::fs::read_dir(directory).unwrap();
+        let files: BTreeSet<String> = files
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .map(|name| name.strip_suffix(".json").unwrap().to_owned())
+            .collect();
+        let ids: BTreeSet<String> = SCHEMAS
+            .iter()
+            .map(|(id, _)| id.strip_prefix("mooring.").unwrap().replace("/v", ".v"))
+            .collect();
+        assert_eq!(files, ids);
+        for (id, text) in SCHEMAS {
+            let schema: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{id}");
+            assert_eq!(schema["$id"], format!("urn:{}", id.replace('/', ":")), "{id}");
+            assert_eq!(schema["properties"]["schema"]["const"], **id, "{id}");
+        }
+    }
+
+    #[test]
+    fn shape_is_selected_by_its_id() {
+        let supported = ["mooring.explain/v2", "mooring.explain/v1"];
+        assert_eq!(select(None, &supported).unwrap(), supported[0]);
+        assert_eq!(select(Some("explain/v1"), &supported).unwrap(), supported[1]);
+        assert_eq!(select(Some("mooring.explain/v1"), &supported).unwrap(), supported[1]);
+        let text = select(Some("explain/v3"), &supported).unwrap_err();
+        assert!(text.text().starts_with("unknown schema `explain/v3`\nhint: "), "{}", text.text());
+    }
+}

@@ -1,0 +1,239 @@
+//! Tests of `mooring codes search`, the screens of `explain` and `codes`, schemas and errors as documents.
+
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::common::pty::Terminal;
+use crate::common::schema::assert_valid;
+use crate::common::{mooring, result, text};
+
+fn run(args: &[&str]) -> Output {
+    mooring().args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+fn document(args: &[&str]) -> Value {
+    let output = run(args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("{\n  \"schema\": \"mooring."), "{args:?}: {printed}");
+    serde_json::from_str(&printed).unwrap()
+}
+
+/// Prints to a terminal without colors and links.
+fn on_terminal(columns: u16, args: &[&str]) -> String {
+    let terminal = Terminal::new(columns);
+    let plain = ["--color", "never", "--hyperlinks", "never"];
+    let child = terminal.spawn(mooring().args(args).args(plain).env("LANG", "C.UTF-8"));
+    let (code, output) = terminal.finish(child);
+    assert_eq!(code, Some(0), "{output}");
+    output
+}
+
+const SCREENS: &[(&str, &[&str])] = &[
+    ("explain", &["explain", "OrasBinaryMissing"]),
+    ("explain-code", &["explain", "211", "--os", "linux"]),
+    ("explain-success", &["explain", "0", "--os", "windows"]),
+    ("codes-search", &["codes", "search", "oras", "registry"]),
+];
+
+/// `MOORING_WRITE_GOLDEN=1 cargo test -p mooring --test it codes` rewrites the files.
+#[test]
+fn screens_match_golden_files() {
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/screens");
+    for (name, args) in SCREENS {
+        for columns in [80, 120] {
+            let shown = on_terminal(columns, args);
+            let wide = shown.lines().find(|line| {
+                line.chars().count() > usize::from(columns) && !line.contains("https://")
+            });
+            assert_eq!(wide, None, "{name} at {columns}");
+            let file = golden.join(format!("{name}.{columns}.txt"));
+            if std::env::var_os("MOORING_WRITE_GOLDEN").is_some() {
+                std::fs::create_dir_all(&golden).unwrap();
+                std::fs::write(&file, &shown).unwrap();
+            }
+            let expected = std::fs::read_to_string(&file).unwrap_or_default();
+            assert_eq!(shown, expected, "{name} at {columns}");
+        }
+    }
+}
+
+#[test]
+fn pipe_has_no_color_and_no_wrap() {
+    let page = text(&run(&["explain", "OrasBinaryMissing"]).stdout);
+    assert!(page.starts_with("OrasBinaryMissing: The node image has no usable oras"), "{page}");
+    assert!(!page.contains('\x1b'), "{page}");
+    for label in ["You see ", "Known by", "Stage ", "Owner ", "Do first", "Retry?", "Codes "] {
+        let rows = page.lines().filter(|line| line.starts_with(label));
+        assert_eq!(rows.count(), 1, "{label}: {page}");
+    }
+    let rows: Vec<&str> = page.lines().skip(2).collect();
+    assert!(
+        rows.iter().all(|row| row.is_char_boundary(12) && row[11..].starts_with(' ')),
+        "{page}"
+    );
+}
+
+#[test]
+fn reading_from_a_terminal_is_announced() {
+    for args in [&["explain"] as &[&str], &["explain", "-"]] {
+        let mut terminal = Terminal::new(80);
+        let child = terminal.spawn(mooring().args(args).env("LANG", "C.UTF-8"));
+        terminal.type_text("oras: command not found\n\u{4}");
+        let (code, output) = terminal.finish(child);
+        assert_eq!(code, Some(0), "{output}");
+        assert!(output.contains("Reading from the terminal"), "{output}");
+        assert!(output.contains("Ctrl-D"), "{output}");
+    }
+    let piped = run(&["explain"]);
+    assert_eq!(text(&piped.stderr), "", "a pipe is read without a message");
+    assert!(text(&piped.stdout).contains("stdin is empty"));
+}
+
+#[test]
+fn search_finds_codes_and_causes_also_with_typos() {
+    let found = text(&run(&["codes", "search", "oras", "registry"]).stdout);
+    assert!(found.starts_with("CODE  NAME "), "{found}");
+    assert!(found.contains(" 211  ERR_ORAS_PULL_NETWORK_TIMEOUT "), "{found}");
+    assert!(found.ends_with("codes and 1 cause (OrasBinaryMissing)\n"), "{found}");
+    let similar = text(&run(&["codes", "search", "QotaExceded"]).stdout);
+    assert!(similar.starts_with("! ") && similar.contains("(QuotaExceeded)"), "{similar}");
+    let names = text(&run(&["codes", "search", "QotaExceded", "-o", "name"]).stdout);
+    assert_eq!(names, "QuotaExceeded\n");
+    let (code, stdout, stderr) = result(&run(&["codes", "search", "zzzzzzzz"]));
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    assert!(stderr.starts_with("error: no code or cause matches `zzzzzzzz`\nhint: "), "{stderr}");
+}
+
+#[test]
+fn unknown_names_exit_with_2_and_suggest_similar_ones() {
+    for (args, hint) in [
+        (&["explain", "OrasBinryMising"] as &[&str], "mooring explain OrasBinaryMissing"),
+        (&["explain", "ERR_OUTBOND_CON_FAIL"], "mooring explain ERR_OUTBOUND_CONN_FAIL"),
+        (&["codes", "show", "err_outbound_con_fial"], "mooring codes show ERR_OUTBOUND_CONN_FAIL"),
+        (&["schema", "mooring.error/v2"], "mooring schema mooring.error/v1"),
+    ] {
+        let (code, stdout, stderr) = result(&run(args));
+        assert_eq!((code, stdout.as_str()), (2, ""), "{args:?}: {stderr}");
+        assert!(stderr.contains("hint: did you mean `") && stderr.contains(hint), "{stderr}");
+    }
+    for args in [&["explain", "99999"] as &[&str], &["codes", "show", "99999"]] {
+        assert_eq!(run(args).status.code(), Some(2), "{args:?}");
+    }
+    // A message, not a name.
+    let (code, stdout, _) = result(&run(&["explain", "the printer is on fire"]));
+    assert_eq!((code, stdout.lines().next()), (0, Some("No failure recognized.")));
+}
+
+#[test]
+fn documents_match_their_schemas() {
+    for args in [
+        &["explain", "211"] as &[&str],
+        &["explain", "OrasBinaryMissing"],
+        &["explain", "ERR_OUTBOUND_CONN_FAIL"],
+        &["explain", "OutboundConnFail"],
+        &["explain", "/dev/null"],
+        &["explain", "timeout: failed to run command 'oras': No such file or directory"],
+        &["explain", "0"],
+        &["explain", "211", "--schema", "mooring.explain/v1"],
+        &["codes", "list", "--all"],
+        &["codes", "list", "--owner", "image"],
+        &["codes", "show", "211"],
+        &["codes", "search", "oras"],
+        &["version"],
+    ] {
+        let json = document(&[args, &["-o", "json"]].concat());
+        assert_valid(&json);
+        let yaml = run(&[args, &["-o", "yaml"]].concat());
+        let mut yaml: Value = serde_saphyr::from_str(&text(&yaml.stdout)).unwrap();
+        let mut json = json;
+        for document in [&mut yaml, &mut json] {
+            document.as_object_mut().unwrap().remove("generatedAt");
+        }
+        assert_eq!(yaml, json, "{args:?}");
+    }
+}
+
+#[test]
+fn every_cause_and_code_has_a_valid_document() {
+    let all = document(&["codes", "list", "--all", "-o", "json"]);
+    let causes = document(&["codes", "search", "the", "-o", "json"]);
+    assert_valid(&causes);
+    let causes = causes["causes"].as_array().unwrap();
+    assert!(causes.len() > 20, "{}", causes.len());
+    for cause in causes {
+        let name = cause["cause"].as_str().unwrap();
+        let shown = document(&["explain", name, "-o", "json"]);
+        assert_valid(&shown);
+        assert_eq!(
+            (&shown["diagnoses"][0]["cause"], &shown["causes"][0]),
+            (&cause["cause"], cause)
+        );
+    }
+    assert_eq!(all["codes"].as_array().unwrap().len(), 306);
+}
+
+#[test]
+fn shape_of_before_is_printed_on_request() {
+    let old = document(&["explain", "211", "-o", "json", "--schema", "mooring.explain/v1"]);
+    assert_eq!(old["schema"], "mooring.explain/v1");
+    assert_eq!(old["diagnoses"][0]["reason"], "OrasPullNetworkTimeout");
+    let new = document(&["explain", "211", "-o", "json"]);
+    assert_eq!(new["schema"], "mooring.explain/v2");
+    assert_eq!(new["diagnoses"][0]["cause"], "OrasPullNetworkTimeout");
+    assert_eq!(new["diagnoses"][0]["reported"]["code"], 211);
+    assert_eq!(new["diagnoses"][0]["next"][0]["command"], "mooring explain OrasPullNetworkTimeout");
+    let (code, _, stderr) = result(&run(&["explain", "211", "--schema", "mooring.explain/v9"]));
+    assert_eq!(code, 2, "{stderr}");
+}
+
+#[test]
+fn errors_are_documents_if_the_output_is() {
+    for (args, exit, code) in [
+        (&["explain", "nosuchname", "-o", "json"] as &[&str], 2, "not-found"),
+        (&["explain", "/", "--output=json"], 3, "io"),
+        (&["explain", "--nosuch", "-o", "json"], 2, "usage"),
+        (&["codes", "nosuch", "-ojson"], 2, "usage"),
+    ] {
+        let (status, stdout, stderr) = result(&run(args));
+        assert_eq!((status, stdout.as_str()), (exit, ""), "{args:?}: {stderr}");
+        assert!(stderr.starts_with("{\n  \"schema\": \"mooring.error/v1\""), "{stderr}");
+        let error: Value = serde_json::from_str(&stderr).unwrap();
+        assert_valid(&error);
+        assert_eq!((&error["exit"], &error["code"]), (&exit.into(), &code.into()), "{stderr}");
+        let message = error["message"].as_str().unwrap();
+        assert!(!message.is_empty() && !message.contains("hint:") && !message.contains("Usage"));
+    }
+    let yaml = text(&run(&["explain", "nosuchname", "-o", "yaml"]).stderr);
+    let error: Value = serde_saphyr::from_str(&yaml).unwrap();
+    assert_valid(&error);
+    let plain = text(&run(&["explain", "nosuchname"]).stderr);
+    assert!(plain.starts_with("error: cannot explain `nosuchname`: "), "{plain}");
+}
+
+#[test]
+fn schemas_are_listed() {
+    let ids = text(&run(&["schema"]).stdout);
+    for id in ["mooring.codes/v1", "mooring.error/v1", "mooring.explain/v2"] {
+        assert!(ids.lines().any(|line| line == id), "{ids}");
+    }
+    let short = run(&["schema", "explain/v2"]).stdout;
+    assert_eq!(short, run(&["schema", "mooring.explain/v2"]).stdout);
+    let schema: Value = serde_json::from_slice(&short).unwrap();
+    // The validator must reject what the schema does not allow.
+    let mut wrong = document(&["explain", "211", "-o", "json"]);
+    wrong["diagnoses"][0]["owner"] = "other".into();
+    assert!(crate::common::schema::validate(&wrong, &schema, &schema, "$").is_err());
+    wrong["diagnoses"][0].as_object_mut().unwrap().remove("owner");
+    assert!(crate::common::schema::validate(&wrong, &schema, &schema, "$").is_err());
+}
+
+#[test]
+fn version_is_one_line() {
+    let line = text(&run(&["version"]).stdout);
+    let version = concat!("mooring ", env!("CARGO_PKG_VERSION"), " (");
+    assert!(line.starts_with(version) && line.lines().count() == 1, "{line}");
+    let document = document(&["version", "-o", "json"]);
+    assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
+}
