@@ -12,10 +12,12 @@
 //! | [`terms`] | settings and approved plan of a run |
 //! | `steps` | one decision from the run, the reads and the time |
 //! | [`runtime`] | the Kubernetes API, and the commands |
-//! | [`report`] | human-readable and JSON reports |
+//! | [`report`] | the report of a run as data |
+//! | [`documents`], [`screens`] | JSON documents and screens |
 
 pub mod backup;
 pub mod checks;
+pub mod documents;
 pub mod effect;
 pub mod evidence;
 pub mod helm;
@@ -25,7 +27,9 @@ pub mod plan;
 pub mod profile;
 pub mod report;
 pub mod runtime;
+pub mod screens;
 pub mod settings;
+mod status;
 pub mod step;
 mod steps;
 pub mod target;

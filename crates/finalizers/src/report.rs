@@ -1,7 +1,6 @@
 //! The report of a run, from its journal alone: `status` prints the same on any host.
 
 use jiff::Timestamp;
-use mooring_redact::Lines;
 use serde::Serialize;
 
 use crate::effect::{Effect, why_not};
@@ -9,7 +8,7 @@ use crate::step::Step;
 use crate::workflow::{Finish, Leftover, Record, RemovalRun as _, Session};
 use mooring_workflow::journal::JournalError;
 use mooring_workflow::report::{History, StepReport};
-use mooring_workflow::{EffectResult, Phase, Step as _};
+use mooring_workflow::{EffectResult, Phase};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -109,44 +108,5 @@ impl RunReport {
             left: run.left.clone(),
             ..Self::without_run(&profile.name, plan_hash.as_str(), result, history.stopped)
         }))
-    }
-
-    pub fn table(&self) -> String {
-        let result = match self.result {
-            Verdict::Clean => "NOTHING TO DO",
-            Verdict::Acted => "REMOVED",
-            Verdict::Leftovers => "PARTIALLY REMOVED",
-            Verdict::Refused => "BLOCKED; nothing was changed",
-            Verdict::Interrupted => "UNFINISHED; continue with `mooring finalizers resume`",
-        };
-        let mut text = Lines::default();
-        text.line(format_args!("{}: {result}", self.profile));
-        for done in &self.steps {
-            let started = self.started.unwrap_or(done.at);
-            text.line(done.line(started, done.step.name()).trim_end());
-        }
-        for left in &self.left {
-            let place = left.namespace.as_ref().map(|one| format!("{one}/")).unwrap_or_default();
-            let (resource, name, why) = (&left.resource, &left.name, &left.why);
-            text.line(format_args!("remains  {resource} {place}{name}: {why}"));
-        }
-        if let Some(stopped) = &self.stopped {
-            text.line(format_args!("stopped  {stopped}"));
-        }
-        text.into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn foreign_text_adds_no_line_to_the_table() {
-        let why = Some("webhook \u{1b}[2Jdenied\nremains  forged \u{202e}x".to_owned());
-        let report = RunReport::without_run("p\nforged", "h", Verdict::Refused, why);
-        let text = report.table();
-        assert_eq!(text.lines().count(), 2, "{text:?}");
-        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
     }
 }

@@ -18,6 +18,7 @@ mod man;
 mod outfile;
 mod output;
 mod page;
+mod published;
 mod repair;
 mod runs;
 mod schema;

@@ -77,6 +77,12 @@ pub(crate) fn style() -> Style {
     style_of(stdout.is_terminal(), terminal_size::terminal_size_of(&stdout))
 }
 
+/// Returns what stderr can show.
+pub(crate) fn message_style() -> Style {
+    let stderr = std::io::stderr();
+    style_of(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr))
+}
+
 fn style_of(
     is_terminal: bool,
     size: Option<(terminal_size::Width, terminal_size::Height)>,

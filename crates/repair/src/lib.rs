@@ -13,12 +13,14 @@
 //! | [`start_checks`], [`resume`] | conditions to start a run, and the authority to continue one |
 //! | [`history`] | earlier runs, and the limit of recreations |
 //! | [`runtime`] | Azure, Kubernetes, and the commands |
-//! | [`report`] | human-readable and JSON reports |
+//! | [`report`] | reports as data |
+//! | [`documents`], [`screens`] | JSON documents and screens of reports, plans and runs |
 //!
 //! Decisions are pure functions; only [`runtime`] does I/O. The engine, the journal and its stores are in
 //! `mooring-workflow`.
 
 pub mod checks;
+pub mod documents;
 pub mod effects;
 pub mod errors;
 pub mod history;
@@ -30,6 +32,7 @@ pub mod pool_body;
 pub mod report;
 pub mod resume;
 pub mod runtime;
+pub mod screens;
 pub mod settings;
 pub mod signatures;
 pub mod start_checks;

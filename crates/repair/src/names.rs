@@ -32,6 +32,13 @@ pub fn config_map(pool: &str) -> String {
     format!("repair-{pool}")
 }
 
+/// Returns the pool of a `ConfigMap` with a journal; none for other objects and for the full parts of a journal.
+pub fn pool_of_config_map(name: &str) -> Option<&str> {
+    let pool = name.strip_prefix("repair-")?;
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    (!pool.is_empty() && pool.bytes().all(is_name)).then_some(pool)
+}
+
 /// Returns namespace and name of a journal of Mooring 0.1, which is reported and never continued.
 pub fn config_map_of_0_1(pool: &str) -> (&'static str, String) {
     ("kube-system", format!("mooring-repair-{pool}"))
@@ -70,6 +77,14 @@ fn base36(mut number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pool_of_a_journal_is_in_its_name() {
+        assert_eq!(pool_of_config_map(&config_map("user1")), Some("user1"));
+        for other in ["repair-user1-0", "repair-", "mooring-failures", "finalizers-x", "repair-A"] {
+            assert_eq!(pool_of_config_map(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn temporary_names_are_stable() {

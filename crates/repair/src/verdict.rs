@@ -17,6 +17,32 @@ pub enum Verdict {
     Unknown,
 }
 
+impl Verdict {
+    /// Returns the position in reports: pools that need attention come first.
+    pub fn rank(self) -> u8 {
+        match self {
+            Self::Confirmed => 0,
+            Self::Suspect => 1,
+            Self::Unknown => 2,
+            Self::Healthy => 3,
+        }
+    }
+
+    /// Returns the verdict of several pools; unknown without any.
+    pub fn worst(verdicts: impl IntoIterator<Item = Self>) -> Self {
+        verdicts.into_iter().min_by_key(|verdict| verdict.rank()).unwrap_or(Self::Unknown)
+    }
+
+    /// Returns 0 for healthy, 1 for suspect or confirmed, 3 for unknown.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Healthy => 0,
+            Self::Suspect | Self::Confirmed => 1,
+            Self::Unknown => 3,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detection {
     pub verdict: Verdict,
@@ -100,6 +126,18 @@ mod tests {
             assert_eq!(of(outcomes), by_enumeration(outcomes), "{outcomes:?}");
         }
         assert_eq!(verdict(&[]), Verdict::Unknown);
+    }
+
+    #[test]
+    fn worst_verdict_is_that_of_the_cluster() {
+        use Verdict::{Confirmed, Healthy, Suspect};
+        assert_eq!(Verdict::worst([Healthy, Verdict::Unknown, Confirmed, Suspect]), Confirmed);
+        assert_eq!(Verdict::worst([Healthy, Verdict::Unknown, Suspect]), Suspect);
+        assert_eq!(Verdict::worst([Healthy, Verdict::Unknown]), Verdict::Unknown);
+        assert_eq!(Verdict::worst([Healthy, Healthy]), Healthy);
+        assert_eq!(Verdict::worst([]), Verdict::Unknown);
+        let codes = [Confirmed, Suspect, Healthy, Verdict::Unknown].map(Verdict::exit_code);
+        assert_eq!(codes, [1, 1, 0, 3]);
     }
 
     #[test]

@@ -302,6 +302,18 @@ fn planned_with(
     expires: &str,
     set: impl FnOnce(&mut Settings),
 ) -> plan::Plan {
+    planned_in(None, pool, capacity, guards, expires, set)
+}
+
+/// A plan for the cluster with this uid of `kube-system`.
+fn planned_in(
+    uid: Option<&str>,
+    pool: &Value,
+    capacity: &Capacity,
+    guards: &[CheckResult],
+    expires: &str,
+    set: impl FnOnce(&mut Settings),
+) -> plan::Plan {
     let mut seen = ClusterView::default();
     let cluster: Value =
         serde_json::from_str(include_str!("fixtures/01_managed_cluster_get_succeeded.json"))
@@ -311,6 +323,7 @@ fn planned_with(
     )));
     seen.take(Answer::Pools(Reading::Known(vec![Pool::read(pool).unwrap()])));
     seen.take(Answer::ScaleSets(Reading::Known(Vec::new())));
+    seen.uid = uid.map(|uid| Reading::Known(uid.to_owned()));
     let target = Target {
         subscription: "s".into(),
         resource_group: "g".into(),
@@ -425,7 +438,7 @@ fn hostile_text_changes_no_form_of_a_plan() {
     plan.steps[0].risk = HOSTILE.to_owned();
     plan.prechecks[0].evidence = vec![HOSTILE.to_owned()];
     plan.changes.push(HOSTILE.to_owned());
-    let forms = [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
+    let forms = [shown(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
     for text in &forms {
         let hidden = |c: char| c != '\n' && mooring_redact::is_hidden(c);
         assert!(!text.contains(hidden), "{text:?}");
@@ -445,13 +458,13 @@ fn all_formats_of_a_plan_have_the_same_steps() {
         pool["properties"]["windowsProfile"] = json!({"adminPassword": "hunter2"});
     }));
     let json = serde_json::to_string(&plan).unwrap();
-    for text in [plan::table(&plan), plan::markdown(&plan), plan::mermaid(&plan), json] {
+    for text in [shown(&plan), plan::markdown(&plan), plan::mermaid(&plan), json] {
         for step in plan::Step::ALL {
             assert!(text.contains(step.name()), "{}", step.name());
         }
         assert!(!text.contains("hunter2"));
     }
-    assert!(plan::table(&plan).contains(&plan.hash));
+    assert!(shown(&plan).contains(&plan.hash));
     assert!(
         plan.changes
             .iter()
@@ -556,6 +569,27 @@ fn plan_hash_covers_checks_settings_overrides_and_expiry() {
     assert_eq!(later.hash, plans[1].hash);
 }
 
+/// The same names in Azure can be those of a cluster that was deleted and created again.
+#[test]
+fn plan_approved_for_another_cluster_is_refused() {
+    let capacity = Capacity { deletions: Reading::Known(0), ..Capacity::unread() };
+    let plan = |uid| planned_in(uid, &live(), &capacity, &[], EXPIRES, |_| {});
+    let (ours, other) = (plan(Some("a")), plan(Some("b")));
+    let hashes: BTreeSet<_> = [&ours, &other, &plan(None)].map(|one| one.document.hash()).into();
+    assert_eq!(hashes.len(), 3);
+    let owner = Owner { host: "h".into(), pid: 1, holder: "x".into() };
+    let start = |approval| Start { owner: owner.clone(), approval };
+    let now = "2026-05-26T20:40:00Z".parse().unwrap();
+    let settings = ours.document.settings.clone();
+    let begin = |approval| begin(&[], &ours, &[], &settings, start(approval), "r", now);
+    assert!(begin(Approval::Token(ours.document.token())).is_ok());
+    let refused = begin(Approval::Token(other.document.token()));
+    assert!(matches!(refused, Err(StartError::PlanChanged { .. })), "{refused:?}");
+    // A plan of an earlier build keeps its hash.
+    let json = serde_json::to_value(&*plan(None).document).unwrap();
+    assert!(json.get("clusterUid").is_none(), "{json}");
+}
+
 #[test]
 fn plan_document_survives_its_own_json() {
     let plan = plan_of(&live()).document;
@@ -611,4 +645,20 @@ proptest! {
         mooring_workflow::secret_fields::strip(&mut copy);
         prop_assert_eq!(mooring_workflow::secret_fields::strip(&mut copy), Vec::<String>::new());
     }
+}
+
+/// The screen of a plan.
+fn shown(plan: &plan::Plan) -> String {
+    let target = Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: plan.pool.clone(),
+    };
+    let report = mooring_repair::report::detect(
+        &ClusterView::default(),
+        &Settings::new(target),
+        plan.expires,
+    );
+    mooring_repair::screens::plan(plan, &report, &[], true).render(&mooring_terminal::Style::PIPE)
 }

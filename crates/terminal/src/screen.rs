@@ -63,6 +63,16 @@ impl Screen {
         self.blocks.push(Block::Prose { indent, hanging: 0, text });
     }
 
+    /// Adds wrapped text whose further lines are indented by `hanging` more columns.
+    pub fn hanging(&mut self, indent: usize, hanging: usize, text: Text) {
+        self.blocks.push(Block::Prose { indent, hanging, text });
+    }
+
+    /// Adds the lines of another screen.
+    pub fn append(&mut self, screen: Self) {
+        self.blocks.extend(screen.blocks);
+    }
+
     /// Adds texts under a label of 12 columns. Each is wrapped.
     pub fn label(&mut self, label: &str, texts: impl IntoIterator<Item = Text>) {
         self.labeled(0, LABEL, label, texts);
@@ -222,6 +232,15 @@ mod tests {
         let mut screen = Screen::default();
         screen.labeled(4, 10, "code", [Text::new("232")]);
         assert_eq!(screen.render(&NARROW), "    code      232\n");
+    }
+
+    #[test]
+    fn hanging_text_is_aligned_after_its_head() {
+        let mut other = Screen::default();
+        other.hanging(2, 5, Text::new("yes  nodes are missing, 2 of 3 are Ready"));
+        let mut screen = Screen::default();
+        screen.append(other);
+        assert_eq!(screen.render(&NARROW), "  yes  nodes are missing, 2 of\n       3 are Ready\n");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | [`world`], [`live`] | everything outside the process: the trait and its implementation |
 //! | [`store`], [`lock`], [`command`] | the place of a journal, its lock, and the common parts of commands |
 //! | [`report`] | the history of a run, for reports |
+//! | [`status`], [`published`], [`screens`] | the state of a run, its JSON documents and its screens |
 //! | [`responses`] | responses of a Kubernetes API |
 //!
 //! Independent of Azure, node pools and finalizers.
@@ -29,12 +30,15 @@ pub mod live;
 pub mod lock;
 pub mod plural;
 pub mod process;
+pub mod published;
 pub mod reading;
 pub mod report;
 pub mod responses;
 pub mod retry;
+pub mod screens;
 pub mod secret_fields;
 pub mod session;
+pub mod status;
 pub mod store;
 pub mod types;
 pub mod workflow;

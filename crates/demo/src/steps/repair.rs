@@ -27,15 +27,16 @@ fn short(hash: &str) -> &str {
 
 impl Environment<'_> {
     pub(super) async fn detect(&mut self, detect: &Detect) -> Result<(), DemoError> {
-        let answer = self.mooring.ask(&["repair", "detect", "-o", "json"]).await?;
+        let answer =
+            self.mooring.ask(&["repair", "detect", "--pool", "system", "-o", "json"]).await?;
         self.keep(LOG, &format!("$ mooring repair detect\n{}{}", answer.stdout, answer.stderr));
         let report: Value = serde_json::from_str(&answer.stdout)
             .map_err(|error| DemoError::broken("mooring repair detect", error))?;
         let verdict = report["verdict"].as_str().unwrap_or("none").to_owned();
-        let screen = self.mooring.ask(&["repair", "detect"]).await?;
-        self.output.command("mooring repair detect");
-        self.output.quote(&wrap_lines(&screen.stdout, 25));
-        let pool = report["pool"].as_str().unwrap_or("system").to_owned();
+        let screen = self.mooring.ask(&["repair", "detect", "--pool", "system"]).await?;
+        self.output.command("mooring repair detect --pool system");
+        self.output.quote(&wrap_lines(&screen.stdout, 32));
+        let pool = report["pools"][0]["name"].as_str().unwrap_or("system").to_owned();
         let healed = verdict == "healthy" && self.struck.is_some();
         let text = match verdict.as_str() {
             "healthy" if healed => format!("pool {pool} is repaired"),
@@ -204,7 +205,7 @@ fn words_of(code: Option<i32>) -> String {
     code.map_or_else(|| "a signal".to_owned(), |code| code.to_string())
 }
 
-/// A line of progress: `step 4/16 create-temporary: done: pool systmp is Succeeded`.
+/// A line of progress: ` 4/16  create-temporary   ✓   3:14  pool systmp is Succeeded`.
 #[derive(Debug, PartialEq, Eq)]
 struct ProgressLine<'a> {
     number: &'a str,
@@ -215,10 +216,14 @@ struct ProgressLine<'a> {
 
 impl<'a> ProgressLine<'a> {
     fn read(line: &'a str) -> Option<Self> {
-        let (prefix, what) = line.strip_prefix("step ")?.split_once(": ")?;
-        let (number, step) = prefix.split_once(' ')?;
-        let number = number.split('/').next()?;
-        Some(Self { number, step, what, done: what.strip_prefix("done: ") })
+        let (number, rest) = line.trim_start().split_once('/')?;
+        number.parse::<usize>().ok()?;
+        let (_, rest) = rest.split_once("  ")?;
+        let (step, rest) = rest.split_once(' ')?;
+        let (mark, rest) = rest.trim_start().split_once(' ')?;
+        let (_, what) = rest.trim_start().split_once("  ")?;
+        let is_done = matches!(mark, "✓" | "ok");
+        Some(Self { number, step, what, done: is_done.then_some(what) })
     }
 }
 
@@ -233,14 +238,18 @@ mod tests {
 
     #[test]
     fn progress_is_read_as_the_repair_writes_it() {
-        let line = ProgressLine::read("step 4/16 create-temporary: done: pool systmp is Succeeded")
-            .unwrap();
+        let line = " 4/16  create-temporary   ✓   3:14  pool systmp is Succeeded";
+        let line = ProgressLine::read(line).unwrap();
         assert_eq!((line.number, line.step), ("4", "create-temporary"));
         assert_eq!(line.done, Some("pool systmp is Succeeded"));
-        let line =
-            ProgressLine::read("step 9/16 delete-pool: waiting for pool system to be deleted")
-                .unwrap();
+        let line = " 9/16  delete-pool        ...   0:12  waiting for pool system to be deleted";
+        let line = ProgressLine::read(line).unwrap();
         assert!(line.what.starts_with("waiting") && line.done.is_none());
-        assert_eq!(ProgressLine::read("Pool system in cluster demo: WEDGED"), None);
+        assert_eq!(line.what, "waiting for pool system to be deleted");
+        assert_eq!(
+            ProgressLine::read("✗ Pool system of demo is wedged: all 5 signs are present."),
+            None
+        );
+        assert_eq!(ProgressLine::read("  server    https://127.0.0.1:1"), None);
     }
 }

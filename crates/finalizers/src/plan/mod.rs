@@ -9,5 +9,5 @@ mod types;
 pub use build::{Plan, build};
 pub use dependents::{Dependent, Dependents};
 pub(crate) use dependents::{api_service_note, webhook_note};
-pub use render::{mermaid, table};
+pub use render::mermaid;
 pub use types::{PlannedObject, PlannedStep};

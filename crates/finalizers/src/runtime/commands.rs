@@ -84,6 +84,13 @@ impl Remover {
         Ok(plan::build(&view, &self.settings, &around, expires, self.process.now()))
     }
 
+    /// Reads the uid of the namespace kube-system, if permitted.
+    pub async fn uid(&self) -> Option<String> {
+        let answer = self.cluster.api.get("/api/v1/namespaces/kube-system").await.ok()?;
+        let uid = answer.body.pointer("/metadata/uid").filter(|_| answer.is_success())?;
+        uid.as_str().map(str::to_owned)
+    }
+
     pub fn is_signed_out(&self) -> bool {
         self.cluster.api.is_signed_out()
     }

@@ -92,8 +92,7 @@ async fn lost_response_is_resolved_by_reading() {
         let (ending, report) = harness.apply().await;
         assert!(
             matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
-            "{then:?}: {ending:?} {}",
-            report.table()
+            "{then:?}: {ending:?} {report:?}"
         );
     }
 }
@@ -231,7 +230,7 @@ async fn release_with_an_invalid_payload_is_removed_by_labels() {
     harness.namespace(&harness.namespace).await;
     harness.secret(1, "bm90IGEgcmVsZWFzZQ==").await;
     let plan = planned(&harness.remover()).await;
-    let text = mooring_finalizers::plan::table(&plan);
+    let text = crate::harness::shown(&plan);
     assert!(text.contains("revision 1, deployed, its payload cannot be read"), "{text}");
     let (ending, _) = harness.apply().await;
     finished(&ending, true);

@@ -45,7 +45,7 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
     );
     let along: Vec<_> = plan.cascade.iter().map(|one| one.name.clone()).collect();
     assert_eq!(along, [harness.name("owned")]);
-    let text = mooring_finalizers::plan::table(&plan);
+    let text = crate::harness::shown(&plan);
     assert!(text.contains("cluster-admin to") && text.contains("op 1.0.0"), "{text}");
     assert!(!serde_json::to_string(&plan).unwrap().contains("hunter2"));
     let again = harness.remover().plan(plan.approval.expires).await.unwrap();
@@ -58,8 +58,7 @@ pub(crate) async fn uninstalled_operator_is_removed_with_all_its_resources(harne
     let (ending, report) = harness.apply().await;
     assert!(
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
-        "{ending:?} {}",
-        report.table()
+        "{ending:?} {report:?}"
     );
     assert_eq!(report.result, Verdict::Acted);
     for path in &objects {
@@ -137,8 +136,7 @@ pub(crate) async fn unlisted_finalizer_is_kept_and_reported(harness: Harness) {
     let (ending, report) = harness.apply().await;
     assert!(
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
-        "{ending:?} {}",
-        report.table()
+        "{ending:?} {report:?}"
     );
 }
 
@@ -244,7 +242,7 @@ pub(crate) async fn missing_permission_is_reported_with_verb_and_resource(harnes
     eventually(async || crate::harness::call(&ann, "GET", &path, &Value::Null).await.0 == 403)
         .await;
     let plan = planned(&blind).await;
-    let text = mooring_finalizers::plan::table(&plan);
+    let text = crate::harness::shown(&plan);
     assert!(
         text.contains("missing permission list on customresourcedefinitions.apiextensions.k8s.io"),
         "{text}"
@@ -374,14 +372,13 @@ pub(crate) async fn running_operator_that_recreates_objects_is_scaled_down(mut h
     let (ending, report) = harness.apply().await;
     assert!(
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
-        "{ending:?} {}",
-        report.table()
+        "{ending:?} {report:?}"
     );
     let deletions = report
         .effects
         .iter()
         .filter(|effect| effect.what.ends_with(" one") && effect.what.starts_with("delete"));
-    assert!(deletions.count() > 1, "it came back: {}", report.table());
+    assert!(deletions.count() > 1, "it came back: {report:?}");
     assert!(
         report.effects.iter().any(|effect| effect.what.starts_with("scale down deployments.apps"))
     );
@@ -397,10 +394,9 @@ pub(crate) async fn stuck_namespace_is_reported_with_its_conditions(harness: Har
     let (ending, report) = harness.apply().await;
     assert!(
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Leftovers))),
-        "{ending:?} {}",
-        report.table()
+        "{ending:?} {report:?}"
     );
-    assert_eq!(report.left.len(), 1, "{}", report.table());
+    assert_eq!(report.left.len(), 1, "{report:?}");
     let reason = why(&report, "namespaces", &harness.namespace);
     assert!(
         reason.contains("NamespaceContentRemaining: Some resources are remaining: configmaps"),
@@ -435,8 +431,7 @@ pub(crate) async fn killed_run_is_resumed(harness: Harness) {
             let (ending, report) = harness.resume().await;
             assert!(
                 matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Clean))),
-                "kill {kill}: {ending:?} {}",
-                report.table()
+                "kill {kill}: {ending:?} {report:?}"
             );
         }
         for path in &objects {

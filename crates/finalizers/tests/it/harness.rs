@@ -410,3 +410,8 @@ impl KillableProcess {
 pub(crate) fn crd(resource: &str) -> String {
     format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{resource}")
 }
+
+/// The screen of a plan with every target.
+pub(crate) fn shown(plan: &mooring_finalizers::plan::Plan) -> String {
+    mooring_finalizers::screens::plan(plan, "c", &[], true).render(&mooring_terminal::Style::PIPE)
+}

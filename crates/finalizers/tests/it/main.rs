@@ -20,6 +20,7 @@ mod forgery;
 mod harness;
 mod kills;
 mod operator_gone;
+mod screens;
 
 use harness::Harness;
 use mooring_testbed::{RealCluster, require};

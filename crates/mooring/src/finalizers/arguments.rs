@@ -1,9 +1,11 @@
 //! Arguments of `mooring finalizers`.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use mooring_redact::shell_word;
 
 use crate::runs::{Approval, JournalArgument};
 
@@ -22,7 +24,7 @@ removes them, with the other resources of the operator:
   mooring finalizers plan     show what would be removed (read-only)
   mooring finalizers apply    prompt for CLUSTER/PROFILE, then remove
   mooring finalizers resume   continue an interrupted run, on any host
-  mooring finalizers status   show the status of the last run (read-only)
+  mooring finalizers status   show the last run; `-w` follows it (read-only)
 
 The profile comes from the command line at every command. `resume` creates a new
 plan from live state, which is approved as in `apply`. An approval
@@ -48,8 +50,8 @@ Examples:
   mooring finalizers plan --profile my-operator.yaml -o json
   mooring finalizers plan --group example.com --namespace example-system \\
     --release example
-  HASH=$(mooring finalizers plan -o json | jq -r .hash)
-  mooring finalizers apply --yes --plan-hash \"$HASH\"
+  HASH=$(mooring finalizers plan -o json --kubeconfig FILE | jq -r .hash)
+  mooring finalizers apply --yes --plan-hash \"$HASH\" --kubeconfig FILE
   mooring finalizers apply --scale-down   stop a running operator first
   mooring finalizers apply --best-effort  unattended: no prompts, exit 0
   mooring finalizers apply --dry-run      show the plan; write nothing
@@ -59,9 +61,9 @@ Examples:
 A profile (YAML): name, groups, finalizers (NAME or GROUP/*), namespace,
 clusterRoleBindings, release: {name, namespace, resources: keep|delete}.
 
-Exit codes:
+Exit codes (--best-effort has its own: 0, or 1 without a cluster):
   0  removed, or nothing to do (see -o json)
-  1  objects remain
+  1  objects remain, or a run stopped (status); status --exit-zero: 0
   2  usage error
   3  I/O or API error
   4  blocked by a check
@@ -78,9 +80,8 @@ pub(crate) enum FinalizersCommand {
         target: TargetArguments,
         #[command(flatten)]
         policy: PolicyArguments,
-        /// Output format
-        #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
-        output: PlanFormat,
+        #[command(flatten)]
+        output: PlanOutput,
     },
     /// Remove the resources of the operator
     ///
@@ -92,12 +93,21 @@ pub(crate) enum FinalizersCommand {
     /// journal are used; a journal with another profile is rejected.
     Resume(RunArguments),
     /// Show the status of the last run and what remains (read-only)
+    ///
+    /// Exits with 0 if the run is finished or running, and with 1 if it stopped or objects remain.
     Status {
         #[command(flatten)]
         target: TargetArguments,
-        /// Output format
-        #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-        output: RunFormat,
+        /// Follow the run; `q` or Ctrl-C ends it
+        ///
+        /// A terminal is redrawn, a pipe gets changed rows, and `-o json` one document per line.
+        #[arg(short, long)]
+        watch: bool,
+        /// Exit with 0 regardless of the state of the run
+        #[arg(long)]
+        exit_zero: bool,
+        #[command(flatten)]
+        output: StatusOutput,
     },
 }
 
@@ -116,9 +126,8 @@ pub(crate) struct RunArguments {
     /// Deadline of the run, such as 10m; it can be resumed afterwards [env: PKO_CLEANUP_TIMEOUT] [default: 10m]
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<String>,
-    /// Output format
-    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-    pub(crate) output: RunFormat,
+    #[command(flatten)]
+    pub(crate) output: RunOutput,
 }
 
 #[derive(Debug, Args)]
@@ -127,7 +136,7 @@ pub(crate) struct TargetArguments {
     #[arg(
         long,
         value_name = "NAME|FILE",
-        default_value = "package-operator",
+        default_value = DEFAULT_PROFILE,
         conflicts_with = "group"
     )]
     pub(crate) profile: String,
@@ -153,6 +162,34 @@ pub(crate) struct TargetArguments {
     pub(crate) journal: JournalArgument,
 }
 
+impl TargetArguments {
+    /// Returns the flags of a further command for the same profile and cluster.
+    pub(crate) fn repeated(&self) -> String {
+        let mut flags = String::new();
+        let mut add = |flag: &str, value: &str| {
+            let _ = write!(flags, " --{flag} {}", shell_word(value));
+        };
+        match &self.group {
+            Some(group) => add("group", group),
+            None if self.profile != DEFAULT_PROFILE => add("profile", &self.profile),
+            None => {}
+        }
+        for (flag, value) in [("namespace", &self.namespace), ("release", &self.release)] {
+            if let Some(value) = value {
+                add(flag, value);
+            }
+        }
+        self.bindings.iter().for_each(|value| add("binding", value));
+        self.finalizers.iter().for_each(|value| add("finalizer", value));
+        if let Some(path) = &self.kubeconfig {
+            add("kubeconfig", &path.display().to_string());
+        }
+        flags + &self.journal.repeated()
+    }
+}
+
+const DEFAULT_PROFILE: &str = "package-operator";
+
 #[derive(Debug, Args)]
 pub(crate) struct PolicyArguments {
     /// If the operator is running: wait for its teardown, then scale it to zero
@@ -160,8 +197,8 @@ pub(crate) struct PolicyArguments {
     pub(crate) scale_down: bool,
     /// Run unattended: no prompts, exit with 0 regardless of what remains
     ///
-    /// Continues an unfinished run and skips what cannot be read. Exits with 1 if the cluster cannot be reached.
-    /// Overrides no check.
+    /// Continues an unfinished run and skips what cannot be read. Its exit codes are its own: 0, also if a check blocks or
+    /// objects remain, and 1 if the cluster cannot be reached. Overrides no check.
     #[arg(long)]
     pub(crate) best_effort: bool,
     /// Override a failed check; only operator-gone, never with --best-effort
@@ -169,20 +206,65 @@ pub(crate) struct PolicyArguments {
     pub(crate) overrides: Vec<String>,
 }
 
+pub(crate) const PLAN: &str = "mooring.finalizers.plan/v2";
+pub(crate) const RUN: &str = "mooring.finalizers.run/v1";
+/// Shapes of the release before.
+pub(crate) const FORMER_PLAN: &str = "mooring.finalizers.plan/v1";
+const FORMER: &str = "mooring.finalizers/v1";
+const FORMER_STATUS: &str = "mooring.finalizers.status/v1";
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PlanOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+    pub(crate) output: PlanFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = [PLAN, FORMER_PLAN])]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+    pub(crate) output: RunFormat,
+    /// Shape of the document; the ones of the release before are printed for one release
+    #[arg(long, value_name = "ID", value_parser = [RUN, PLAN, FORMER, FORMER_PLAN])]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StatusOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+    pub(crate) output: RunFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = [RUN, FORMER_STATUS])]
+    pub(crate) schema: Option<String>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
     /// Human-readable table
     Table,
-    /// JSON, schema mooring.finalizers/v1
+    /// Table with every column, and every step
+    Wide,
+    /// JSON, schema mooring.finalizers.run/v1
     Json,
+    /// YAML with the members of the JSON document
+    Yaml,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanFormat {
-    /// Human-readable table
+    /// Human-readable steps and checks
     Table,
-    /// JSON, schema mooring.finalizers.plan/v1
+    /// Every step, target and check, and the whole hash
+    Wide,
+    /// JSON, schema mooring.finalizers.plan/v2
     Json,
+    /// YAML with the members of the JSON document
+    Yaml,
     /// Mermaid diagram
     Mermaid,
 }

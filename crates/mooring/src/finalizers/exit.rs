@@ -1,57 +1,34 @@
 //! Results and exit codes of runs.
 
-use std::fmt::Write as _;
-
 use mooring_finalizers::checks::OPERATOR_GONE;
-use mooring_finalizers::report::{RunReport, Verdict};
-use mooring_finalizers::runtime::{CommandResult, JournalStatus, Remover, SignedOut, StartError};
+use mooring_finalizers::report::Verdict;
+use mooring_finalizers::runtime::{CommandResult, SignedOut, StartError};
 use mooring_finalizers::workflow::{Finish, RunOutcome};
 
-use super::arguments::RunFormat;
+use super::arguments::RunOutput;
+use super::{Session, show};
 use crate::failure::Failure;
-use crate::runs::{exit_code, format_lock};
-use crate::show::{json, print};
+use crate::runs::exit_code;
 
 const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-down` to stop it after its teardown; \
      or `--override operator-gone=REASON` if it is not running";
 
-fn report(report: &RunReport, output: RunFormat) -> Result<(), Failure> {
-    let text = match output {
-        RunFormat::Table => report.table(),
-        RunFormat::Json => json(report)?,
-    };
-    print(text.as_bytes())
-}
-
-/// Reports a command that started no run.
-pub(crate) fn without_run(
-    profile: &str,
-    plan_hash: &str,
-    result: Verdict,
-    why: Option<String>,
-    output: RunFormat,
-) -> Result<(), Failure> {
-    report(&RunReport::without_run(profile, plan_hash, result, why), output)
-}
-
 /// Prints the report, and the next command.
 pub(crate) async fn end(
-    remover: &Remover,
-    profile: &str,
+    session: &Session,
     plan_hash: &str,
     ending: CommandResult,
-    output: RunFormat,
+    output: &RunOutput,
 ) -> Result<u8, Failure> {
     match &ending {
         CommandResult::Stopped(_) | CommandResult::Resumable(_) => {
-            if let Ok(journal) = remover.status().await
-                && let Ok(Some(found)) = RunReport::of(&journal.records)
-            {
-                report(&found, output)?;
+            if let Ok(journal) = session.remover.status().await {
+                show::report(session, &journal, output).await?;
             }
         }
         CommandResult::Refused(error) => {
-            without_run(profile, plan_hash, Verdict::Refused, Some(error.to_string()), output)?;
+            let why = Some(error.to_string());
+            show::without_run(session, plan_hash, Verdict::Refused, why, output).await?;
         }
         CommandResult::Nothing(_)
         | CommandResult::Held(_)
@@ -103,30 +80,3 @@ pub(crate) fn signed_out(error: SignedOut) -> Failure {
 }
 
 const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
-
-/// Prints the last run of the journal.
-pub(crate) fn status(
-    journal: &JournalStatus,
-    former: Option<&str>,
-    output: RunFormat,
-) -> Result<(), Failure> {
-    let found = RunReport::of(&journal.records).map_err(|error| Failure::io(error.to_string()))?;
-    if output == RunFormat::Json {
-        let value = serde_json::json!({
-            "schema": "mooring.finalizers.status/v1", "journal": journal.place,
-            "run": found, "lock": journal.lock, "former": former,
-        });
-        return print(json(&value)?.as_bytes());
-    }
-    let mut text = match &found {
-        Some(found) => found.table(),
-        None => format!("No runs found in {}.\n", journal.place),
-    };
-    if let Some(former) = former {
-        let _ = writeln!(text, "note     {former}");
-    }
-    if let Some(lock) = &journal.lock {
-        let _ = writeln!(text, "lock     {}", format_lock(lock));
-    }
-    print(text.as_bytes())
-}

@@ -3,33 +3,39 @@
 mod arguments;
 mod exit;
 mod settings;
+mod show;
+mod status;
 
 use std::process::ExitCode;
 use std::rc::Rc;
 
 use jiff::Timestamp;
-use mooring_finalizers::plan;
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::report::Verdict;
 use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
+use mooring_finalizers::screens;
 use mooring_finalizers::settings::Settings;
+use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::Run;
 use mooring_finalizers::workflow::{Decision, Fact};
 use mooring_kube::kubeconfig::Connection;
+use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::approval::Approval;
 use mooring_workflow::approval::ApprovalToken;
-use mooring_workflow::{CheckResult, Outcome};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
+use mooring_workflow::{CheckResult, Outcome, Step as _};
 
 pub(crate) use arguments::FinalizersArguments;
-use arguments::{FinalizersCommand, PlanFormat, RunArguments, RunFormat, TargetArguments};
+use arguments::{
+    FinalizersCommand, PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput, TargetArguments,
+};
 
 use crate::connect;
 use crate::failure::Failure;
 use crate::runs::{
-    Progress, Signals, build_runtime, confirm, dry_run, env_var, print_once, unfinished_result,
-    write,
+    Event, Progress, ProgressLine, Signals, build_runtime, confirm, dry_run, env_var, print_once,
+    unfinished_result, write, write_screen,
 };
-use crate::show::{json, print};
 
 pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
     run(&arguments.command).map_or_else(|failure| failure.report(), ExitCode::from)
@@ -42,19 +48,15 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
             let settings = settings::settings(target, Some(policy))?;
             with_session(target, settings, async |session, _| {
                 let plan = session.plan(None).await?;
-                session.show(&plan, *output)
+                session.show(&plan, output).await
             })
         }
         FinalizersCommand::Apply(arguments) => change(arguments, Begin::New),
         FinalizersCommand::Resume(arguments) => change(arguments, Begin::Unfinished),
-        FinalizersCommand::Status { target, output } => {
+        FinalizersCommand::Status { target, watch, exit_zero, output } => {
             let settings = settings::settings(target, None)?;
             with_session(target, settings, async |session, _| {
-                let remover = &session.remover;
-                let status = remover.status().await.map_err(|why| session.unreadable(why))?;
-                let former = remover.former_run().await;
-                exit::status(&status, former.as_deref(), *output)?;
-                Ok(0)
+                status::status(session, *watch, *exit_zero, output).await
             })
         }
     }
@@ -71,11 +73,15 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     let dry_run = dry_run::from_environment()? || arguments.dry_run;
     dry_run::announce(dry_run);
     let token = arguments.approval.plan_hash.clone();
+    if arguments.approval.yes {
+        ensure_named(&arguments.target, env_var)?;
+    }
     let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
     let usual = settings.limits.overall;
     settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), env_var, usual)?;
     let best_effort = settings.best_effort;
-    let request = Request { begin, token, dry_run, best_effort, output: arguments.output };
+    let output = arguments.output.clone();
+    let request = Request { begin, token, dry_run, best_effort, output };
     let done = with_session(&arguments.target, settings, async |session, signals| {
         let done = Box::pin(session.change(&request, signals)).await;
         match done {
@@ -108,7 +114,8 @@ fn with_session(
             Rc::new(Timestamp::now),
             stopped,
         );
-        act(&Session { remover, cluster, server, profile, groups }, signals).await
+        let flags = target.repeated();
+        act(&Session { remover, cluster, server, profile, groups, flags }, signals).await
     })
 }
 
@@ -118,7 +125,7 @@ struct Request {
     token: Option<ApprovalToken>,
     dry_run: bool,
     best_effort: bool,
-    output: RunFormat,
+    output: RunOutput,
 }
 
 /// One operator of one cluster, with display names.
@@ -128,6 +135,8 @@ struct Session {
     server: String,
     profile: String,
     groups: String,
+    /// Flags of a further command.
+    flags: String,
 }
 
 impl Session {
@@ -141,14 +150,35 @@ impl Session {
         })
     }
 
-    fn heading(&self) -> String {
-        format!(
-            "Cluster     {}\nAPI server  {}\nProfile     {} ({})\n\n",
-            self.cluster(),
-            self.server,
-            self.profile,
-            self.groups
-        )
+    /// Returns name, context, server and uid of the cluster, and the source of a document. `uid` is known from a plan.
+    async fn identity(&self, uid: Option<&str>) -> (ClusterIdentity, Vec<Source>) {
+        let began = Timestamp::now();
+        let read = match uid {
+            Some(uid) => Some(uid.to_owned()),
+            None => self.remover.uid().await,
+        };
+        let uid = read.filter(|uid| !uid.is_empty());
+        let mut source = Source::new(SourceName::Cluster);
+        let error = uid.is_none().then(|| "the uid of kube-system could not be read".to_owned());
+        source.add(began, Timestamp::now(), error);
+        let identity = ClusterIdentity {
+            name: Some(self.cluster().to_owned()),
+            id: None,
+            context: None,
+            server: Some(self.server.clone()),
+            uid,
+        };
+        (identity, vec![source])
+    }
+
+    /// Shows what a command changes, and where.
+    fn show_target(&self) {
+        let mut screen = Screen::default();
+        let what = Text::new("This removes the resources of ").bold(&self.profile);
+        screen.marked(Mark::Warning, what.plain(format!(" ({}) from", self.groups)));
+        screen.labeled(2, 10, "cluster", [Text::default().bold(self.cluster())]);
+        screen.labeled(2, 10, "server", [Text::new(&self.server)]);
+        write_screen(&screen);
     }
 
     fn unreadable(&self, why: String) -> Failure {
@@ -168,13 +198,8 @@ impl Session {
     }
 
     /// Prints a plan. The exit code shows whether `apply` would start.
-    fn show(&self, plan: &Plan, output: PlanFormat) -> Result<u8, Failure> {
-        let text = match output {
-            PlanFormat::Table => format!("{}{}", self.heading(), plan::table(plan)),
-            PlanFormat::Json => json(plan)?,
-            PlanFormat::Mermaid => plan::mermaid(plan),
-        };
-        print(text.as_bytes())?;
+    async fn show(&self, plan: &Plan, output: &PlanOutput) -> Result<u8, Failure> {
+        show::plan(self, plan, output).await?;
         let Some(guard) = plan.guards.iter().find(|guard| !guard.allows_run()) else {
             return Ok(0);
         };
@@ -193,7 +218,7 @@ impl Session {
     }
 
     async fn change(&self, request: &Request, signals: Signals) -> Result<u8, Failure> {
-        write(&self.heading());
+        self.show_target();
         if let Some(token) =
             request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
         {
@@ -206,22 +231,17 @@ impl Session {
         };
         let plan = self.plan(request.token.as_ref()).await?;
         if request.dry_run {
-            return self.rehearse(&plan, request);
+            return self.rehearse(&plan, request).await;
         }
         if plan.nothing_to_do && !unfinished {
-            exit::without_run(
-                &self.profile,
-                plan.hash.as_str(),
-                Verdict::Clean,
-                None,
-                request.output,
-            )?;
+            let hash = plan.hash.as_str();
+            show::without_run(self, hash, Verdict::Clean, None, &request.output).await?;
             return Ok(0);
         }
         let approval = self.approve(&plan, request)?;
         let mut progress = Progress::new();
         let watcher =
-            Box::new(|state: &_, action: &_, _| show_progress(&mut progress, state, action));
+            Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
         let mut say = print_once();
         let run = async {
             if unfinished {
@@ -282,25 +302,27 @@ impl Session {
         if request.best_effort {
             return Ok(Approval::Pipeline(plan.hash.clone()));
         }
-        write(&format!("{}\n", plan::table(plan)));
+        let is_wide = request.output.output == RunFormat::Wide;
+        write_screen(&screens::plan(plan, self.cluster(), &[], is_wide));
         // A blocked plan needs no confirmation.
         if plan.guards.iter().all(CheckResult::allows_run) {
             let name = format!("{}/{}", self.cluster(), self.profile);
-            let question =
-                format!("Type {name} to remove {} from cluster {}: ", self.profile, self.cluster());
             let command = if request.begin == Begin::New { "apply" } else { "resume" };
-            confirm(&name, &question, &format!("{command} --yes --plan-hash APPROVAL"))?;
+            confirm(&name, &format!("mooring finalizers {command} --yes --plan-hash HASH"))?;
         }
         Ok(Approval::Typed(plan.hash.clone()))
     }
 
     /// Prints the plan, and checks the approval.
-    fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, Failure> {
-        let output = match request.output {
+    async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, Failure> {
+        let output = match request.output.output {
             RunFormat::Table => PlanFormat::Table,
+            RunFormat::Wide => PlanFormat::Wide,
             RunFormat::Json => PlanFormat::Json,
+            RunFormat::Yaml => PlanFormat::Yaml,
         };
-        let code = self.show(plan, output)?;
+        let schema = request.output.schema.clone().filter(|schema| schema.contains(".plan/"));
+        let code = self.show(plan, &PlanOutput { output, schema }).await?;
         match &request.token {
             Some(token) if *token != plan.approval && !plan.nothing_to_do => {
                 let (approved, current) = (token.hash.clone(), plan.hash.clone());
@@ -316,21 +338,74 @@ impl Session {
         ending: CommandResult,
         request: &Request,
     ) -> Result<u8, Failure> {
-        exit::end(&self.remover, &self.profile, hash, ending, request.output).await
+        exit::end(self, hash, ending, &request.output).await
     }
 }
 
-fn show_progress(progress: &mut Progress, state: &Run, action: &Decision) {
-    let what = match action {
-        Decision::Apply(effect) => format!("{} {}", effect.verb(), effect.target()),
-        Decision::Wait { why, .. } => format!("waiting {why}"),
-        Decision::Stop(stop) => format!("stopping: {}", stop.message),
-        Decision::Done(proof) => format!("done: {}", proof.join("; ")),
+/// Ensures that a command without a prompt names its cluster: the current context of the default kubeconfig is never enough.
+fn ensure_named(
+    target: &TargetArguments,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Result<(), Failure> {
+    let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
+    // In a pod there is no context.
+    if target.kubeconfig.is_some() || is_set("KUBECONFIG") || is_set("KUBERNETES_SERVICE_HOST") {
+        return Ok(());
+    }
+    Err(Failure::blocked(
+        "--yes requires a named cluster; the current context is not enough\nhint: pass `--kubeconfig FILE`, or set KUBECONFIG"
+            .to_owned(),
+    ))
+}
+
+fn show_progress(progress: &mut Progress, state: &Run, action: &Decision, now: Timestamp) {
+    let (event, text) = match action {
+        Decision::Apply(effect) => {
+            (Event::Change, format!("{} {}", effect.verb(), effect.target()))
+        }
+        Decision::Wait { why, .. } => (Event::Wait, format!("waiting {why}")),
+        Decision::Stop(stop) => (Event::Stop, format!("stopping: {}", stop.message)),
+        Decision::Done(proof) => (Event::Done, proof.join("; ")),
         Decision::Record(fact) => {
             let Fact::Spared { key, why } = &**fact;
-            format!("{key} was skipped: {why}")
+            (Event::Change, format!("{key} was skipped: {why}"))
         }
         Decision::Refresh | Decision::Finish(..) => return,
     };
-    progress.show(&state.position(), "", &what, matches!(action, Decision::Wait { .. }));
+    let step = state.step();
+    progress.show(&ProgressLine {
+        position: step
+            .map_or_else(String::new, |step| format!("{}/{}", step.number(), Step::ALL.len())),
+        step: step.map_or("end", |step| step.name()),
+        event,
+        seconds: now.duration_since(state.step_since()).as_secs(),
+        expected_seconds: None,
+        text: &text,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        target: TargetArguments,
+    }
+
+    #[test]
+    fn current_context_does_not_name_a_cluster() {
+        let named = |flags: &[&str], variable: Option<&str>| {
+            let line = Line::parse_from([&["mooring"], flags].concat());
+            let value = |name: &str| variable.filter(|set| *set == name).map(|_| "x".to_owned());
+            ensure_named(&line.target, value).is_ok()
+        };
+        assert!(!named(&[], None));
+        assert!(named(&["--kubeconfig", "file"], None));
+        assert!(named(&[], Some("KUBECONFIG")));
+        assert!(named(&[], Some("KUBERNETES_SERVICE_HOST")));
+    }
 }

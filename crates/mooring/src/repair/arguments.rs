@@ -1,9 +1,11 @@
 //! Arguments of `mooring repair`.
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use mooring_redact::shell_word;
 use mooring_repair::settings::VersionPolicy;
 use mooring_workflow::approval::ApprovalToken;
 
@@ -14,6 +16,9 @@ use crate::runs::{Approval, JournalArgument};
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct RepairArguments {
     /// Run unattended: read settings from environment variables, exit 0 or 1, time out after 60 minutes
+    ///
+    /// Exits with 0 if the pool is repaired or nothing is to be done, and with 1 for everything else; only an invalid
+    /// DRY_RUN is 2.
     #[arg(long)]
     pub(crate) pipeline: bool,
     /// With --pipeline: plan only; DRY_RUN=true does the same
@@ -35,7 +40,7 @@ Steps of a repair:
   mooring repair plan     show steps, risks, checks and the hash (read-only)
   mooring repair apply    prompt for CLUSTER/POOL, then rebuild the pool
   mooring repair resume   continue an interrupted run, on any host
-  mooring repair status   show the status of the last run (read-only)
+  mooring repair status   show the runs of all pools; `-w` follows them (read-only)
   mooring repair abort    roll back an unfinished run as far as possible
 
 Unattended:
@@ -65,9 +70,9 @@ Checks that --override accepts, each with a reason that is recorded:
 The former names size, budgets, addresses and placement are accepted until the
 next release.
 
-Exit codes:
+Exit codes (--pipeline has its own: 0 done or nothing to do, 1 everything else):
   0  success, not wedged, or nothing to do
-  1  wedge suspected or certain (detect)
+  1  wedge suspected or certain (detect), a run stopped (status); --exit-zero: 0
   2  usage error
   3  I/O or API error
   4  blocked by a check
@@ -76,18 +81,17 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RepairCommand {
-    /// Check whether the pool is wedged, with evidence (read-only)
+    /// Check whether pools are wedged, with evidence (read-only)
     ///
-    /// Exits with 0 if the pool is not wedged, 1 if a wedge is suspected or certain, 3 if it is unknown or the cluster
-    /// does not exist.
+    /// Without --pool, all pools of the cluster are checked. Exits with 0 if no pool is wedged, 1 if a wedge is suspected or
+    /// certain, 3 if it is unknown or the cluster does not exist.
     Detect {
         #[command(flatten)]
         target: TargetArguments,
         #[command(flatten)]
         detection: DetectionArguments,
-        /// Output format
-        #[arg(short, long, value_enum, default_value_t = DetectFormat::Table)]
-        output: DetectFormat,
+        #[command(flatten)]
+        output: DetectOutput,
     },
     /// Show the steps, bodies, durations, risks and checks of `apply` (read-only)
     Plan {
@@ -97,9 +101,8 @@ pub(crate) enum RepairCommand {
         detection: DetectionArguments,
         #[command(flatten)]
         policies: PolicyArguments,
-        /// Output format
-        #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
-        output: PlanFormat,
+        #[command(flatten)]
+        output: PlanOutput,
     },
     /// Rebuild the pool
     ///
@@ -116,9 +119,8 @@ pub(crate) enum RepairCommand {
         /// Only show the plan [env: DRY_RUN]
         #[arg(long)]
         dry_run: bool,
-        /// Output format; `mermaid` with --dry-run only
-        #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
-        output: PlanFormat,
+        #[command(flatten)]
+        output: ApplyOutput,
     },
     /// Continue an interrupted run, on any host
     ///
@@ -141,20 +143,28 @@ pub(crate) enum RepairCommand {
         /// Show the run that would be continued; DRY_RUN=true does the same
         #[arg(long)]
         dry_run: bool,
-        /// Output format
-        #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-        output: RunFormat,
+        #[command(flatten)]
+        output: RunOutput,
     },
-    /// Show the status of the last run (read-only)
+    /// Show the last run of every pool, or of one (read-only)
+    ///
+    /// Exits with 0 if every run is finished or running, and with 1 if a run stopped and can be resumed.
     Status {
         #[command(flatten)]
         target: TargetArguments,
         /// Include earlier runs
         #[arg(long)]
         all: bool,
-        /// Output format
-        #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-        output: RunFormat,
+        /// Follow the runs; `q` or Ctrl-C ends it
+        ///
+        /// A terminal is redrawn, a pipe gets changed rows, and `-o json` one document per line.
+        #[arg(short, long)]
+        watch: bool,
+        /// Exit with 0 regardless of the state of the runs
+        #[arg(long)]
+        exit_zero: bool,
+        #[command(flatten)]
+        output: StatusOutput,
     },
     /// Roll back an unfinished run as far as possible
     Abort {
@@ -166,9 +176,8 @@ pub(crate) enum RepairCommand {
         /// Show the run that would be rolled back; DRY_RUN=true does the same
         #[arg(long)]
         dry_run: bool,
-        /// Output format
-        #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
-        output: RunFormat,
+        #[command(flatten)]
+        output: RunOutput,
     },
 }
 
@@ -176,9 +185,9 @@ pub(crate) enum RepairCommand {
 pub(crate) struct TargetArguments {
     #[command(flatten)]
     pub(crate) name: ClusterName,
-    /// Name of the node pool
-    #[arg(long, value_name = "NAME", default_value = "system", value_parser = pool_name)]
-    pub(crate) pool: String,
+    /// Name of the node pool [default: every pool for `detect` and `status`, system for the other commands]
+    #[arg(long, value_name = "NAME", value_parser = pool_name)]
+    pub(crate) pool: Option<String>,
     /// Path to a kubeconfig to use instead of credentials from Azure
     ///
     /// KUBECONFIG is ignored: it may be that of another cluster.
@@ -190,6 +199,33 @@ pub(crate) struct TargetArguments {
     #[command(flatten)]
     pub(crate) journal: JournalArgument,
 }
+
+impl TargetArguments {
+    pub(crate) fn pool(&self) -> &str {
+        self.pool.as_deref().unwrap_or(DEFAULT_POOL)
+    }
+
+    /// Returns the flags of a further command on a pool of the same cluster.
+    pub(crate) fn repeated(&self, pool: &str) -> String {
+        let mut flags = format!(" --pool {}", shell_word(pool));
+        let named = [
+            ("subscription", &self.name.subscription),
+            ("resource-group", &self.name.resource_group),
+            ("cluster", &self.name.cluster),
+            ("namespace", &self.namespace),
+        ];
+        let kubeconfig = self.kubeconfig.as_ref().map(|path| path.display().to_string());
+        let named = named.into_iter().chain([("kubeconfig", &kubeconfig)]);
+        for (flag, value) in named {
+            if let Some(value) = value {
+                let _ = write!(flags, " --{flag} {}", shell_word(value));
+            }
+        }
+        flags + &self.journal.repeated()
+    }
+}
+
+const DEFAULT_POOL: &str = "system";
 
 fn pool_name(text: &str) -> Result<String, String> {
     let letter_first = text.starts_with(|first: char| first.is_ascii_lowercase());
@@ -262,30 +298,103 @@ pub(crate) enum Budgets {
     Stop,
 }
 
+pub(crate) const DETECTION: &str = "mooring.repair.detection/v1";
+pub(crate) const PLAN: &str = "mooring.repair.plan/v2";
+pub(crate) const RUN: &str = "mooring.repair.run/v1";
+/// Shapes of the release before.
+const FORMER: &str = "mooring.repair/v1";
+const FORMER_PLAN: &str = "mooring.repair.plan/v1";
+const FORMER_STATUS: &str = "mooring.repair.status/v1";
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DetectOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = DetectFormat::Table)]
+    pub(crate) output: DetectFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = [DETECTION, FORMER])]
+    pub(crate) schema: Option<String>,
+    /// Exit with 0 regardless of the verdict
+    #[arg(long)]
+    pub(crate) exit_zero: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PlanOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+    pub(crate) output: PlanFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = [PLAN, FORMER_PLAN])]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ApplyOutput {
+    /// Output format; `mermaid` with --dry-run only
+    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+    pub(crate) output: PlanFormat,
+    /// Shape of the document; the ones of the release before are printed for one release
+    #[arg(long, value_name = "ID", value_parser = [RUN, PLAN, FORMER, FORMER_PLAN])]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+    pub(crate) output: RunFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = [RUN, FORMER])]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StatusOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+    pub(crate) output: RunFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = [RUN, FORMER_STATUS])]
+    pub(crate) schema: Option<String>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DetectFormat {
-    /// Human-readable table
+    /// Human-readable verdict and signs
     Table,
-    /// JSON, schema mooring.repair/v1
+    /// Every pool, with the names of the checks
+    Wide,
+    /// JSON, schema mooring.repair.detection/v1
     Json,
+    /// YAML with the members of the JSON document
+    Yaml,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
     /// Human-readable table
     Table,
-    /// JSON, schema mooring.repair/v1
+    /// Table with every column, and every step
+    Wide,
+    /// JSON, schema mooring.repair.run/v1
     Json,
+    /// YAML with the members of the JSON document
+    Yaml,
     /// Markdown, for issues and chats
     Markdown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanFormat {
-    /// Human-readable table
+    /// Human-readable steps and checks
     Table,
-    /// JSON, schema mooring.repair.plan/v1
+    /// Every step, check, body, and the whole hash
+    Wide,
+    /// JSON, schema mooring.repair.plan/v2
     Json,
+    /// YAML with the members of the JSON document
+    Yaml,
     /// Markdown, for issues and chats
     Markdown,
     /// Mermaid diagram

@@ -1,31 +1,51 @@
 //! The target of a command, and its confirmation.
 
-use mooring_redact::printable;
-use mooring_repair::plan::PlanError;
+use mooring_repair::plan::{Plan, PlanError};
 use mooring_repair::runtime::Operator;
+use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::plural::counted;
 
 use crate::failure::Failure;
-use crate::runs::{confirm, write};
+use crate::runs::{confirm, write_screen};
 
-pub(super) async fn show_target(operator: &mut Operator) {
-    let server = operator.api_server().await;
+/// Shows what a command changes, and where. `what` is a sentence without its end, `plan` has the counts of nodes and pods.
+pub(super) async fn show_target(operator: &mut Operator, what: &str, plan: Option<&Plan>) {
+    let identity = operator.identity().await;
     let target = &operator.settings().target;
-    let [cluster, group, subscription, pool] =
-        [&target.cluster, &target.resource_group, &target.subscription, &target.pool]
-            .map(|name| printable(name));
-    let server = server.map_or_else(|| "unknown".to_owned(), |server| printable(&server));
-    write(&format!(
-        "Cluster     {cluster} (resource group {group}, subscription {subscription})\nAPI server  {server}\nPool        {pool}\n"
+    let counts = plan.map(|plan| {
+        let count = |number: Option<usize>, what: &str| {
+            number.map_or_else(|| format!("an unknown number of {what}s"), |n| counted(n, what))
+        };
+        format!(" ({}, {})", count(plan.nodes, "node"), count(plan.pods, "pod"))
+    });
+    let mut screen = Screen::default();
+    let pool = Text::new(format!("{what} pool ")).bold(&target.pool);
+    screen.marked(Mark::Warning, pool.plain(counts.unwrap_or_default()).plain(" in"));
+    let region = plan.map(|plan| plan.region.as_deref().unwrap_or("region unknown"));
+    let region = region.map(|region| format!(", {region}")).unwrap_or_default();
+    let cluster = Text::default().bold(&target.cluster).plain(format!(
+        "{region}, resource group {}, subscription {}",
+        target.resource_group, target.subscription
     ));
+    let server = identity.server.as_deref().unwrap_or("unknown");
+    let access = match &identity.context {
+        Some(context) => format!("context {context}"),
+        None => "credentials from Azure".to_owned(),
+    };
+    screen.labeled(2, 10, "cluster", [cluster]);
+    screen.labeled(2, 10, "server", [Text::new(format!("{server} ({access})"))]);
+    if identity.uid.is_none() {
+        let why =
+            "the uid of kube-system could not be read, so the plan is not bound to this cluster";
+        screen.labeled(2, 10, "warning", [Text::new(why)]);
+    }
+    write_screen(&screen);
 }
 
 /// Prompts for `CLUSTER/POOL`.
-pub(super) fn ask(operator: &Operator, what: &str, unattended: &str) -> Result<(), Failure> {
+pub(super) fn ask(operator: &Operator, unattended: &str) -> Result<(), Failure> {
     let target = &operator.settings().target;
-    let name = format!("{}/{}", target.cluster, target.pool);
-    let [typed, pool, cluster] = [&name, &target.pool, &target.cluster].map(|name| printable(name));
-    let question = format!("Type {typed} to {what} pool {pool} in cluster {cluster}: ");
-    confirm(&name, &question, unattended)
+    confirm(&format!("{}/{}", target.cluster, target.pool), &format!("mooring repair {unattended}"))
 }
 
 pub(super) fn no_plan(error: &PlanError) -> Failure {

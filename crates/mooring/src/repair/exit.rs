@@ -2,16 +2,15 @@
 
 use std::fmt::Write as _;
 
-use mooring_repair::report::RunReport;
 use mooring_repair::resume::ResumeError;
 use mooring_repair::runtime::{CommandResult, Operator};
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::Reason;
-use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Run, RunOutcome};
 
-use super::arguments::RunFormat;
+use super::arguments::RunOutput;
 use super::show;
 use crate::failure::Failure;
 use crate::runs::{exit_code, journal_flag};
@@ -20,16 +19,16 @@ use crate::runs::{exit_code, journal_flag};
 pub(crate) async fn end(
     operator: &mut Operator,
     ending: CommandResult,
-    output: RunFormat,
+    output: &RunOutput,
 ) -> Result<u8, Failure> {
     let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
     let mut finished = false;
     if begun
-        && let Ok(status_of_run) = operator.status().await
-        && let Ok(Some(report)) = RunReport::of(&status_of_run.records)
+        && let Ok(journal) = operator.status().await
+        && let Ok(Some(run)) = Run::replay(&journal.records)
     {
-        finished = report.finish.is_some();
-        show::report(&report, output)?;
+        finished = run.is_finished();
+        show::report(operator, &journal, output).await?;
     }
     let flags = flags(operator.settings());
     let status = format!("mooring repair status{flags}");

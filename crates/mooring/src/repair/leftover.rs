@@ -46,7 +46,7 @@ pub(crate) fn ensure_found(report: &DetectionReport, operator: &Operator) -> Res
     if report.greenfield { Err(not_found(operator)) } else { Ok(()) }
 }
 
-fn not_found(operator: &Operator) -> Failure {
+pub(crate) fn not_found(operator: &Operator) -> Failure {
     Failure::io(format!(
         "{}\nhint: check --cluster, --resource-group and --subscription (CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID); `az aks list -o table` lists the clusters",
         absence(operator)

@@ -10,29 +10,37 @@ mod progress;
 mod resume;
 mod settings;
 mod show;
+mod status;
 
 use std::process::ExitCode;
 
 use mooring_redact::printable;
 use mooring_repair::report::DetectionReport;
 use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::screens;
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::verdict::Verdict;
-use mooring_repair::workflow::Run;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
 pub(crate) use arguments::RepairArguments;
-use arguments::{DetectFormat, PlanFormat, RepairCommand, RunFormat, TargetArguments};
+use arguments::{
+    DETECTION, DetectFormat, DetectOutput, PlanOutput, RUN, RepairCommand, RunFormat, RunOutput,
+    TargetArguments,
+};
 use confirm::{ask, no_plan, show_target};
 use connect::operator;
 use leftover::{ensure_no_temporary_pool, find_unfinished_run};
 use progress::show_progress;
 use resume::Resume;
+use show::Flags;
+use status::Status;
 
 use crate::failure::Failure;
+use crate::published::is_former;
 use crate::runs::{
     Progress, Signals, build_runtime, dry_run, env_var, print_once, with_progress, write,
+    write_screen,
 };
 
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
@@ -49,33 +57,35 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
         RepairCommand::Detect { target, detection, output } => {
             let settings = settings::settings(target, Some(detection), None, &env_var)?;
             with_operator(target, settings, async |operator, _| {
-                let report = with_progress(operator.detect()).await;
-                leftover::ensure_found(&report, operator)?;
-                show::detection(&report, *output)?;
-                Ok(report.exit_code())
+                detect(operator, target, output).await
             })
         }
         RepairCommand::Plan { target, detection, policies, output } => {
             let settings = settings::settings(target, Some(detection), Some(policies), &env_var)?;
-            with_operator(target, settings, async |operator, _| plan(operator, *output).await)
+            let flags = |pool: &str| target.repeated(pool);
+            with_operator(target, settings, async |operator, _| {
+                plan(operator, output, &flags).await
+            })
         }
         RepairCommand::Apply { target, detection, policies, approval, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
             let settings = settings::settings(target, Some(detection), Some(policies), &env_var)?;
+            let flags = |pool: &str| target.repeated(pool);
             with_operator(target, settings, async |operator, signals| {
                 if dry_run {
-                    return plan(operator, *output).await;
+                    return plan(operator, &output.plan(), &flags).await;
                 }
-                let written = RunFormat::try_from(*output)?;
-                Box::pin(apply(operator, signals, approval.plan_hash.as_ref(), written)).await
+                let output = output.run()?;
+                let token = approval.plan_hash.as_ref();
+                Box::pin(apply(operator, signals, token, &output, &flags)).await
             })
         }
         RepairCommand::Resume { target, detection, policies, yes, plan_hash, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
             let settings = settings::settings(target, Some(detection), Some(policies), &env_var)?;
-            let asked = Resume { yes: *yes, token: plan_hash.as_ref(), dry_run, output: *output };
+            let asked = Resume { yes: *yes, token: plan_hash.as_ref(), dry_run, output };
             with_operator(target, settings, async |operator, signals| {
                 asked.run(operator, signals).await
             })
@@ -85,29 +95,17 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             dry_run::announce(dry_run);
             let settings = settings::settings(target, None, None, &env_var)?;
             with_operator(target, settings, async |operator, signals| {
-                abort(operator, signals, *yes, dry_run, *output).await
+                abort(operator, signals, *yes, dry_run, output).await
             })
         }
-        RepairCommand::Status { target, all, output } => {
+        RepairCommand::Status { target, all, watch, exit_zero, output } => {
             let settings = settings::settings(target, None, None, &env_var)?;
-            with_operator(target, settings, async |operator, _| {
-                let status = leftover::read_status(operator).await?;
-                if status.records.is_empty() {
-                    leftover::ensure_exists(operator).await?;
-                }
-                leftover::warn_of_0_1(operator).await;
-                show::status(&status, *all, *output)?;
-                if let Ok(Some(state)) = Run::replay(&status.records) {
-                    // A journal of another cluster or pool shows nothing about this one.
-                    operator.own(&state).map_err(Failure::io)?;
-                }
-                if status.records.is_empty()
-                    && let Some(left) = operator.temporary_pool().await
-                {
-                    write(&format!("warning: {left}\nhint: pass its journal with `--journal`\n"));
-                }
-                Ok(0)
-            })
+            // The earlier shape has one run.
+            let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), RUN);
+            let pool = is_one.then(|| target.pool());
+            let (all, watch, exit_zero) = (*all, *watch, *exit_zero);
+            let status = Status { pool, all, watch, exit_zero, output };
+            with_operator(target, settings, async |operator, _| status.run(operator).await)
         }
     }
 }
@@ -123,45 +121,81 @@ fn with_operator(
     })
 }
 
-async fn plan(operator: &mut Operator, output: PlanFormat) -> Result<u8, Failure> {
+/// Evaluates one pool, or all pools of the cluster.
+async fn detect(
+    operator: &mut Operator,
+    target: &TargetArguments,
+    output: &DetectOutput,
+) -> Result<u8, Failure> {
+    // The earlier shape has one pool.
+    let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), DETECTION);
+    let (reports, skipped) = if is_one {
+        (vec![with_progress(operator.detect()).await], Vec::new())
+    } else {
+        match with_progress(operator.detect_all()).await {
+            Ok(all) => all,
+            // The pools are unknown, so this report has the reason.
+            Err(report) => (vec![report], Vec::new()),
+        }
+    };
+    for report in &reports {
+        leftover::ensure_found(report, operator)?;
+    }
+    let flags = |pool: &str| target.repeated(pool);
+    show::detection(operator, (&reports, &skipped), output, &flags).await?;
+    let verdict = Verdict::worst(reports.iter().map(|report| report.detection.verdict));
+    Ok(match verdict.exit_code() {
+        1 if output.exit_zero => 0,
+        code => code,
+    })
+}
+
+async fn plan(
+    operator: &mut Operator,
+    output: &PlanOutput,
+    flags: Flags<'_>,
+) -> Result<u8, Failure> {
     let examined = with_progress(operator.examine(None, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
-    // The table shows why it is not certain.
-    if report.detection.verdict != Verdict::Confirmed {
-        write(&format!("{}\n", report.table()));
-    }
-    show::plan(&examined.plan.map_err(|error| no_plan(&error))?, output)?;
-    if let Some(operation) = &report.operation {
-        write(&format!("{operation}\n"));
-    }
-    write(&format!("verdict: {}\n", show::verdict(report)));
+    let plan = match examined.plan {
+        Ok(plan) => plan,
+        Err(error) => {
+            show_report(report);
+            return Err(no_plan(&error));
+        }
+    };
+    show::plan(operator, &plan, report, output, flags).await?;
     Ok(0)
+}
+
+/// Writes the verdict and its signs to stderr.
+fn show_report(report: &DetectionReport) {
+    write_screen(&screens::detection(std::slice::from_ref(report), &[], &[], false));
 }
 
 async fn apply(
     operator: &mut Operator,
     signals: Signals,
     token: Option<&ApprovalToken>,
-    output: RunFormat,
+    output: &RunOutput,
+    flags: Flags<'_>,
 ) -> Result<u8, Failure> {
     if let Some(ending) = find_unfinished_run(operator).await? {
         return Box::pin(exit::end(operator, ending, output)).await;
     }
-    show_target(operator).await;
     leftover::warn_of_0_1(operator).await;
     let expires = token.map(|token| token.expires);
     let examined = with_progress(operator.examine(expires, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
+    show_report(report);
     if report.detection.verdict == Verdict::Healthy && !overridden {
-        write(&report.table());
         ensure_no_temporary_pool(report)?;
         write("nothing to do\n");
-        return report_unchanged(report, output);
+        return report_unchanged(operator, report, output, flags).await;
     }
-    write(&report.table());
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
     let guards = &report.detection.guards;
     may_begin(&plan, guards, operator.settings())
@@ -169,15 +203,17 @@ async fn apply(
     show::warnings(&plan);
     if let Some(recent) = report.operation.as_ref().filter(|operation| operation.left_alone) {
         write(&format!("{recent}; nothing to do\n"));
-        return report_unchanged(report, output);
+        return report_unchanged(operator, report, output, flags).await;
     }
     let approval = if let Some(token) = token {
+        show_target(operator, "This rebuilds", Some(&plan)).await;
         Approval::Token(token.clone())
     } else {
         // Without a journal no run starts, so there is nothing to confirm.
         operator.status().await?;
-        write(&format!("\n{}\n", mooring_repair::plan::table(&plan)));
-        ask(operator, "rebuild", "apply --yes --plan-hash HASH")?;
+        write_screen(&screens::plan(&plan, report, &[], output.output == RunFormat::Wide));
+        show_target(operator, "This rebuilds", Some(&plan)).await;
+        ask(operator, "apply --yes --plan-hash HASH")?;
         Approval::Typed(plan.document.hash())
     };
     let mut progress = Progress::new();
@@ -191,10 +227,20 @@ async fn apply(
 }
 
 /// Reports that nothing is done.
-fn report_unchanged(report: &DetectionReport, output: RunFormat) -> Result<u8, Failure> {
-    if output == RunFormat::Json {
-        show::detection(report, DetectFormat::Json)?;
-    }
+async fn report_unchanged(
+    operator: &mut Operator,
+    report: &DetectionReport,
+    output: &RunOutput,
+    flags: Flags<'_>,
+) -> Result<u8, Failure> {
+    let format = match output.output {
+        RunFormat::Json => DetectFormat::Json,
+        RunFormat::Yaml => DetectFormat::Yaml,
+        RunFormat::Table | RunFormat::Wide | RunFormat::Markdown => return Ok(0),
+    };
+    let schema = output.schema.clone().filter(|schema| schema != RUN);
+    let detect = DetectOutput { output: format, schema, exit_zero: false };
+    show::detection(operator, (std::slice::from_ref(report), &[]), &detect, flags).await?;
     Ok(0)
 }
 
@@ -204,14 +250,14 @@ async fn abort(
     signals: Signals,
     yes: bool,
     dry_run: bool,
-    output: RunFormat,
+    output: &RunOutput,
 ) -> Result<u8, Failure> {
     let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
     if let Some(state) = &state {
-        show_target(operator).await;
         write(&format!("Run {} is unfinished, at {}.\n", printable(&state.id), state.position()));
+        show_target(operator, "This rolls back the repair of", None).await;
         if !yes {
-            ask(operator, "roll back the run on", "abort --yes")?;
+            ask(operator, "abort --yes")?;
         }
     }
     let mut progress = Progress::new();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use mooring_redact::printable;
+use mooring_repair::plan::Plan;
 use mooring_repair::report::{DetectionReport, RunReport};
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis};
 use mooring_repair::runtime::{CommandResult, LOCK_TIMEOUT, Operator};
@@ -18,7 +19,7 @@ use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::store::JournalPlace;
 
-use super::arguments::{PlanFormat, RepairArguments, RunFormat};
+use super::arguments::{PlanFormat, PlanOutput, RepairArguments, RunFormat, RunOutput};
 use super::confirm::show_target;
 use super::connect::operator;
 use super::leftover::{absence, ensure_no_temporary_pool, unfinished, warn_of_0_1};
@@ -79,8 +80,8 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
         write(&format!("{}: greenfield rollout, nothing to repair\n", absence(operator)));
         return Ok(0);
     }
-    show_target(operator).await;
-    write(&report.table());
+    show_target(operator, "This repairs a wedged", None).await;
+    super::show_report(&report);
     // Unfinished runs come first: a pool that was deleted and not recreated looks like a missing pool.
     let status = match operator.status().await {
         Ok(status) => status,
@@ -131,7 +132,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                         "run {run} is unfinished and would be continued with this plan\n"
                     ));
                 }
-                show::plan(plan, PlanFormat::Table)?;
+                show_plan(operator, plan, report).await?;
                 may_begin(plan, guards, operator.settings())
                     .map_err(|error| Failure::io(error.to_string()))?;
                 return Ok(0);
@@ -163,15 +164,27 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
     };
     progress.end();
     // The result is known even if the journal cannot be read again.
-    let records = operator.status().await.map(|status| status.records).unwrap_or_default();
+    let journal = operator.status().await.ok();
+    let records = journal.as_ref().map(|journal| journal.records.as_slice()).unwrap_or_default();
     let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
-    let report = RunReport::of(&records).ok().flatten();
+    let report = RunReport::of(records).ok().flatten();
     let last = report.as_ref().and_then(|report| report.finish);
     let report = report.filter(|_| begun);
-    if let Some(report) = &report {
-        show::report(report, RunFormat::Table)?;
+    if let Some(journal) = journal.as_ref().filter(|_| report.is_some()) {
+        let output = RunOutput { output: RunFormat::Table, schema: None };
+        show::report(operator, journal, &output).await?;
     }
     verdict(ending, report.as_ref(), last)
+}
+
+async fn show_plan(
+    operator: &mut Operator,
+    plan: &Plan,
+    report: &DetectionReport,
+) -> Result<(), Failure> {
+    let output = PlanOutput { output: PlanFormat::Table, schema: None };
+    let flags = |pool: &str| format!(" --pool {pool}");
+    show::plan(operator, plan, report, &output, &flags).await
 }
 
 fn nothing_to_do(report: &DetectionReport) -> Result<u8, Failure> {

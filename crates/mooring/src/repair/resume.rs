@@ -2,33 +2,34 @@
 
 use mooring_redact::printable;
 use mooring_repair::plan::{Plan, Step};
+use mooring_repair::report::DetectionReport;
 use mooring_repair::resume::{Consent, Fresh, ResumeBasis, further_overrides};
 use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::screens;
 use mooring_repair::start_checks::may_begin;
 use mooring_repair::workflow::Run;
-use mooring_workflow::CheckResult;
 use mooring_workflow::Step as _;
 use mooring_workflow::approval::ApprovalToken;
 
-use super::arguments::RunFormat;
+use super::arguments::RunOutput;
 use super::confirm::{ask, no_plan, show_target};
 use super::progress::show_progress;
 use super::{exit, leftover, show};
 use crate::failure::Failure;
-use crate::runs::{Progress, Signals, print_once, with_progress, write};
+use crate::runs::{Progress, Signals, print_once, with_progress, write, write_screen};
 
 pub(crate) struct Resume<'a> {
     pub(crate) yes: bool,
     pub(crate) token: Option<&'a ApprovalToken>,
     pub(crate) dry_run: bool,
-    pub(crate) output: RunFormat,
+    pub(crate) output: &'a RunOutput,
 }
 
 /// Returns the unfinished run; the outer none if the command is done.
 pub(crate) async fn find(
     operator: &mut Operator,
     dry_run: bool,
-    output: RunFormat,
+    output: &RunOutput,
     command: &str,
 ) -> Result<Option<Option<Run>>, Failure> {
     let status = leftover::read_status(operator).await?;
@@ -37,8 +38,8 @@ pub(crate) async fn find(
         leftover::ensure_exists(operator).await?;
         leftover::warn_of_0_1(operator).await;
     }
-    if (unfinished.is_none() || dry_run) && output == RunFormat::Json {
-        show::status(&status, false, output)?;
+    if unfinished.is_none() || dry_run {
+        show::unchanged(operator, &status, output).await?;
     }
     if !dry_run {
         return Ok(Some(unfinished));
@@ -65,19 +66,19 @@ impl Resume<'_> {
         let mut fresh = None;
         let mut consent = Consent::Unattended;
         if let Some(state) = &unfinished {
-            show_target(operator).await;
+            show_target(operator, "This continues the repair of", None).await;
             let basis = operator.resume_basis(state).await.map_err(Failure::io)?;
             if self.needs_plan(operator, state, &basis) {
                 fresh = Some(self.plan(operator, state).await?);
             }
             if self.dry_run {
-                Self::preview(operator, state, &basis, fresh.as_ref().map(|(plan, _)| plan));
+                Self::preview(operator, state, &basis, fresh.as_ref());
                 return Ok(0);
             }
-            consent =
-                self.consent(operator, state, &basis, fresh.as_ref().map(|(plan, _)| plan))?;
+            consent = self.consent(operator, state, &basis, fresh.as_ref())?;
         }
-        let fresh = fresh.as_ref().map(|(plan, guards)| Fresh { plan, guards });
+        let fresh =
+            fresh.as_ref().map(|(plan, report)| Fresh { plan, guards: &report.detection.guards });
         let mut progress = Progress::new();
         let watcher =
             Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
@@ -103,25 +104,30 @@ impl Resume<'_> {
         &self,
         operator: &mut Operator,
         state: &Run,
-    ) -> Result<(Plan, Vec<CheckResult>), Failure> {
+    ) -> Result<(Plan, DetectionReport), Failure> {
         let expires = self.token.map(|token| token.expires);
         let examined = with_progress(operator.examine(expires, Some(state))).await;
-        write(&examined.report.table());
+        super::show_report(&examined.report);
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
-        let guards = examined.report.detection.guards;
-        may_begin(&plan, &guards, operator.settings()).map_err(|error| {
+        let guards = &examined.report.detection.guards;
+        may_begin(&plan, guards, operator.settings()).map_err(|error| {
             let failure = exit::refusal(&error, operator.settings());
             Failure::blocked(format!(
                 "{}; `mooring repair abort` ends the unfinished run",
                 failure.text()
             ))
         })?;
-        Ok((plan, guards))
+        Ok((plan, examined.report))
     }
 
-    fn preview(operator: &Operator, state: &Run, basis: &ResumeBasis, fresh: Option<&Plan>) {
+    fn preview(
+        operator: &Operator,
+        state: &Run,
+        basis: &ResumeBasis,
+        fresh: Option<&(Plan, DetectionReport)>,
+    ) {
         match (fresh, basis) {
-            (Some(plan), _) => write(&format!("\n{}\n", mooring_repair::plan::table(plan))),
+            (Some((plan, report)), _) => write_screen(&screens::plan(plan, report, &[], false)),
             (None, ResumeBasis::Contradicted(anchor)) => write(&format!(
                 "the plan in the journal is not the approved one: {anchor} with another approval\n"
             )),
@@ -139,7 +145,7 @@ impl Resume<'_> {
         operator: &Operator,
         state: &Run,
         basis: &ResumeBasis,
-        fresh: Option<&Plan>,
+        fresh: Option<&(Plan, DetectionReport)>,
     ) -> Result<Consent, Failure> {
         if let Some(token) = self.token {
             return Ok(Consent::Token(token.clone()));
@@ -147,16 +153,14 @@ impl Resume<'_> {
         if self.yes || matches!(basis, ResumeBasis::Contradicted(_)) {
             return Ok(Consent::Unattended);
         }
-        let Some(plan) = fresh else {
+        let Some((plan, report)) = fresh else {
             write(&remaining(operator, state, basis));
-            ask(operator, "continue the run on", "resume --yes")?;
+            ask(operator, "resume --yes")?;
             return Ok(Consent::Typed(reviewed(operator, state).hash));
         };
-        write(&format!(
-            "\nThe plan in the journal is not verified; this new plan replaces it:\n\n{}\n",
-            mooring_repair::plan::table(plan)
-        ));
-        ask(operator, "rebuild", "resume --yes --plan-hash HASH")?;
+        write("The plan in the journal is not verified; this new plan replaces it:\n");
+        write_screen(&screens::plan(plan, report, &[], false));
+        ask(operator, "resume --yes --plan-hash HASH")?;
         Ok(Consent::Typed(plan.document.hash()))
     }
 }

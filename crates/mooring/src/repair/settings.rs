@@ -33,9 +33,9 @@ pub(crate) fn settings(
     let variable = |name: &str| environment(name).filter(|_| applies(name));
     let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
         .map_err(|error| usage(&error))?;
-    settings.target.pool.clone_from(&target.pool);
+    target.pool().clone_into(&mut settings.target.pool);
     settings.journal =
-        target.journal.place(&config_map(&target.pool), target.namespace.as_deref())?;
+        target.journal.place(&config_map(target.pool()), target.namespace.as_deref())?;
     if let Some(detection) = detection {
         let file = detection.signatures.clone().or_else(|| environment(SIGNATURES));
         read_signatures(&mut settings, file.as_deref())?;

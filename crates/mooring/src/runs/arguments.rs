@@ -30,6 +30,14 @@ pub(crate) struct JournalArgument {
 }
 
 impl JournalArgument {
+    /// Returns the flag of a further command; empty for the default.
+    pub(crate) fn repeated(&self) -> String {
+        match self.journal.as_str() {
+            "configmap" => String::new(),
+            journal => format!(" --journal {}", mooring_redact::shell_word(journal)),
+        }
+    }
+
     /// Returns the journal's place. Files have absolute paths, so that they are found from other directories.
     /// `config_map` is the name of the ConfigMap, `namespace` its namespace unless the flag has one.
     pub(crate) fn place(

@@ -1,4 +1,4 @@
-//! Arguments, confirmation, signals, progress and exit codes shared by the commands that keep a journal.
+//! Arguments, confirmation, signals, progress, `--watch` and exit codes shared by the commands that keep a journal.
 
 mod arguments;
 mod confirm;
@@ -6,9 +6,13 @@ pub(crate) mod dry_run;
 mod exit;
 mod progress;
 mod signals;
+mod watch;
 
 pub(crate) use arguments::{Approval, JournalArgument};
 pub(crate) use confirm::confirm;
 pub(crate) use exit::{exit_code, format_lock, journal_flag, unfinished_result};
-pub(crate) use progress::{Progress, print_once, with_progress, write};
+pub(crate) use progress::{
+    Event, Progress, ProgressLine, print_once, with_progress, write, write_screen,
+};
 pub(crate) use signals::{Signals, build_runtime, env_var};
+pub(crate) use watch::{Ended, Frame, watch};

@@ -1,41 +1,109 @@
-//! Progress of a run on stderr: one changing line on a terminal, one line per change elsewhere.
+//! Progress of a run on stderr: the current step is redrawn on a terminal, and has one line per change elsewhere.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use mooring_redact::{printable, printable_lines};
+use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
+use mooring_workflow::screens::clock;
+
+use crate::output;
+
+/// What a line of progress reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    Done,
+    /// A change was requested.
+    Change,
+    Wait,
+    Stop,
+}
+
+/// A line of progress.
+pub(crate) struct ProgressLine<'a> {
+    /// `4/16`; empty for a rollback.
+    pub(crate) position: String,
+    pub(crate) step: &'a str,
+    pub(crate) event: Event,
+    pub(crate) seconds: i64,
+    pub(crate) expected_seconds: Option<u32>,
+    pub(crate) text: &'a str,
+}
+
+impl ProgressLine<'_> {
+    fn head(&self) -> String {
+        format!("{:>5}  {:<17}  ", self.position, printable(self.step))
+    }
+
+    fn tail(&self) -> String {
+        format!("  {:>5}  {}", clock(self.seconds), printable(self.text))
+    }
+
+    fn mark(&self) -> Text {
+        match self.event {
+            Event::Done => Text::default().mark(Mark::Good),
+            Event::Stop => Text::default().mark(Mark::Warning),
+            Event::Change | Event::Wait => Text::default().dim("…"),
+        }
+    }
+}
 
 pub(crate) struct Progress {
-    terminal: bool,
+    /// The current step is redrawn.
+    is_live: bool,
+    is_open: bool,
     last: String,
 }
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        Self { terminal: std::io::stderr().is_terminal(), last: String::new() }
+        let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+        let is_live = std::io::stderr().is_terminal() && !is_dumb;
+        Self { is_live, is_open: false, last: String::new() }
     }
 
-    /// Prints the progress of a step. On a terminal it includes `elapsed`, and the next line overwrites a wait.
-    pub(crate) fn show(&mut self, step: &str, elapsed: &str, what: &str, waits: bool) {
-        let change = format!("{step}: {what}");
-        if self.terminal {
-            let line = printable(&format!("{step}{elapsed}: {what}"));
-            let line: String = line.chars().take(160).collect();
-            write_raw(&format!("\r\x1b[K{line}"));
-            if !waits {
-                write("\n");
-            }
-        } else if change != self.last {
-            write(&format!("{}\n", printable(&change)));
+    pub(crate) fn show(&mut self, line: &ProgressLine<'_>) {
+        if output::is_quiet() {
+            return;
+        }
+        let style = output::message_style();
+        let is_current = matches!(line.event, Event::Change | Event::Wait);
+        let mut text = Text::new(line.head());
+        text.append(line.mark());
+        if self.is_live && is_current {
+            let usual = line.expected_seconds.map(|usual| format!(", usually {}", clock(usual)));
+            let tail = line.tail() + &usual.unwrap_or_default();
+            let free = style
+                .width
+                .map_or(usize::MAX, |columns| columns.saturating_sub(width(&line.head()) + 4));
+            write_raw(&format!(
+                "\r\x1b[K{}",
+                render(text.plain(truncate_middle(&tail, free)), &style)
+            ));
+            self.is_open = true;
+            return;
+        }
+        let change = format!("{} {} {:?} {}", line.position, line.step, line.event, line.text);
+        if change == self.last {
+            return;
         }
         self.last = change;
+        let erase = if self.is_open { "\r\x1b[K" } else { "" };
+        self.is_open = false;
+        write_raw(&format!("{erase}{}\n", render(text.plain(line.tail()), &style)));
     }
 
-    pub(crate) fn end(&self) {
-        if self.terminal && !self.last.is_empty() {
+    pub(crate) fn end(&mut self) {
+        if std::mem::take(&mut self.is_open) {
             write("\n");
         }
     }
+}
+
+fn render(text: Text, style: &mooring_terminal::Style) -> String {
+    let mut screen = Screen::default();
+    screen.line(text);
+    screen.render(style).trim_end().to_owned()
 }
 
 /// Interval of the messages while a read takes long.
@@ -50,7 +118,9 @@ pub(crate) async fn with_progress<T>(work: impl Future<Output = T>) -> T {
             Ok(done) => return done,
             Err(_) => waited += PROGRESS_INTERVAL,
         }
-        write(&format!("Still reading from Azure and Kubernetes ({}s)\n", waited.as_secs()));
+        if !output::is_quiet() {
+            write(&format!("Still reading from Azure and Kubernetes ({}s)\n", waited.as_secs()));
+        }
     }
 }
 
@@ -67,6 +137,11 @@ pub(crate) fn print_once() -> impl FnMut(&str) {
 /// Writes to stderr, without terminal control characters.
 pub(crate) fn write(text: &str) {
     write_raw(&printable_lines(text));
+}
+
+/// Writes a screen to stderr.
+pub(crate) fn write_screen(screen: &Screen) {
+    write_raw(&screen.render(&output::message_style()));
 }
 
 /// Writes to stderr. A closed stderr does not stop a run.

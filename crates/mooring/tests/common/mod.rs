@@ -11,13 +11,16 @@
 pub(crate) mod pty;
 pub(crate) mod schema;
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use rustls::pki_types::pem::PemObject as _;
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -138,4 +141,110 @@ pub(crate) fn result(output: &Output) -> (i32, String, String) {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A command on a terminal of its own, killed at the end of the test.
+pub(crate) struct Terminal {
+    child: Child,
+    master: File,
+    shown: Arc<Mutex<Vec<u8>>>,
+    reader: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Terminal {
+    /// Starts a command with a terminal of this width as stdin, stdout and stderr.
+    pub(crate) fn start(command: &mut Command, columns: u16) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let size = Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let path = Path::new(name.to_str().unwrap());
+        let slave = || File::options().read(true).write(true).open(path).unwrap();
+        command.stdin(slave()).stdout(slave()).stderr(slave());
+        command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8").env_remove("COLUMNS");
+        let child = command.spawn().unwrap();
+        // The terminal ends when the last copy is closed, which is that of the command.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let master = File::from(master);
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let (mut from, to) = (master.try_clone().unwrap(), Arc::clone(&shown));
+        let reader = std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut bytes) {
+                to.lock().unwrap().extend_from_slice(&bytes[..count]);
+            }
+        });
+        Self { child, master, shown, reader: Some(reader) }
+    }
+
+    /// Returns everything that was written so far, without colors, with `\n` as line ends.
+    pub(crate) fn shown(&self) -> String {
+        let text = text(&self.shown.lock().unwrap()).replace("\r\n", "\n");
+        let mut plain = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            plain.push_str(before);
+            rest = match after.strip_prefix(']') {
+                Some(link) => link.split_once("\u{1b}\\").map_or("", |(_, after)| after),
+                None => after.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, a)| a),
+            };
+        }
+        plain + rest
+    }
+
+    pub(crate) fn raw(&self) -> String {
+        text(&self.shown.lock().unwrap())
+    }
+
+    /// Waits until the terminal shows this text.
+    pub(crate) fn wait_for(&mut self, wanted: &str) {
+        let start = Instant::now();
+        while !self.shown().contains(wanted) {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none() || self.shown().contains(wanted), "{}", self.shown());
+            assert!(start.elapsed() < Duration::from_mins(4), "{wanted}: {}", self.shown());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn type_keys(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the command; returns everything that it wrote, with colors.
+    pub(crate) fn end_raw(mut self) -> String {
+        self.finish();
+        self.raw()
+    }
+
+    /// Waits for the command; returns its exit code and everything that it showed.
+    pub(crate) fn end(mut self) -> (i32, String) {
+        (self.finish(), self.shown())
+    }
+
+    fn finish(&mut self) -> i32 {
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(start.elapsed() < Duration::from_mins(4), "{}", self.shown());
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let _ = self.reader.take().unwrap().join();
+        status.code().unwrap_or(-1)
+    }
 }

@@ -50,6 +50,10 @@ pub(crate) fn validate(
                 true
             }
             "const" => value == rule,
+            "anyOf" => {
+                let mut choices = rule.as_array().unwrap().iter();
+                choices.any(|choice| validate(value, choice, root, at).is_ok())
+            }
             "enum" => rule.as_array().unwrap().contains(value),
             "type" => match rule {
                 Value::Array(types) => types.iter().any(|kind| is_type(value, kind)),

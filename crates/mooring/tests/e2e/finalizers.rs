@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::common::Terminal;
+
 /// Simulator, killed at the end of the test.
 struct Sim {
     _running: crate::common::Sim,
@@ -41,13 +43,22 @@ impl Sim {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Types a line at the prompt of a command.
-    fn type_to(&self, words: &[&str], line: &str) -> (i32, String, String) {
+    /// Writes a line to the stdin of a command, which is a pipe.
+    fn pipe_to(&self, words: &[&str], line: &str) -> (i32, String, String) {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
         let mut asked = command.spawn().unwrap();
-        asked.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+        // The command may end without reading it.
+        let _ = asked.stdin.take().unwrap().write_all(line.as_bytes());
         crate::common::result(&asked.wait_with_output().unwrap())
+    }
+
+    /// Types a line at the prompt of a command on a terminal.
+    fn type_to(&self, words: &[&str], line: &str) -> (i32, String) {
+        let mut terminal = Terminal::start(&mut self.command(words), 80);
+        terminal.wait_for("to continue: ");
+        terminal.type_keys(line);
+        terminal.end()
     }
 
     fn json(&self, words: &[&str]) -> (i32, Value) {
@@ -59,7 +70,7 @@ impl Sim {
 #[test]
 fn uninstalled_operator_is_planned_approved_and_removed() {
     let sim = Sim::start("retired-operator");
-    let (code, out, err) = sim.run(&["plan"]);
+    let (code, out, err) = sim.run(&["plan", "-o", "wide"]);
     assert_eq!(code, 0, "{out}{err}");
     for word in [
         "remove-finalizers",
@@ -85,20 +96,19 @@ fn uninstalled_operator_is_planned_approved_and_removed() {
     let expired = format!("20200101T000000Z.{digits}");
     let (code, _, err) = sim.run(&["apply", "--yes", "--plan-hash", &expired]);
     assert!(code == 4 && err.contains("expired at 2020-01-01T00:00:00Z"), "{err}");
-    // The name of the profile is the same for every cluster.
-    for wrong in ["package-oprator\n", "package-operator\n", "other/package-operator\n", ""] {
-        assert_eq!(sim.type_to(&["apply"], wrong).0, 4, "{wrong}");
-    }
 
     let (code, report) = sim.json(&["apply", "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!((code, &report["result"]), (0, &Value::from("acted")), "{report:#}");
-    assert_eq!(report["left"], Value::Array(Vec::new()));
+    assert_eq!(report["runs"][0]["remaining"], Value::Array(Vec::new()));
     let (code, report) = sim.json(&["apply", "--yes", "--plan-hash", &hash, "-o", "json"]);
     assert_eq!((code, &report["result"]), (0, &Value::from("clean")), "{report:#}");
     let (code, status) = sim.json(&["status", "-o", "json"]);
-    assert_eq!((code, &status["run"]["result"]), (0, &Value::from("acted")));
+    assert_eq!((code, &status["result"]), (0, &Value::from("acted")));
     assert!(
-        status["journal"].as_str().unwrap().contains("mooring-system/finalizers-package-operator")
+        status["runs"][0]["journal"]
+            .as_str()
+            .unwrap()
+            .contains("mooring-system/finalizers-package-operator")
     );
     let (code, _, err) = sim.run(&["resume", "--yes"]);
     assert!(code == 2 && err.contains("--plan-hash"), "{err}");
@@ -118,7 +128,7 @@ fn pipeline_has_no_prompt_and_fails_only_without_a_cluster() {
     assert_eq!(report["result"], "acted");
     let (code, out, _) = sim.run(&["apply", "--best-effort"]);
     assert_eq!(code, 0);
-    assert!(out.contains("NOTHING TO DO"), "{out}");
+    assert!(out.contains("Nothing to do"), "{out}");
     let missing = |words: &[&str]| {
         crate::common::result(
             &sim.command(words).env("KUBECONFIG", "/nonexistent").output().unwrap(),
@@ -167,10 +177,20 @@ fn destructive_commands_prompt_for_cluster_and_profile() {
     let cluster = kubeconfig["clusters"][0]["name"].as_str().unwrap();
     let server = kubeconfig["clusters"][0]["cluster"]["server"].as_str().unwrap();
     let typed = format!("{cluster}/package-operator\n");
-    let (code, out, err) = sim.type_to(&["apply"], &typed);
-    assert_eq!(code, 0, "{out}{err}");
-    for word in [cluster, server.trim_end_matches('/'), "Profile     package-operator"] {
-        assert!(err.contains(word), "{word}: {err}");
+    // The name of the profile is the same for every cluster. Ctrl-D is the end of input.
+    for wrong in ["package-oprator\n", "package-operator\n", "other/package-operator\n", "\u{4}"] {
+        let (code, out) = sim.type_to(&["apply"], wrong);
+        assert_eq!(code, 4, "{wrong} {out}");
+        assert!(out.contains("nothing was changed"), "{out}");
+    }
+    let (code, out, err) = sim.pipe_to(&["apply"], &typed);
+    assert!(code == 4 && err.contains("only a terminal can confirm"), "{out}{err}");
+    let (_, status) = sim.json(&["status", "-o", "json"]);
+    assert_eq!(status["runs"], Value::Array(Vec::new()), "no run was begun");
+    let (code, out) = sim.type_to(&["apply"], &typed);
+    assert_eq!(code, 0, "{out}");
+    for word in [cluster, server.trim_end_matches('/'), "the resources of package-operator"] {
+        assert!(out.contains(word), "{word}: {out}");
     }
 }
 
@@ -181,7 +201,7 @@ fn dry_run_prints_a_notice_and_writes_nothing() {
         let (code, out, err) = sim.run(words);
         assert_eq!(code, 0, "{out}{err}");
         assert!(err.starts_with("Dry run: nothing will be changed\n"), "{err}");
-        assert!(out.contains("remove-finalizers") && out.contains("Hash:     "), "{out}");
+        assert!(out.contains("remove-finalizers") && out.contains("Plan        "), "{out}");
     }
     let (code, plan) = sim.json(&["apply", "--dry-run", "-o", "json"]);
     assert_eq!((code, plan["objects"].as_array().unwrap().len()), (0, 6));
@@ -194,7 +214,7 @@ fn dry_run_prints_a_notice_and_writes_nothing() {
         assert_eq!(code, expected, "{err}");
     }
     let (_, status) = sim.json(&["status", "-o", "json"]);
-    assert_eq!(status["run"], Value::Null, "no journal was written");
+    assert_eq!(status["runs"], Value::Array(Vec::new()), "no journal was written");
     let (code, _, err) = sim.run(&["resume", "--dry-run"]);
     assert!(code == 0 && err.contains("no unfinished run"), "{err}");
 }
@@ -207,7 +227,7 @@ fn managed_karpenter_is_not_treated_as_uninstalled() {
     assert_eq!(code, 4, "{plan:#}");
     let objects = plan["objects"].as_array().unwrap().len();
     assert!(objects > 1, "{plan:#}");
-    let gone = plan["guards"].as_array().unwrap().iter().find(|one| one["name"] == "operator-gone");
+    let gone = plan["checks"].as_array().unwrap().iter().find(|one| one["name"] == "operator-gone");
     let evidence = gone.unwrap()["evidence"].to_string();
     assert!(evidence.contains("field manager karpenter wrote"), "{evidence}");
     assert!(evidence.contains("node auto-provisioning"), "{evidence}");
@@ -224,7 +244,7 @@ fn managed_karpenter_is_not_treated_as_uninstalled() {
     }
     let (_, again) = sim.json(&["plan", "--group", "karpenter.sh", "-o", "json"]);
     assert_eq!(again["objects"].as_array().unwrap().len(), objects, "nothing was deleted");
-    assert!(!again["objects"].to_string().contains("\"deleting\":true"));
+    assert!(!again["objects"].to_string().contains("\"isDeleting\":true"));
     // An override is approved with its reason; pipelines have none.
     let reason = "operator-gone=Karpenter was switched off";
     let words = ["plan", "--group", "karpenter.sh", "--override", reason, "-o", "json"];

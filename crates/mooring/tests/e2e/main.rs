@@ -15,5 +15,7 @@ mod demo;
 mod documents;
 mod finalizers;
 mod pages;
+mod published;
 mod repair;
 mod repair_permissions;
+mod terminal;

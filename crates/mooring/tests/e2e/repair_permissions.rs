@@ -63,7 +63,7 @@ impl Sim {
 
 /// Returns a check of a plan.
 fn find_check(plan: &Value, name: &str) -> Value {
-    let checks = plan["prechecks"].as_array().unwrap();
+    let checks = plan["checks"].as_array().unwrap();
     checks.iter().find(|check| check["name"] == name).unwrap().clone()
 }
 
@@ -87,7 +87,7 @@ fn missing_permission_is_in_the_plan_and_blocks_apply() {
         let sim = Sim::start(&scenario);
         let plan = sim.plan();
         let check = find_check(&plan, name);
-        assert_eq!(check["outcome"], "fail", "{check}");
+        assert_eq!(check["state"], "failed", "{check}");
         let (code, table, err) = sim.run(&["plan"]);
         assert_eq!(code, 0, "{err}");
         let hash = plan["hash"].as_str().unwrap();
@@ -96,12 +96,12 @@ fn missing_permission_is_in_the_plan_and_blocks_apply() {
         assert_eq!(code, 4, "{err}");
         assert!(err.contains(&format!("{name}: ")) && err.contains("\nhint: "), "{err}");
         for part in parts {
-            assert!(check["detail"].as_str().unwrap().contains(part), "{part}: {check}");
+            assert!(check["evidence"].to_string().contains(part), "{part}: {check}");
             assert!(table.contains(part) && err.contains(part), "{part}: {table}{err}");
         }
         assert_eq!(sim.writes(), Vec::<String>::new(), "{name}");
         let (code, status, err) = sim.run(&["status"]);
-        assert!(code == 0 && !format!("{status}{err}").contains("UNFINISHED"), "{status}{err}");
+        assert!(code == 0 && !format!("{status}{err}").contains("unfinished"), "{status}{err}");
     }
 }
 
@@ -109,7 +109,7 @@ fn missing_permission_is_in_the_plan_and_blocks_apply() {
 fn unreadable_permissions_are_a_warning_in_the_plan_hash() {
     let sim = Sim::start("");
     let readable = sim.plan();
-    assert_eq!(find_check(&readable, "permissions")["outcome"], "pass");
+    assert_eq!(find_check(&readable, "permissions")["state"], "ok");
     let denial = r#"{"action": "Microsoft.Authorization/permissions/read"}"#;
     let answer = sim.running.admin("POST /admin/denials", denial);
     assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
@@ -123,7 +123,7 @@ fn unreadable_permissions_are_a_warning_in_the_plan_hash() {
 
     let unreadable = sim.plan();
     let check = find_check(&unreadable, "permissions");
-    assert_eq!(check["outcome"], "unknown", "{check}");
+    assert_eq!(check["state"], "unknown", "{check}");
     let (code, _, err) = apply(&unreadable);
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("warning: permissions: ") && err.contains("AuthorizationFailed"), "{err}");

@@ -23,6 +23,8 @@ pub enum Query {
     LatestOperation,
     /// The operation of a resume token.
     Operation(String),
+    /// The uid of the namespace `kube-system`, which identifies a cluster.
+    Uid,
     Nodes,
     Pods,
     Pdbs,
@@ -41,10 +43,45 @@ pub enum Answer {
     Events(Reading<Vec<ActivityEvent>>),
     LatestOperation(Reading<Option<Operation>>),
     Operation(String, Reading<Operation>),
+    Uid(Reading<String>),
     Nodes(Reading<Vec<Node>>),
     Pods(Reading<Vec<Pod>>),
     Pdbs(Reading<Vec<Pdb>>),
     Replicas(String, Reading<Replicas>),
+}
+
+impl Query {
+    /// Returns true for reads of the Kubernetes API; the others are of Azure.
+    pub fn is_of_kubernetes(&self) -> bool {
+        matches!(self, Self::Uid | Self::Nodes | Self::Pods | Self::Pdbs | Self::Replicas(_))
+    }
+}
+
+impl Answer {
+    /// Returns the reason if the read failed.
+    pub fn error(&self) -> Option<String> {
+        fn of<T>(reading: &Reading<T>) -> Option<String> {
+            match reading {
+                Reading::Known(_) | Reading::NotFound => None,
+                other => other.missing(),
+            }
+        }
+        match self {
+            Self::Cluster(reading) => of(reading),
+            Self::Pools(reading) => of(reading),
+            Self::ScaleSets(reading) => of(reading),
+            Self::Instances(_, reading) => of(reading),
+            Self::Nics(_, reading) => of(reading),
+            Self::Events(reading) => of(reading),
+            Self::LatestOperation(reading) => of(reading),
+            Self::Operation(_, reading) => of(reading),
+            Self::Uid(reading) => of(reading),
+            Self::Nodes(reading) => of(reading),
+            Self::Pods(reading) => of(reading),
+            Self::Pdbs(reading) => of(reading),
+            Self::Replicas(_, reading) => of(reading),
+        }
+    }
 }
 
 /// Results since the last change or wait.
@@ -58,6 +95,7 @@ pub struct ClusterView {
     pub events: Option<Reading<Vec<ActivityEvent>>>,
     pub latest_operation: Option<Reading<Option<Operation>>>,
     pub operations: BTreeMap<String, Reading<Operation>>,
+    pub uid: Option<Reading<String>>,
     pub nodes: Option<Reading<Vec<Node>>>,
     pub pods: Option<Reading<Vec<Pod>>>,
     pub pdbs: Option<Reading<Vec<Pdb>>>,
@@ -75,6 +113,7 @@ impl View<Query, Answer> for ClusterView {
             Query::Events => self.events.is_some(),
             Query::LatestOperation => self.latest_operation.is_some(),
             Query::Operation(token) => self.operations.contains_key(token),
+            Query::Uid => self.uid.is_some(),
             Query::Nodes => self.nodes.is_some(),
             Query::Pods => self.pods.is_some(),
             Query::Pdbs => self.pdbs.is_some(),
@@ -92,6 +131,7 @@ impl View<Query, Answer> for ClusterView {
             Answer::Events(reading) => self.events = Some(reading),
             Answer::LatestOperation(reading) => self.latest_operation = Some(reading),
             Answer::Operation(token, reading) => drop(self.operations.insert(token, reading)),
+            Answer::Uid(reading) => self.uid = Some(reading),
             Answer::Nodes(reading) => self.nodes = Some(reading),
             Answer::Pods(reading) => self.pods = Some(reading),
             Answer::Pdbs(reading) => self.pdbs = Some(reading),

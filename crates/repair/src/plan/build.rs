@@ -12,7 +12,7 @@ use super::document::{self, Document};
 use super::step::Step;
 use crate::checks::{self, Capacity, Planning, TIME, absent};
 use crate::names::{RUN_TAG, temporary_pool};
-use crate::observation::ClusterView;
+use crate::observation::{ClusterView, Pod};
 use crate::pool_body;
 use crate::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::settings::Settings;
@@ -43,6 +43,15 @@ pub struct Plan {
     pub left_temporary_pool: Option<TemporaryPool>,
     /// Differences between the old and the recreated pool.
     pub changes: Vec<String>,
+    /// Nodes of the pool, if known.
+    #[serde(skip)]
+    pub nodes: Option<usize>,
+    /// Pods on these nodes, if known.
+    #[serde(skip)]
+    pub pods: Option<usize>,
+    /// Region of the cluster, if known.
+    #[serde(skip)]
+    pub region: Option<String>,
     /// Approved and executed document.
     #[serde(skip)]
     pub document: Arc<Document>,
@@ -148,6 +157,7 @@ pub fn build(
         schema: document::SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         cluster: cluster.id.to_ascii_lowercase(),
+        cluster_uid: view.uid.as_ref().and_then(Reading::known).cloned(),
         pool: name.clone(),
         pool_hash: pool_hash(&pool.raw),
         scale_set: view.scale_set_of(name).map(|set| set.id.clone()),
@@ -174,10 +184,27 @@ pub fn build(
         prechecks,
         left_temporary_pool,
         changes: changes(&pool.raw, &document),
+        nodes: nodes_of(view, name).map(|nodes| nodes.len()),
+        pods: pods_of(view, name),
+        region: cluster.location.clone(),
         temporary_pool: temporary_pool(name, pool.is_windows()),
         steps,
         document: Arc::new(document),
     })
+}
+
+fn nodes_of<'a>(view: &'a ClusterView, pool: &str) -> Option<Vec<&'a str>> {
+    let nodes = view.nodes.as_ref()?.known()?;
+    let own = nodes.iter().filter(|node| node.pool.as_deref() == Some(pool));
+    Some(own.map(|node| node.name.as_str()).collect())
+}
+
+/// Counts the pods on the pool's nodes.
+fn pods_of(view: &ClusterView, pool: &str) -> Option<usize> {
+    let nodes = nodes_of(view, pool)?;
+    let pods = view.pods.as_ref()?.known()?;
+    let on = |pod: &&Pod| pod.node.as_deref().is_some_and(|node| nodes.contains(&node));
+    Some(pods.iter().filter(on).count())
 }
 
 /// Serializes checks with one text of evidence.

@@ -27,6 +27,9 @@ pub struct Document {
     pub tool: String,
     /// Resource id of the cluster, in lower case.
     pub cluster: String,
+    /// Uid of the namespace `kube-system`; none if it could not be read, or in plans of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_uid: Option<String>,
     pub pool: String,
     /// Hash of the live pool without fields that the service changes.
     pub pool_hash: String,

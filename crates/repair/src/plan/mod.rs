@@ -7,5 +7,5 @@ mod step;
 
 pub use build::{Plan, PlanError, PlannedStep, build, pool_hash};
 pub use document::{Document, SCHEMA as DOCUMENT_SCHEMA};
-pub use render::{markdown, mermaid, table};
+pub use render::{markdown, mermaid};
 pub use step::Step;

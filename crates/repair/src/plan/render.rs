@@ -3,42 +3,14 @@
 use mooring_workflow::Step as _;
 use std::fmt::Write as _;
 
-use mooring_redact::{Lines, markdown as escape, markdown_code};
+use mooring_redact::{markdown as escape, markdown_code};
 
 use super::build::Plan;
 use crate::checks::blocks;
 use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::flowchart::flowchart;
-
-pub fn table(plan: &Plan) -> String {
-    let mut text = Lines::default();
-    text.line(format_args!("Plan {}", plan.hash));
-    text.line(format_args!("Pool {} in cluster {}", plan.pool, plan.cluster));
-    text.line("");
-    for step in &plan.steps {
-        text.line(format_args!(
-            "{:>2}  {:<17} {:>5}  {}",
-            step.number,
-            step.name.name(),
-            clock(step.expected_seconds),
-            step.what
-        ));
-        if !step.risk.is_empty() {
-            text.line(format_args!("{:29}risk: {}", "", step.risk));
-        }
-    }
-    text.line("");
-    text.line(format_args!("    expected          {:>5}", clock(plan.expected_seconds)));
-    text.line("");
-    for check in &plan.prechecks {
-        text.line(format_args!("{:<8} {:<11} {}", status(check), check.name, check.detail()));
-    }
-    for change in &plan.changes {
-        text.line(format_args!("note     {change}"));
-    }
-    text.into()
-}
+use mooring_workflow::screens::clock;
 
 pub fn markdown(plan: &Plan) -> String {
     let mut text = format!(
@@ -78,10 +50,6 @@ pub fn markdown(plan: &Plan) -> String {
 
 pub fn mermaid(plan: &Plan) -> String {
     flowchart(plan.steps.iter().map(|step| format!("{}<br/>{}", step.name.name(), step.what)))
-}
-
-fn clock(seconds: u32) -> String {
-    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 fn status(check: &CheckResult) -> &'static str {

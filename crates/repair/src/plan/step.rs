@@ -77,56 +77,51 @@ impl Step {
                 "clear-operation",
                 "wait for the running operation; abort it if stuck",
                 60,
-                "an aborted operation cannot be resumed",
+                "an abort is final",
             ),
             Self::Recheck => ("recheck", "run all checks again", 5, "none"),
             Self::CreateTemporary => (
                 "create-temporary",
                 "create a temporary pool of the same size",
                 194,
-                "uses quota and subnet IP addresses",
+                "uses quota and IP addresses",
             ),
             Self::VerifyTemporary => (
                 "verify-temporary",
                 "wait for Ready nodes with IP addresses",
                 30,
-                "the fault may also affect the temporary pool; the run then stops here",
+                "the run stops here if it fails",
             ),
-            Self::CordonPool => {
-                ("cordon-pool", "cordon the pool's nodes", 2, "rolled back by abort")
-            }
+            Self::CordonPool => ("cordon-pool", "cordon the pool's nodes", 2, "none"),
             Self::DrainPool => (
                 "drain-pool",
-                "evict the pool's pods, honoring PDBs",
+                "evict its pods, honoring PDBs (pods restart)",
                 15,
-                "pods restart; data in emptyDir is lost",
+                "data in emptyDir is lost",
             ),
             Self::VerifyWorkloads => (
                 "verify-workloads",
                 "verify that evicted workloads run on other nodes",
                 30,
-                "the run stops here if they do not",
+                "the run stops here if it fails",
             ),
-            Self::DeletePool => (
-                "delete-pool",
-                "delete the wedged pool",
-                64,
-                "cannot be rolled back; only `resume` from here",
-            ),
+            Self::DeletePool => {
+                ("delete-pool", "delete the wedged pool", 64, "cannot be rolled back")
+            }
             Self::RecreatePool => (
                 "recreate-pool",
                 "recreate the pool from the snapshot",
                 193,
-                "if it fails, the temporary pool keeps running the workloads",
+                "temporary pool stays if it fails",
             ),
             Self::WaitForNodes => {
                 ("wait-for-nodes", "wait until as many nodes as before are Ready", 60, "none")
             }
             Self::VerifyPool => (
                 "verify-pool",
-                "verify scale set, writes, IP addresses and cluster state",
+                "verify scale set, writes, addresses, cluster state",
                 10,
-                "if it fails, the temporary pool is kept",
+                "temporary pool stays if it fails",
             ),
             Self::CordonTemporary => {
                 ("cordon-temporary", "cordon the temporary pool's nodes", 2, "none")

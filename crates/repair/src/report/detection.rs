@@ -3,7 +3,6 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use mooring_redact::Lines;
 use serde::Serialize;
 
 use crate::checks;
@@ -12,8 +11,7 @@ use crate::observation::{ClusterView, Query};
 use crate::operation::{Running, Scope, running};
 use crate::settings::Settings;
 use crate::temporary_pool::TemporaryPool;
-use crate::verdict::{Detection, SIGNS, Verdict, verdict};
-use mooring_workflow::Outcome;
+use crate::verdict::{Detection, Verdict, verdict};
 use mooring_workflow::Reading;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,6 +31,13 @@ pub struct DetectionReport {
     /// Temporary pool of an unfinished run.
     #[serde(rename = "temporaryPool", skip_serializing_if = "Option::is_none")]
     pub temporary_pool: Option<TemporaryPool>,
+}
+
+/// A pool that `detect` cannot evaluate: stopped, or of another type or mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedPool {
+    pub pool: String,
+    pub why: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -84,6 +89,7 @@ pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
         return Vec::new();
     }
     let mut queries = reads::of_verdict(view, &settings.target.pool);
+    queries.push(Query::Uid);
     if running(view) != Running::Nothing {
         queries.push(Query::LatestOperation);
     }
@@ -111,52 +117,5 @@ pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> Detect
             .as_ref()
             .and_then(Reading::known)
             .and_then(|pools| TemporaryPool::of(pools, &settings.target.pool)),
-    }
-}
-
-impl DetectionReport {
-    /// Returns 0 for healthy, 1 for suspect or confirmed, 3 for unknown.
-    pub fn exit_code(&self) -> u8 {
-        match self.detection.verdict {
-            Verdict::Healthy => 0,
-            Verdict::Suspect | Verdict::Confirmed => 1,
-            Verdict::Unknown => 3,
-        }
-    }
-
-    /// Signs of a wedge are yes or no, other checks ok or failed.
-    pub fn table(&self) -> String {
-        let verdict = match self.detection.verdict {
-            Verdict::Healthy => "NOT WEDGED",
-            Verdict::Suspect => "SUSPECTED",
-            Verdict::Confirmed => "WEDGED",
-            Verdict::Unknown => "UNKNOWN",
-        };
-        let mut text = Lines::default();
-        text.line(format_args!("Pool {} in cluster {}: {verdict}", self.pool, self.cluster));
-        text.line("");
-        for guard in &self.detection.guards {
-            let outcome = match (guard.outcome, SIGNS.contains(&guard.name.as_str())) {
-                (Outcome::Pass, true) => "yes",
-                (Outcome::Fail, true) => "no",
-                (Outcome::Pass, false) => "ok",
-                (Outcome::Fail, false) => "failed",
-                (Outcome::Unknown, _) => "unknown",
-            };
-            let overridden = guard.overridden.as_ref();
-            let overridden = overridden.map(|reason| format!(" (overridden: {reason})"));
-            text.line(format_args!(
-                "{outcome:<8} {:<15} {}{}",
-                guard.name,
-                guard.evidence.join("; "),
-                overridden.unwrap_or_default()
-            ));
-        }
-        let temporary_pool = self.temporary_pool.iter().map(ToString::to_string);
-        let operation = self.operation.iter().map(ToString::to_string);
-        for line in operation.chain(temporary_pool) {
-            text.line(format_args!("{:<8} {:<15} {line}", "also", ""));
-        }
-        text.into()
     }
 }

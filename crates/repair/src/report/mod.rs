@@ -2,6 +2,7 @@
 
 mod detection;
 mod run;
+mod status;
 
-pub use detection::{DetectionReport, detect, queries};
+pub use detection::{DetectionReport, RunningOperation, SkippedPool, detect, queries};
 pub use run::RunReport;

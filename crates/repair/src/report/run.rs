@@ -5,7 +5,7 @@ use mooring_workflow::{Effect as _, Step as _};
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use mooring_redact::{Lines, markdown, markdown_code};
+use mooring_redact::{markdown, markdown_code};
 use serde::Serialize;
 
 use crate::plan::Step;
@@ -70,28 +70,6 @@ impl RunReport {
     /// Returns true if checks that passed at the start failed in the step `recheck`.
     pub fn refused_at_recheck(&self) -> bool {
         self.finish == Some(Finish::Refused) && self.step == Some(Step::Recheck)
-    }
-
-    pub fn table(&self) -> String {
-        let mut text = Lines::default();
-        text.line(format_args!("Run {}, pool {}: {}", self.run, self.pool, self.result()));
-        for done in &self.steps {
-            text.line(done.line(self.started, done.step.name()).trim_end());
-        }
-        for (word, lines) in [("overridden", &self.overrides), ("remaining", &self.left)] {
-            for line in lines {
-                text.line(format_args!("{word:<10} {line}"));
-            }
-        }
-        // A finished run has its reason in `left`.
-        if self.finish.is_some() {
-            return text.into();
-        }
-        text.line(format_args!("now        {}", self.place()));
-        if let Some(stopped) = &self.stopped {
-            text.line(format_args!("stopped    {stopped}"));
-        }
-        text.into()
     }
 
     pub fn markdown(&self) -> String {
@@ -174,14 +152,6 @@ mod tests {
 
     fn is_safe(text: &str) -> bool {
         text.chars().all(|c| c == '\n' || !mooring_redact::is_hidden(c))
-    }
-
-    #[test]
-    fn forged_journal_adds_no_line_to_the_table() {
-        let table = hostile().table();
-        assert!(is_safe(&table), "{table:?}");
-        assert_eq!(table.lines().count(), 6, "{table}");
-        assert_eq!(table.lines().filter(|line| line.starts_with("now ")).count(), 1, "{table}");
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(super) async fn read(
         Ok(kube) => kube,
         Err(why) => {
             return match query {
+                Query::Uid => Answer::Uid(Reading::Failed(why.clone())),
                 Query::Pods => Answer::Pods(Reading::Failed(why.clone())),
                 Query::Pdbs => Answer::Pdbs(Reading::Failed(why.clone())),
                 Query::Replicas(workload) => {
@@ -66,6 +67,7 @@ pub(super) async fn read(
         }
     };
     match query {
+        Query::Uid => Answer::Uid(kube.uid().await),
         Query::Pods => Answer::Pods(kube.pods().await),
         Query::Pdbs => Answer::Pdbs(kube.pdbs().await),
         Query::Replicas(workload) => {

@@ -116,7 +116,9 @@ impl Azure {
             Query::Operation(token) => {
                 Answer::Operation(token.clone(), self.operation(token).await)
             }
-            Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => return None,
+            Query::Uid | Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => {
+                return None;
+            }
         })
     }
 

@@ -8,15 +8,16 @@ use jiff::SignedDuration;
 use mooring_arm::ResourceIdError;
 use mooring_kube::{Client, Response};
 use mooring_redact::printable;
-use mooring_workflow::CheckResult;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::command::{self, HeldJournal, Process};
 use mooring_workflow::journal::follow;
 use mooring_workflow::live;
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::process::this_process;
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, Store};
 use mooring_workflow::world::Clock;
+use mooring_workflow::{CheckResult, Reading};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -45,6 +46,9 @@ pub struct Operator {
     kube: Option<Result<Cluster, ApiUnavailable>>,
     pub(super) process: Process,
     pub(super) grace: Option<Grace>,
+    pub(super) sources: [Source; 2],
+    /// Uid of the namespace `kube-system`, once it was read.
+    pub(super) uid: Option<String>,
 }
 
 pub type CommandResult = command::CommandResult<RunOutcome, StartError>;
@@ -68,7 +72,8 @@ impl Operator {
         let azure = Azure::new(arm, &settings)?;
         let owner = this_process(arm.new_id());
         let process = Process { owner, clock, stop };
-        Ok(Self { settings, azure, access, kube: None, process, grace: None })
+        let sources = [SourceName::Cluster, SourceName::Azure].map(Source::new);
+        Ok(Self { settings, azure, access, kube: None, process, grace: None, sources, uid: None })
     }
 
     /// Sets the deadline of the next run.
@@ -83,6 +88,35 @@ impl Operator {
     /// Returns the address of the API server, if known.
     pub async fn api_server(&mut self) -> Option<String> {
         self.kube().await.ok()?.0.server().map(str::to_owned)
+    }
+
+    /// Returns the name, id, context, server and uid of the cluster, as far as they are known.
+    pub async fn identity(&mut self) -> ClusterIdentity {
+        let context = match &self.access {
+            Access::File(path) => credentials::current_context(path),
+            Access::Azure | Access::Given(_) => None,
+        };
+        let uid = match &self.uid {
+            Some(uid) => Some(uid.clone()),
+            None => self.read_uid().await,
+        };
+        ClusterIdentity {
+            name: Some(self.settings.target.cluster.clone()),
+            id: Some(self.azure.cluster_id().to_string()),
+            context,
+            server: self.api_server().await,
+            uid,
+        }
+    }
+
+    /// Returns the services that were read so far.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Selects another pool of the same cluster, with its own journal.
+    pub fn select_pool(&mut self, pool: &str) {
+        pool.clone_into(&mut self.settings.target.pool);
     }
 
     pub(super) async fn kube(&mut self) -> Result<Cluster, ApiUnavailable> {
@@ -108,7 +142,36 @@ impl Operator {
     /// Reads the journal without its lock.
     pub async fn status(&mut self) -> Result<JournalStatus, ApiUnavailable> {
         let store = self.store().await?;
-        Ok(JournalStatus::read(store, self.process.now()).await?)
+        let began = self.process.now();
+        let read = JournalStatus::read(store, began).await;
+        if matches!(self.settings.journal, JournalPlace::ConfigMap(_)) {
+            let ended = self.process.now();
+            self.sources[0].add(began, ended, read.as_ref().err().cloned());
+        }
+        Ok(read?)
+    }
+
+    /// Returns the pools that have a journal in the cluster, sorted; only this pool for a journal in a file.
+    pub async fn pools_with_journal(&mut self) -> Result<Vec<String>, ApiUnavailable> {
+        let JournalPlace::ConfigMap(namespace) = self.settings.journal.clone() else {
+            return Ok(vec![self.settings.target.pool.clone()]);
+        };
+        let kube = self.kube().await?;
+        let began = self.process.now();
+        let read = kube.journals(&namespace).await;
+        let error = match &read {
+            Reading::Known(_) | Reading::NotFound => None,
+            other => other.missing(),
+        };
+        self.sources[0].add(began, self.process.now(), error.clone());
+        match (read, error) {
+            (_, Some(why)) => Err(format!("the journals in namespace {namespace} {why}").into()),
+            (Reading::Known(mut names), None) => {
+                names.sort();
+                Ok(names)
+            }
+            (_, None) => Ok(Vec::new()),
+        }
     }
 
     /// Returns the journal of an unfinished run of Mooring 0.1, if it can be read.
@@ -235,7 +298,11 @@ impl Operator {
             }
             Err((result, _)) => return Err(result),
         };
-        if let Err(why) = self.own(&run) {
+        let own = match self.own(&run) {
+            Ok(()) => self.ensure_same_cluster(&run).await,
+            other => other,
+        };
+        if let Err(why) = own {
             journal.release().await;
             return Err(CommandResult::Failed(why));
         }
@@ -273,6 +340,20 @@ impl Operator {
             printable(of_run),
             printable(&state.session.plan.cluster)
         ))
+    }
+
+    /// Ensures that the cluster was not replaced by another one of the same name since the plan was approved.
+    async fn ensure_same_cluster(&mut self, state: &Run) -> Result<(), String> {
+        let Some(planned) = &state.session.plan.cluster_uid else { return Ok(()) };
+        match self.kube().await.map_err(|error| error.why().to_owned())?.uid().await {
+            Reading::Known(uid) if uid != *planned => Err(format!(
+                "run {} is for another cluster: the uid of kube-system is {}, and was {} in the approved plan",
+                printable(&state.id),
+                printable(&uid),
+                printable(planned)
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Reports that no run exists, or where another one is.

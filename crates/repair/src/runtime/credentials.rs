@@ -118,6 +118,11 @@ impl TokenSource for Entra {
     }
 }
 
+/// Returns the current context of a kubeconfig.
+pub(crate) fn current_context(path: &std::path::Path) -> Option<String> {
+    kubeconfigs::read(path).ok()?.current_context
+}
+
 /// Returns the API server of the current context.
 fn server(kubeconfig: &Kubeconfig) -> Option<String> {
     let current = kubeconfig.current_context.as_deref()?;

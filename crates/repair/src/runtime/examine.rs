@@ -1,5 +1,7 @@
 //! Detects a wedge and plans a rebuild, without changes.
 
+use std::collections::BTreeMap;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::ApprovalToken;
@@ -12,10 +14,11 @@ use super::commands::Operator;
 use super::grace::Grace;
 use super::permissions::read_access_rules;
 use crate::checks::{self, Capacity};
-use crate::observation::{ClusterView, Query};
+use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
+use crate::observation::{Answer, ClusterView, Pool, Query, pool_name_of_id};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
-use crate::report::{DetectionReport, detect, queries};
+use crate::report::{DetectionReport, SkippedPool, detect, queries};
 use crate::resume::{ResumeBasis, resume_basis};
 use crate::settings::Settings;
 use crate::temporary_pool::TemporaryPool;
@@ -37,16 +40,20 @@ impl Operator {
     }
 
     async fn read_into(&mut self, view: &mut ClusterView, query: &Query) {
-        let kube = match query {
-            Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_) => self.kube().await,
-            _ => Err(String::new().into()),
-        };
+        let kube =
+            if query.is_of_kubernetes() { self.kube().await } else { Err(String::new().into()) };
         let kube = kube.map_err(|unreached| unreached.why().to_owned());
         let began = self.process.now();
         let mut pause = FIRST_PAUSE;
         loop {
             let now = self.process.now();
-            view.take(adapter::read(&mut self.azure, kube.as_ref(), query, now).await);
+            let answer = adapter::read(&mut self.azure, kube.as_ref(), query, now).await;
+            let source = usize::from(!query.is_of_kubernetes());
+            self.sources[source].add(now, self.process.now(), answer.error());
+            if let Answer::Uid(Reading::Known(uid)) = &answer {
+                self.uid = Some(uid.clone());
+            }
+            view.take(answer);
             let (Some(Reading::Denied(why)), Query::Events) = (&view.events, query) else { return };
             let Some(grace) = &mut self.grace else { return };
             let left = grace.timeout - now.duration_since(began);
@@ -64,6 +71,35 @@ impl Operator {
 
     pub async fn detect(&mut self) -> DetectionReport {
         self.detect_into(&mut ClusterView::default()).await
+    }
+
+    /// Evaluates all pools of the cluster with the same reads. Fails if the pools cannot be listed.
+    pub async fn detect_all(
+        &mut self,
+    ) -> Result<(Vec<DetectionReport>, Vec<SkippedPool>), DetectionReport> {
+        let mut view = ClusterView::default();
+        let first = self.detect_into(&mut view).await;
+        let Some(pools) = view.pools.as_ref().and_then(Reading::known).cloned() else {
+            return Err(first);
+        };
+        let (mut reports, mut skipped) = (Vec::new(), Vec::new());
+        let selected = self.settings.target.pool.clone();
+        for (pool, why) in all_pools(&pools) {
+            if let Some(why) = why {
+                skipped.push(SkippedPool { pool, why });
+                continue;
+            }
+            self.select_pool(&pool);
+            reports.push(self.detect_into(&mut view).await);
+        }
+        self.select_pool(&selected);
+        Ok((reports, skipped))
+    }
+
+    pub(super) async fn read_uid(&mut self) -> Option<String> {
+        let mut view = ClusterView::default();
+        self.read_into(&mut view, &Query::Uid).await;
+        view.uid.as_ref().and_then(Reading::known).cloned()
     }
 
     async fn detect_into(&mut self, view: &mut ClusterView) -> DetectionReport {
@@ -158,5 +194,40 @@ impl Operator {
         let mut view = ClusterView::default();
         self.read_into(&mut view, &Query::Pools).await;
         TemporaryPool::of(view.pools.as_ref()?.known()?, &self.settings.target.pool)
+    }
+}
+
+/// Returns the pools to evaluate, sorted by name, each with the reason why it cannot be. A pool that a run deleted is known by
+/// the tag of its temporary pool.
+fn all_pools(pools: &[Pool]) -> BTreeMap<String, Option<String>> {
+    let is_temporary = |pool: &&Pool| pool.tag(PURPOSE_TAG).as_deref() == Some(PURPOSE);
+    let sources = pools.iter().filter(is_temporary).filter_map(|pool| pool.tag(SOURCE_TAG));
+    let mut all: BTreeMap<String, Option<String>> =
+        sources.filter_map(|id| Some((pool_name_of_id(&id)?.to_owned(), None))).collect();
+    for pool in pools.iter().filter(|pool| !is_temporary(pool)) {
+        all.insert(pool.name.clone(), pool.not_rebuildable());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn all_pools_include_deleted_and_omit_temporary_ones() {
+        let id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c/agentPools/gone";
+        let pools = [
+            json!({"name": "user", "properties": {"mode": "User", "type": "VirtualMachineScaleSets"}}),
+            json!({"name": "tmpx", "properties": {"tags": {PURPOSE_TAG: PURPOSE, SOURCE_TAG: id}}}),
+            json!({"name": "off", "properties": {"type": "VirtualMachineScaleSets", "powerState": {"code": "Stopped"}}}),
+        ]
+        .map(|pool| Pool::read(&pool).unwrap());
+        let all = all_pools(&pools);
+        assert_eq!(all.keys().collect::<Vec<_>>(), ["gone", "off", "user"]);
+        assert_eq!((&all["gone"], &all["user"]), (&None, &None));
+        assert!(all["off"].as_ref().is_some_and(|why| why.contains("stopped")), "{all:?}");
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use mooring_kube::{Client, Lost, Response};
 
+use crate::names::pool_of_config_map;
 use crate::observation::{Node, Pdb, Pod, Replicas};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
@@ -14,6 +15,23 @@ use mooring_workflow::responses::{change, list, read};
 pub(crate) struct Cluster(pub(crate) Client);
 
 impl Cluster {
+    /// Reads the uid of the namespace `kube-system`.
+    pub(crate) async fn uid(&self) -> Reading<String> {
+        let uid = |body: &Value| body["metadata"]["uid"].as_str().map(str::to_owned);
+        read(&self.0, "/api/v1/namespaces/kube-system", uid).await
+    }
+
+    /// Reads the names of the pools that have a journal in a namespace.
+    pub(crate) async fn journals(&self, namespace: &str) -> Reading<Vec<String>> {
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+        let pools = |body: &Value| {
+            let items = body["items"].as_array()?.iter();
+            let names = items.filter_map(|item| item["metadata"]["name"].as_str());
+            Some(names.filter_map(pool_of_config_map).map(str::to_owned).collect())
+        };
+        list(&self.0, &path, pools).await
+    }
+
     pub(crate) async fn nodes(&self) -> Reading<Vec<Node>> {
         list(&self.0, "/api/v1/nodes", Node::read_list).await
     }

@@ -219,6 +219,7 @@ fn about(query: &Query) -> &'static str {
         Query::Nics(_) => "reading the network interfaces",
         Query::Events => "reading the activity log",
         Query::LatestOperation | Query::Operation(_) => "reading the operation",
+        Query::Uid => "reading the uid of kube-system",
         Query::Nodes => "reading the nodes",
         Query::Pods => "reading the pods",
         Query::Pdbs => "reading PodDisruptionBudgets",

@@ -28,6 +28,7 @@ pub(crate) fn document(settings: &Settings) -> Document {
         schema: DOCUMENT_SCHEMA.into(),
         tool: env!("CARGO_PKG_VERSION").into(),
         cluster: "/c".into(),
+        cluster_uid: Some("u".into()),
         pool_hash: "p".into(),
         source: json!({"id": "/c/agentPools/p", "a": [1, null, "é\n"]}),
         stripped: vec!["/x".into()],

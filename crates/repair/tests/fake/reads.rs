@@ -28,6 +28,14 @@ impl Cloud {
         seen
     }
 
+    fn replicas(&self, name: &str) -> Reading<Replicas> {
+        let is_named = |app: &str| name == format!("kube-system/ReplicaSet/{app}");
+        let found = self.workloads.iter().find(|workload| is_named(workload.app));
+        found.map_or(Reading::NotFound, |workload| {
+            Reading::Known(Replicas { uid: workload.app.to_owned(), wanted: workload.replicas })
+        })
+    }
+
     pub fn observe(&self, query: &Query) -> Answer {
         let id = |set: &str| format!("{SETS}/{set}");
         let of = |set: &str| self.pools.values().find(|pool| pool.set == set);
@@ -105,23 +113,14 @@ impl Cloud {
                 let ended = self.failed.get(token).cloned();
                 Answer::Operation(token.clone(), ended.map_or(Reading::NotFound, Reading::Known))
             }
+            Query::Uid => Answer::Uid(Reading::Known("kube-system-uid".to_owned())),
             Query::Nodes => {
                 Answer::Nodes(Reading::Known(self.nodes.iter().map(Node::seen).collect()))
             }
             Query::Pods => Answer::Pods(Reading::Known(
                 self.pods.iter().map(|pod| pod.seen(self.now)).collect(),
             )),
-            Query::Replicas(name) => {
-                let found = self
-                    .workloads
-                    .iter()
-                    .find(|workload| name == &format!("kube-system/ReplicaSet/{}", workload.app));
-                let replicas = found.map(|workload| Replicas {
-                    uid: workload.app.to_owned(),
-                    wanted: workload.replicas,
-                });
-                Answer::Replicas(name.clone(), replicas.map_or(Reading::NotFound, Reading::Known))
-            }
+            Query::Replicas(name) => Answer::Replicas(name.clone(), self.replicas(name)),
             Query::Pdbs => Answer::Pdbs(Reading::Known(
                 self.workloads
                     .iter()

@@ -165,8 +165,10 @@ impl World<PoolRepair> for Session<'_> {
         let answer = self.cloud.borrow().observe(query);
         let Some(chaos) = self.chaos else { return answer };
         let mut chaos = chaos.borrow_mut();
-        let kubernetes =
-            matches!(query, Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_));
+        let kubernetes = matches!(
+            query,
+            Query::Uid | Query::Nodes | Query::Pods | Query::Pdbs | Query::Replicas(_)
+        );
         if kubernetes && chaos.is_away(self.cloud.borrow().now) {
             return unanswered(answer, &mut chaos.random);
         }
@@ -254,6 +256,7 @@ fn unanswered(answer: Answer, random: &mut Random) -> Answer {
         Answer::Events(_) => Answer::Events(missing(how)),
         Answer::LatestOperation(_) => Answer::LatestOperation(missing(how)),
         Answer::Operation(token, _) => Answer::Operation(token, missing(how)),
+        Answer::Uid(_) => Answer::Uid(missing(how)),
         Answer::Nodes(_) => Answer::Nodes(missing(how)),
         Answer::Pods(_) => Answer::Pods(missing(how)),
         Answer::Pdbs(_) => Answer::Pdbs(missing(how)),

@@ -385,3 +385,10 @@ pub(crate) fn in_virtual_time<T>(act: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().start_paused(true).build().unwrap().block_on(act)
 }
+
+/// The screen of a report.
+pub(crate) fn shown(report: &mooring_repair::report::DetectionReport) -> String {
+    let reports = std::slice::from_ref(report);
+    mooring_repair::screens::detection(reports, &[], &[], true)
+        .render(&mooring_terminal::Style::PIPE)
+}

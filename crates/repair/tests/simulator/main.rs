@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use harness::{Harness, in_virtual_time};
+use harness::{Harness, in_virtual_time, shown};
 use mooring_repair::resume::Consent;
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::verdict::Verdict;
@@ -46,7 +46,7 @@ use serde_json::Value;
 async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
     let (harness, _running) = Harness::new("wedged-system-pool");
     let report = harness.operator().detect().await;
-    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
+    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
     assert!(harness.operator().examine(None, None).await.plan.is_ok());
     assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
     let ending = harness.go().await.unwrap();
@@ -103,14 +103,14 @@ async fn wedge_is_confirmed_for_any_correlation_of_retries() {
             world.azure_mut().begin_stuck_update(now - SignedDuration::from_mins(40));
         });
         let report = harness.operator().detect().await;
-        assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
+        assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
         let operation = report.operation.expect("the update is not ended by a write that failed");
         assert_eq!((operation.pool, operation.left_alone), (None, false));
         // A write that succeeds ends it, once the log shows it.
         harness.shell.with(|world, now| world.azure_mut().unwedge("system", now));
         tokio::time::sleep(Duration::from_mins(21)).await;
         let report = harness.operator().detect().await;
-        assert_eq!(report.detection.verdict, Verdict::Suspect, "{}", report.table());
+        assert_eq!(report.detection.verdict, Verdict::Suspect, "{}", shown(&report));
     }
 }
 
@@ -189,7 +189,7 @@ async fn new_permission_is_waited_for_if_requested() {
             std::future::pending::<()>().await;
         };
         let report = tokio::select! { report = operator.detect() => report, () = come => panic!() };
-        assert_eq!(report.detection.verdict, wanted, "{}", report.table());
+        assert_eq!(report.detection.verdict, wanted, "{}", shown(&report));
         let took = began.elapsed().as_secs();
         let most = comes_after.min(300);
         assert!((most..=most + 75).contains(&took), "{took}");
@@ -255,7 +255,7 @@ async fn run_with_another_journal_is_found_by_its_pool() {
     harness.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
     let expected = ", journal configmap/mooring-system/repair-system";
     let report = harness.operator().detect().await;
-    assert!(report.table().contains(expected), "{}", report.table());
+    assert!(shown(&report).contains(expected), "{}", shown(&report));
     assert_eq!(harness.operator().temporary_pool().await.unwrap().pool, "systmp");
     for ending in [
         harness.resume(&Consent::Pipeline).await,

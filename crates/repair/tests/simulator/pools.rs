@@ -13,7 +13,7 @@ use mooring_workflow::lock::{LockError, LockWait, Owner, acquire};
 use mooring_workflow::store::NAMESPACE;
 use serde_json::{Value, json};
 
-use crate::harness::Harness;
+use crate::harness::{Harness, shown};
 
 const WEDGED: &str = "wedged-system-pool";
 
@@ -73,8 +73,8 @@ async fn pools_of_other_types_do_not_block_a_repair() {
         add_pool(&harness, name, &succeeded(properties));
     }
     let report = harness.operator().detect().await;
-    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
-    assert!(report.table().contains("vmpool (type VirtualMachines)"), "{}", report.table());
+    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+    assert!(shown(&report).contains("vmpool (type VirtualMachines)"), "{}", shown(&report));
     repaired(&harness).await;
 }
 
@@ -130,7 +130,7 @@ async fn repair_works_without_preview_api_versions() {
     options.azure.aks_previews = false;
     let (harness, _running) = Harness::with(WEDGED, options);
     let report = harness.operator().detect().await;
-    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", report.table());
+    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
     repaired(&harness).await;
 }
 
@@ -161,7 +161,7 @@ async fn automatic_has_no_system_pool_to_repair() {
     let (harness, _running) = automatic();
     let report = harness.operator().detect().await;
     assert_ne!(report.detection.verdict, Verdict::Confirmed);
-    assert!(report.table().contains("the cluster lists no system pool"), "{}", report.table());
+    assert!(shown(&report).contains("the cluster lists no system pool"), "{}", shown(&report));
     let error = harness.operator().examine(None, None).await.plan.unwrap_err().to_string();
     assert!(error.contains("the cluster lists no system pool"), "{error}");
     assert_eq!(harness.operator().unfinished_0_1().await, None, "the old place is only read");

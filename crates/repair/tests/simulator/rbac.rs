@@ -164,5 +164,7 @@ async fn cluster_roles_grant_exactly_what_is_requested() {
         "{ending:?}"
     );
     forget(&harness).await;
+    let pools = harness.operator().pools_with_journal().await.unwrap();
+    assert_eq!(pools, ["other", "system"], "full parts of a journal are not counted");
     assert_eq!(*harness.asked.lock().unwrap(), granted());
 }

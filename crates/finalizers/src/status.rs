@@ -1,0 +1,72 @@
+//! Texts of a run for its status.
+
+use mooring_workflow::EffectResult;
+use mooring_workflow::status::{Describe, EffectStatus, OverrideStatus, Remaining, Subject};
+
+use crate::effect::{Effect, why_not};
+use crate::step::Step;
+use crate::workflow::{FinalizerRemoval, Finish, Leftover, RemovalRun as _, Run};
+
+impl Describe for FinalizerRemoval {
+    fn subject(run: &Run) -> Subject {
+        Subject::Profile(run.session.profile.name.clone())
+    }
+
+    fn plan_hash(run: &Run) -> String {
+        run.session.plan_hash.to_string()
+    }
+
+    /// The durations depend on the number of objects.
+    fn expected_seconds(_: Step) -> Option<u32> {
+        None
+    }
+
+    /// Nothing is rolled back; backups of finalizers are in the journal.
+    fn point_of_no_return() -> Option<Step> {
+        None
+    }
+
+    fn is_past_return(run: &Run) -> bool {
+        run.acted()
+    }
+
+    fn finished_state(run: &Run, finish: Finish) -> &'static str {
+        match finish {
+            Finish::Leftovers => "partially-removed",
+            Finish::Clean if run.acted() => "removed",
+            Finish::Clean => "nothing-to-do",
+        }
+    }
+
+    fn effect(effect: &Effect, result: Option<&EffectResult>) -> EffectStatus {
+        EffectStatus {
+            at: None,
+            what: format!("{} {}", effect.verb(), effect.target()),
+            removed: match effect {
+                Effect::Strip { removed, .. } => removed.clone(),
+                _ => Vec::new(),
+            },
+            error: result.and_then(|result| why_not(effect, result)),
+        }
+    }
+
+    /// Overrides are part of the plan, which the journal has by its hash only.
+    fn overrides(_: &Run) -> Vec<OverrideStatus> {
+        Vec::new()
+    }
+
+    fn remaining(run: &Run) -> Vec<Remaining> {
+        run.left.iter().map(Remaining::from).collect()
+    }
+}
+
+impl From<&Leftover> for Remaining {
+    fn from(left: &Leftover) -> Self {
+        let place = left.namespace.as_ref().map(|one| format!("{one}/")).unwrap_or_default();
+        Self {
+            what: format!("{} {place}{}", left.resource, left.name),
+            explanation: Some(left.why.clone()),
+            finalizers: left.finalizers.clone(),
+        }
+    }
+}

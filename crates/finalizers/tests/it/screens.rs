@@ -1,0 +1,192 @@
+//! Screens from a fixed plan and journal, at 80 and 120 columns, in a pipe and in ASCII.
+//!
+//! `MOORING_WRITE_GOLDEN=1` writes the files instead of comparing them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use mooring_finalizers::observation::Object;
+use mooring_finalizers::plan::{Plan, PlannedObject, PlannedStep};
+use mooring_finalizers::profile::Profile;
+use mooring_finalizers::screens;
+use mooring_finalizers::step::Step;
+use mooring_finalizers::workflow::{Entry, FinalizerRemoval, Finish, Leftover, Record, Session};
+use mooring_terminal::{Screen, Style, width};
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::journal::follow;
+use mooring_workflow::lock::Owner;
+use mooring_workflow::published::Next;
+use mooring_workflow::report::History;
+use mooring_workflow::status::RunStatus;
+use mooring_workflow::{CheckResult, Outcome};
+
+fn golden(name: &str, screen: &Screen) {
+    let style = |width| Style { width, ..Style::PIPE };
+    for (form, style) in [
+        ("80", style(Some(80))),
+        ("120", style(Some(120))),
+        ("pipe", style(None)),
+        ("ascii", Style { unicode: false, ..style(Some(80)) }),
+    ] {
+        let text = screen.render(&style);
+        for line in text.lines() {
+            let is_word = !line.trim().contains(' ');
+            let is_free = is_word || line.contains("mooring ") || style.width.is_none();
+            assert!(is_free || width(line) <= style.width.unwrap(), "{name} {form}: {line}");
+            assert!(style.unicode || line.is_ascii(), "{name}: {line}");
+        }
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/screens");
+        let file = root.join(format!("{name}.{form}.txt"));
+        if std::env::var_os("MOORING_WRITE_GOLDEN").is_some() {
+            std::fs::write(&file, &text).unwrap();
+            continue;
+        }
+        let wanted = std::fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(text, wanted, "{}: run with MOORING_WRITE_GOLDEN=1", file.display());
+    }
+}
+
+fn now() -> Timestamp {
+    "2026-11-15T09:14:00Z".parse().unwrap()
+}
+
+fn plan() -> Plan {
+    let group = "package-operator.run";
+    let object = |resource: &str, name: &str, strip: bool| PlannedObject {
+        object: Object::read(
+            &format!("{resource}.{group}"),
+            &format!("/apis/{group}/v1alpha1"),
+            &serde_json::json!({"metadata": {
+                "namespace": "team-a", "name": name, "uid": name, "resourceVersion": "1",
+            }}),
+        )
+        .unwrap(),
+        strip: if strip { vec![format!("{group}/cached")] } else { Vec::new() },
+        keep: if strip { Vec::new() } else { vec!["example.com/audit".to_owned()] },
+    };
+    let objects = vec![
+        object("packages", "api", true),
+        object("packages", "web", true),
+        object("clusterpackages", "base", true),
+        object("packagemanifests", "base", false),
+    ];
+    let targets = |objects: &[PlannedObject]| {
+        objects.iter().map(|one| one.object.target.to_string()).collect::<Vec<_>>()
+    };
+    let steps = [
+        (Step::DeleteObjects, targets(&objects)),
+        (Step::RemoveFinalizers, targets(&objects[..3])),
+        (Step::DeleteCrds, vec![format!("packages.{group}"), format!("clusterpackages.{group}")]),
+        (Step::DeleteBindings, vec!["clusterrolebindings package-operator (cluster-admin)".into()]),
+        (
+            Step::DeleteRelease,
+            vec!["secrets a (revision 1)".into(), "secrets b (revision 2)".into()],
+        ),
+        (Step::DeleteNamespace, vec!["namespaces package-operator-system".into()]),
+        (Step::Verify, Vec::new()),
+    ];
+    let expires = "2026-11-15T10:14:00Z".parse().unwrap();
+    let hash = format!("695bb794ed5b{}", "0".repeat(52)).parse().unwrap();
+    Plan {
+        schema: "mooring.finalizers.plan/v2",
+        approval: ApprovalToken { expires, hash },
+        hash: format!("695bb794ed5b{}", "0".repeat(52)).parse().unwrap(),
+        tool: "mooring 0.2.0",
+        cluster: "uid".to_owned(),
+        profile: Profile::named("package-operator").unwrap(),
+        scale_down: false,
+        best_effort: false,
+        overrides: BTreeMap::new(),
+        nothing_to_do: false,
+        guards: vec![
+            CheckResult::new(
+                "operator-gone",
+                Outcome::Pass,
+                "no running workload, Lease, write or event",
+            ),
+            CheckResult::new(
+                "objects-known",
+                Outcome::Pass,
+                "all CRDs and custom resources were read",
+            ),
+            CheckResult::new("cluster-identity", Outcome::Pass, "uid of kube-system: uid"),
+        ],
+        steps: steps
+            .into_iter()
+            .enumerate()
+            .map(|(at, (name, targets))| PlannedStep {
+                number: at + 1,
+                name,
+                what: name.what(),
+                targets,
+            })
+            .collect(),
+        objects,
+        targets: Vec::new(),
+        cascade: Vec::new(),
+        notes: vec!["1 objects have finalizers not listed in the profile and are kept".to_owned()],
+    }
+}
+
+#[test]
+fn plan_screens() {
+    let next = [Next::new("mooring finalizers apply", "prompts for prod-weu/package-operator")];
+    golden("plan", &screens::plan(&plan(), "prod-weu", &next, false));
+    let wide = screens::plan(&plan(), "prod-weu", &next, true).render(&Style::PIPE);
+    assert!(wide.contains("packages.package-operator.run team-a/web"), "{wide}");
+    assert!(wide.contains(&plan().approval.to_string()), "{wide}");
+    let mut blocked = plan();
+    blocked.guards[0] = CheckResult::new(
+        "operator-gone",
+        Outcome::Fail,
+        "Deployment package-operator-system/package-operator has 1 ready replica",
+    );
+    golden("plan-blocked", &screens::plan(&blocked, "prod-weu", &[], false));
+    let nothing = Plan { nothing_to_do: true, ..plan() };
+    golden("plan-nothing", &screens::plan(&nothing, "prod-weu", &[], false));
+}
+
+fn status(entries: Vec<(i64, Entry)>) -> RunStatus {
+    let mut records: Vec<Record> = Vec::new();
+    for (seconds, entry) in entries {
+        let at = now() - jiff::SignedDuration::from_secs(100 - seconds);
+        records.push(follow(records.last(), "c696c392-0000", at, entry));
+    }
+    let history = History::<FinalizerRemoval>::read(&records).unwrap().unwrap();
+    RunStatus::new(history, "ConfigMap mooring-system/finalizers-x".to_owned(), None, now())
+}
+
+fn start() -> (i64, Entry) {
+    let plan = plan();
+    let session = Session {
+        approval: Approval::Token(plan.approval.clone()),
+        plan_hash: plan.hash,
+        cluster: "uid".to_owned(),
+        profile: Box::new(plan.profile),
+        owner: Owner { host: "h".into(), pid: 1, holder: "x".into() },
+    };
+    (0, Entry::RunStarted(Box::new(session)))
+}
+
+#[test]
+fn status_screens() {
+    let done = |step| Entry::StepDone { step, proof: vec!["4 objects deleted".to_owned()] };
+    let stopped = status(vec![start(), (10, done(Step::DeleteObjects))]);
+    assert_eq!(stopped.state, "stopped");
+    golden("status-stopped", &screens::runs(&[stopped], "prod-weu", now(), false));
+    let left = vec![Leftover {
+        resource: "packages.package-operator.run".to_owned(),
+        namespace: Some("team-a".to_owned()),
+        name: "web".to_owned(),
+        why: "webhook guard.example.com denied it".to_owned(),
+        finalizers: Vec::new(),
+    }];
+    let partial = status(vec![start(), (90, Entry::Finished { finish: Finish::Leftovers, left })]);
+    let mut screen = screens::runs(std::slice::from_ref(&partial), "prod-weu", now(), false);
+    let (mark, text) = screens::run_sentence(&partial, "prod-weu", now());
+    screen.marked(mark, text);
+    mooring_workflow::screens::details(&mut screen, &partial);
+    golden("status-partial", &screen);
+    golden("status-none", &screens::runs(&[], "prod-weu", now(), false));
+}

@@ -1,0 +1,131 @@
+//! JSON and YAML documents of runs against their published schemas, and the shapes of the release before.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::common::{Sim, mooring, result, schema, wait};
+
+fn run(sim: &Sim, words: &[&str]) -> (i32, String) {
+    let mut command = mooring();
+    command.args(words).envs(sim.environment());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = wait(command.spawn().unwrap(), Duration::from_mins(4));
+    let (code, out, err) = result(&output);
+    assert!(!out.is_empty(), "{words:?}: {err}");
+    (code, out)
+}
+
+/// Validates the JSON and the YAML of a command, which have the same members.
+fn document(sim: &Sim, words: &[&str], id: &str) -> (i32, Value) {
+    let (code, out) = run(sim, &[words, &["-o", "json"]].concat());
+    let json: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}"));
+    assert_eq!(json["schema"], id, "{words:?}");
+    schema::assert_valid(&json);
+    if words[1] != "apply" {
+        let (_, out) = run(sim, &[words, &["-o", "yaml"]].concat());
+        let yaml: Value = serde_saphyr::from_str(&out).unwrap();
+        schema::assert_valid(&yaml);
+    }
+    (code, json)
+}
+
+#[test]
+fn repair_documents_fit_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--speed", "600", "--kube-port", "0", "--scenario", "wedged-system-pool"];
+    let sim = Sim::start(folder.path(), &words);
+    let (code, detection) = document(&sim, &["repair", "detect"], "mooring.repair.detection/v1");
+    assert_eq!((code, &detection["verdict"]), (1, &Value::from("confirmed")));
+    assert!(detection["cluster"]["uid"].is_string() && detection["cluster"]["id"].is_string());
+    assert!(detection["sources"].as_array().unwrap().iter().all(|one| one["state"] == "read"));
+    let (_, plan) = document(&sim, &["repair", "plan"], "mooring.repair.plan/v2");
+    let (code, status) = document(&sim, &["repair", "status"], "mooring.repair.run/v1");
+    assert_eq!((code, &status["runs"]), (0, &Value::Array(Vec::new())));
+    let hash = plan["hash"].as_str().unwrap();
+    let apply = ["repair", "apply", "--poll", "1", "--yes", "--plan-hash", hash];
+    let (code, applied) = document(&sim, &apply, "mooring.repair.run/v1");
+    assert_eq!((code, &applied["runs"][0]["state"]), (0, &Value::from("repaired")));
+    let (code, status) = document(&sim, &["repair", "status", "--all"], "mooring.repair.run/v1");
+    assert_eq!((code, &status["runs"][0]["state"]), (0, &Value::from("repaired")));
+    assert_eq!(status["runs"][0]["steps"].as_array().unwrap().len(), 16);
+    assert!(status["runs"][0]["poolBody"]["properties"].is_object());
+
+    // The shapes of the release before.
+    let former = |words: &[&str], id: &str| -> Value {
+        let (_, out) = run(&sim, &[words, &["-o", "json", "--schema", id]].concat());
+        serde_json::from_str(&out).unwrap()
+    };
+    let detection = former(&["repair", "detect"], "mooring.repair/v1");
+    assert_eq!(
+        (&detection["schema"], &detection["verdict"]),
+        (&"mooring.repair/v1".into(), &"healthy".into())
+    );
+    assert_eq!(detection["guards"].as_array().unwrap().len(), 5);
+    let plan = former(&["repair", "plan"], "mooring.repair.plan/v1");
+    assert!(plan["hash"].is_string() && plan["prechecks"].is_array());
+    let status = former(&["repair", "status"], "mooring.repair.status/v1");
+    assert_eq!(status["run"]["finish"], "repaired");
+    for words in [
+        &["repair", "detect", "--schema", "mooring.why/v2"][..],
+        &["repair", "detect", "--schema", "mooring.repair/v1"],
+    ] {
+        let output = mooring().args(words).envs(sim.environment()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+    }
+}
+
+#[test]
+fn finalizers_documents_fit_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--kube-port", "0", "--scenario", "retired-operator"];
+    let sim = Sim::start(folder.path(), &words);
+    let (code, plan) = document(&sim, &["finalizers", "plan"], "mooring.finalizers.plan/v2");
+    assert_eq!(code, 0);
+    let (code, status) = document(&sim, &["finalizers", "status"], "mooring.finalizers.run/v1");
+    assert_eq!((code, &status["runs"]), (0, &Value::Array(Vec::new())));
+    let hash = plan["hash"].as_str().unwrap();
+    let apply = ["finalizers", "apply", "--yes", "--plan-hash", hash];
+    let (code, applied) = document(&sim, &apply, "mooring.finalizers.run/v1");
+    assert_eq!((code, &applied["runs"][0]["state"]), (0, &Value::from("removed")));
+    document(&sim, &["finalizers", "status"], "mooring.finalizers.run/v1");
+    let (_, nothing) = document(&sim, &apply, "mooring.finalizers.run/v1");
+    assert_eq!(nothing["result"], "clean");
+    for (words, id, member) in [
+        (["finalizers", "plan"], "mooring.finalizers.plan/v1", "guards"),
+        (["finalizers", "status"], "mooring.finalizers.status/v1", "run"),
+    ] {
+        let (_, out) = run(&sim, &[&words[..], &["-o", "json", "--schema", id]].concat());
+        let former: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(former["schema"], id);
+        assert!(!former[member].is_null(), "{former}");
+    }
+}
+
+/// `--yes` with only the current context of the default kubeconfig changes nothing.
+#[test]
+fn current_context_is_not_enough_without_a_prompt() {
+    let folder = tempfile::tempdir().unwrap();
+    let sim = Sim::start(folder.path(), &["--kube-port", "0", "--scenario", "retired-operator"]);
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".kube")).unwrap();
+    let config = sim.variable("KUBECONFIG");
+    std::fs::copy(&config, home.path().join(".kube/config")).unwrap();
+    let finalizers = |words: &[&str]| {
+        let mut command = mooring();
+        command.arg("finalizers").args(words).env_clear().env("HOME", home.path());
+        result(&command.stdin(Stdio::null()).output().unwrap())
+    };
+    let (code, out, err) = finalizers(&["plan", "-o", "json"]);
+    assert_eq!(code, 0, "reading goes by the context: {err}");
+    let plan: Value = serde_json::from_str(&out).unwrap();
+    let apply = ["apply", "--yes", "--plan-hash", plan["hash"].as_str().unwrap()];
+    let (code, _, err) = finalizers(&apply);
+    assert!(code == 4 && err.contains("requires a named cluster"), "{code} {err}");
+    let (_, again, _) = finalizers(&["plan", "-o", "json"]);
+    let again: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(again["targets"], plan["targets"], "nothing was changed");
+    let (code, _, err) = finalizers(&[&apply[..], &["--kubeconfig", &config]].concat());
+    assert_eq!(code, 0, "{err}");
+}

@@ -1,0 +1,275 @@
+//! Screens, prompts and `--watch` of runs on a terminal and in a pipe, against the simulator.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{Terminal, result, wait};
+
+const TIMEOUT: Duration = Duration::from_mins(4);
+
+struct Sim {
+    running: crate::common::Sim,
+    environment: Vec<(String, String)>,
+    _folder: TempDir,
+}
+
+impl Sim {
+    fn start(scenario: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("sim");
+        let words = ["--speed", "600", "--kube-port", "0", "--scenario", scenario];
+        let running = crate::common::Sim::start(&state, &words);
+        let environment = running.environment();
+        Self { running, environment, _folder: folder }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = crate::common::mooring();
+        command.args(words).envs(self.environment.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
+        result(&wait(self.command(words).spawn().unwrap(), TIMEOUT))
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let (_, out, err) = self.run(words);
+        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}"))
+    }
+
+    /// Starts a run in the background.
+    fn apply(&self) -> Child {
+        let plan = self.json(&["repair", "plan", "-o", "json"]);
+        let hash = plan["hash"].as_str().unwrap();
+        let words = ["repair", "apply", "--poll", "1", "--yes", "--plan-hash", hash];
+        self.command(&words).spawn().unwrap()
+    }
+
+    /// Returns the writes that Azure received.
+    fn writes(&self) -> usize {
+        let trace = self.running.admin("GET /admin/trace", "");
+        let is_write = |line: &&str| ["PUT ", "DELETE "].iter().any(|one| line.contains(one));
+        trace.lines().filter(is_write).count()
+    }
+}
+
+fn signal(id: u32, which: &str) {
+    assert!(Command::new("kill").args([which, &id.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn repair_is_confirmed_on_a_terminal_only() {
+    let sim = Sim::start("wedged-system-pool");
+    let cluster = sim.running.variable("CLUSTER_NAME");
+    let name = format!("{cluster}/system");
+    // Ctrl-D is the end of input.
+    for keys in ["system\n", "another/system\n", "\u{4}", "\n"] {
+        let mut terminal = Terminal::start(&mut sim.command(&["repair", "apply"]), 80);
+        terminal.wait_for(&format!("Type {name} to continue: "));
+        for word in [
+            "This rebuilds pool system (",
+            " nodes, ",
+            " pods) in",
+            "westeurope",
+            "subscription 00000000-",
+            "https://127.0.0.1:",
+            "(credentials from Azure)",
+        ] {
+            // Lines wrap between words.
+            let shown: Vec<String> =
+                terminal.shown().split_whitespace().map(str::to_owned).collect();
+            assert!(shown.join(" ").contains(word.trim()), "{word}: {shown:?}");
+        }
+        terminal.type_keys(keys);
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 4, "{keys:?} {shown}");
+        assert!(shown.contains("nothing was changed"), "{shown}");
+    }
+    // The right name in a pipe is no confirmation.
+    let mut piped = sim.command(&["repair", "apply"]).stdin(Stdio::piped()).spawn().unwrap();
+    let _ = piped.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes());
+    let (code, _, err) = result(&wait(piped, TIMEOUT));
+    assert!(code == 4 && err.contains("only a terminal can confirm"), "{err}");
+    assert_eq!(sim.writes(), 0);
+    assert_eq!(sim.json(&["repair", "status", "-o", "json"])["runs"], Value::Array(Vec::new()));
+
+    let mut terminal = Terminal::start(&mut sim.command(&["repair", "apply", "--poll", "1"]), 80);
+    terminal.wait_for("to continue: ");
+    terminal.type_keys(&format!("{name}\n"));
+    terminal.wait_for("was rebuilt in ");
+    let raw = terminal.raw();
+    assert!(raw.contains("\r\u{1b}[K") && raw.contains(", usually 3:14"), "{raw}");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    for line in [" 1/16  snapshot ", "16/16  reconcile-cluster "] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+}
+
+/// Lines that may be wider: commands, and words of evidence that are never broken.
+fn assert_fits(shown: &str, columns: usize) {
+    for line in shown.lines() {
+        let is_word = !line.trim().contains(' ');
+        let fits = mooring_terminal::width(line) <= columns;
+        assert!(fits || is_word || line.contains("mooring "), "{columns}: {line}\n{shown}");
+    }
+}
+
+#[test]
+fn screens_fit_the_terminal_and_pipes_are_plain() {
+    let sim = Sim::start("wedged-system-pool");
+    for words in [
+        &["repair", "detect"][..],
+        &["repair", "detect", "--pool", "system"],
+        &["repair", "plan"],
+        &["repair", "status"],
+        &["finalizers", "plan"],
+        &["finalizers", "status"],
+    ] {
+        for columns in [80, 120] {
+            let (_, shown) = Terminal::start(&mut sim.command(words), columns).end();
+            assert!(!shown.trim().is_empty(), "{words:?}");
+            assert_fits(&shown, columns.into());
+        }
+        let (_, out, err) = sim.run(words);
+        assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "{out}{err}");
+        let mut ascii = sim.command(words);
+        let (_, out, _) = result(&wait(ascii.env("LC_ALL", "C").spawn().unwrap(), TIMEOUT));
+        assert!(out.is_ascii(), "{out}");
+        let plain = Terminal::start(sim.command(words).env("NO_COLOR", "1"), 80);
+        let raw = plain.end_raw();
+        assert!(!raw.contains("\u{1b}["), "{raw}");
+    }
+    let (code, out, _) = sim.run(&["repair", "detect"]);
+    let first = out.lines().next().unwrap();
+    assert_eq!(code, 1);
+    assert!(first.starts_with("✗ Pool system of ") && first.contains(" is wedged: "), "{out}");
+    assert!(out.contains("not wedged"), "the other pools: {out}");
+    assert_eq!(sim.run(&["repair", "detect", "--exit-zero"]).0, 0);
+}
+
+#[test]
+fn watch_redraws_a_terminal_and_ends_with_q() {
+    let sim = Sim::start("wedged-system-pool");
+    let mut status = sim.command(&["repair", "status", "-w"]);
+    let mut watch = Terminal::start(&mut status, 80);
+    watch.wait_for("No runs found");
+    let run = sim.apply();
+    watch.wait_for("running");
+    watch.wait_for("4/16 create-temporary");
+    watch.wait_for("`abort` rolls it back");
+    watch.wait_for("only `resume` continues");
+    let (code, _, err) = result(&wait(run, TIMEOUT));
+    assert_eq!(code, 0, "{err}");
+    watch.wait_for("repaired");
+    assert!(watch.raw().contains("A\r\u{1b}[J"), "{}", watch.raw());
+    watch.type_keys("q");
+    let (code, shown) = watch.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.trim_end().lines().last().unwrap().contains("repaired"), "{shown}");
+    let mut watch = Terminal::start(&mut sim.command(&["repair", "status", "-w"]), 80);
+    watch.wait_for("repaired");
+    signal(watch.id(), "-INT");
+    assert_eq!(watch.end().0, 130);
+}
+
+#[test]
+fn watch_in_a_pipe_prints_changes_and_survives_an_api_server_restart() {
+    let sim = Sim::start("wedged-system-pool");
+    let spawn = |words: &[&str]| {
+        let mut child = sim.command(words).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        (child, out)
+    };
+    let run = sim.apply();
+    let (mut rows, mut lines) = spawn(&["repair", "status", "-w"]);
+    let (mut json, mut documents) = spawn(&["repair", "status", "-w", "-o", "json"]);
+    let (code, _, err) = result(&wait(run, TIMEOUT));
+    assert_eq!(code, 0, "{err}");
+    let mut seen = Vec::new();
+    for line in documents.by_ref() {
+        let document: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(document["schema"], "mooring.repair.run/v1");
+        seen.push(document["runs"][0]["state"].as_str().unwrap_or("none").to_owned());
+        if seen.last().unwrap() == "repaired" {
+            break;
+        }
+    }
+    assert!(seen.iter().any(|state| state == "running"), "{seen:?}");
+    let table: Vec<String> = lines.by_ref().take_while(|line| !line.contains("repaired")).collect();
+    assert!(table.iter().any(|line| line.contains("running")), "{table:?}");
+    assert!(table.iter().all(|line| !line.contains('\u{1b}')), "{table:?}");
+
+    // The API server is away, and comes back.
+    let proxy = Proxy::start(&sim);
+    let config = proxy.config.path().to_str().unwrap();
+    let (mut away, mut lines) = spawn(&["repair", "status", "-w", "--kubeconfig", config]);
+    assert!(lines.any(|line| line.contains("repaired")));
+    proxy.set_up(false);
+    let mut errors = BufReader::new(away.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let failed = errors.by_ref().find(|line| line.contains("cannot be read since"));
+    assert!(failed.is_some_and(|line| line.contains("retrying")));
+    proxy.set_up(true);
+    assert!(errors.any(|line| line.contains("can be read again, after ")));
+    away.kill().unwrap();
+    away.wait().unwrap();
+    for child in [&mut rows, &mut json] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+/// Connections to the API server that can be cut, and a kubeconfig that uses them.
+struct Proxy {
+    is_up: Arc<AtomicBool>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+    config: tempfile::NamedTempFile,
+}
+
+impl Proxy {
+    fn start(sim: &Sim) -> Self {
+        let file = sim.running.variable("KUBECONFIG");
+        let mut config: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let server = &mut config["clusters"][0]["cluster"]["server"];
+        let upstream = server.as_str().unwrap().trim_end_matches('/').rsplit(':').next().unwrap();
+        let upstream: u16 = upstream.parse().unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        *server = format!("https://127.0.0.1:{port}").into();
+        let mut written = tempfile::NamedTempFile::new().unwrap();
+        written.write_all(config.to_string().as_bytes()).unwrap();
+        let (is_up, open) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(Vec::new())));
+        let (accepts, opened) = (Arc::clone(&is_up), Arc::clone(&open));
+        std::thread::spawn(move || {
+            for near in listener.incoming().map(Result::unwrap) {
+                if !accepts.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let far = TcpStream::connect(("127.0.0.1", upstream)).unwrap();
+                let copies = [near.try_clone().unwrap(), far.try_clone().unwrap()];
+                opened.lock().unwrap().extend(copies);
+                let backward = (far.try_clone().unwrap(), near.try_clone().unwrap());
+                for (mut from, mut to) in [(near, far), backward] {
+                    std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+                }
+            }
+        });
+        Self { is_up, open, config: written }
+    }
+
+    fn set_up(&self, is_up: bool) {
+        self.is_up.store(is_up, Ordering::SeqCst);
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `mooring.repair.detection/v1`.
+
+use jiff::Timestamp;
+use mooring_workflow::published::{Evidence, Next};
+use mooring_workflow::{CheckResult, Outcome};
+use serde::Serialize;
+
+use super::source;
+use crate::report::{DetectionReport, SkippedPool};
+use crate::temporary_pool::TemporaryPool;
+use crate::verdict::Verdict;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Detected {
+    /// The worst verdict of all pools.
+    pub verdict: Verdict,
+    pub pools: Vec<DetectedPool>,
+    pub skipped: Vec<Skipped>,
+    pub next: Vec<Next>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DetectedPool {
+    pub name: String,
+    pub verdict: Verdict,
+    pub signs: Vec<Sign>,
+    pub operation: Option<Operation>,
+    pub temporary_pool: Option<Temporary>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    pub name: String,
+    pub explanation: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Sign {
+    pub name: String,
+    pub state: SignState,
+    pub evidence: Vec<Evidence>,
+    /// The operator's comment of an override.
+    pub overridden: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignState {
+    Yes,
+    No,
+    Unknown,
+}
+
+impl From<Outcome> for SignState {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Pass => Self::Yes,
+            Outcome::Fail => Self::No,
+            Outcome::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// A running operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Operation {
+    #[serde(rename = "operationId")]
+    pub id: String,
+    pub started_at: Timestamp,
+    /// None for an operation of the cluster.
+    pub pool: Option<String>,
+    pub is_too_recent: bool,
+    pub seconds: i64,
+}
+
+/// The temporary pool of an unfinished run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Temporary {
+    pub name: String,
+    pub run_id: Option<String>,
+    pub journal: Option<String>,
+    pub plan_hash: Option<String>,
+    pub source_id: Option<String>,
+}
+
+impl From<&TemporaryPool> for Temporary {
+    fn from(pool: &TemporaryPool) -> Self {
+        Self {
+            name: pool.pool.clone(),
+            run_id: pool.run.clone(),
+            journal: pool.journal.clone(),
+            plan_hash: pool.approval.as_ref().map(ToString::to_string),
+            source_id: pool.source.clone(),
+        }
+    }
+}
+
+impl Detected {
+    pub fn new(reports: &[DetectionReport], skipped: &[SkippedPool], next: Vec<Next>) -> Self {
+        let skipped = skipped
+            .iter()
+            .map(|one| Skipped { name: one.pool.clone(), explanation: one.why.clone() });
+        Self {
+            verdict: Verdict::worst(reports.iter().map(|report| report.detection.verdict)),
+            pools: reports.iter().map(pool).collect(),
+            skipped: skipped.collect(),
+            next,
+        }
+    }
+}
+
+fn pool(report: &DetectionReport) -> DetectedPool {
+    DetectedPool {
+        name: report.pool.clone(),
+        verdict: report.detection.verdict,
+        signs: report.detection.guards.iter().map(sign).collect(),
+        operation: report.operation.as_ref().map(|running| Operation {
+            id: running.id.clone(),
+            started_at: running.since,
+            pool: running.pool.clone(),
+            is_too_recent: running.left_alone,
+            seconds: report.at.duration_since(running.since).as_secs(),
+        }),
+        temporary_pool: report.temporary_pool.as_ref().map(Temporary::from),
+    }
+}
+
+fn sign(check: &CheckResult) -> Sign {
+    Sign {
+        name: check.name.clone(),
+        state: check.outcome.into(),
+        evidence: Evidence::list(&check.evidence, source(&check.name)),
+        overridden: check.overridden.clone(),
+    }
+}

@@ -1,0 +1,118 @@
+//! The screen of `detect`: a verdict, its signs, and the next command.
+
+use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::plural::counted;
+use mooring_workflow::published::Next;
+use mooring_workflow::{CheckResult, Outcome, screens};
+
+use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, OTHER_POOLS, POOL_STATE};
+use crate::report::{DetectionReport, SkippedPool};
+use crate::verdict::Verdict;
+
+/// Returns the statement of a sign, which is yes, no or unknown.
+fn statement(name: &str) -> &str {
+    match name {
+        MISSING_NODES => "nodes are missing",
+        FAILING_WRITES => "writes keep failing",
+        OTHER_POOLS => "only this pool",
+        POOL_STATE => "the pool has failed",
+        CLUSTER_STATE => "can be repaired",
+        other => other,
+    }
+}
+
+/// Wedged and suspected pools come first, then unknown ones; pools that are not wedged share one line.
+pub fn detection(
+    reports: &[DetectionReport],
+    skipped: &[SkippedPool],
+    next: &[Next],
+    is_wide: bool,
+) -> Screen {
+    let mut screen = Screen::default();
+    let is_block = |report: &&DetectionReport| {
+        reports.len() == 1
+            || is_wide
+            || report.detection.verdict != Verdict::Healthy
+            || report.temporary_pool.is_some()
+    };
+    let mut sorted: Vec<&DetectionReport> = reports.iter().filter(is_block).collect();
+    sorted.sort_by_key(|report| report.detection.verdict.rank());
+    for report in sorted {
+        block(&mut screen, report, is_wide);
+    }
+    let rest: Vec<&DetectionReport> = reports.iter().filter(|report| !is_block(report)).collect();
+    if let Some(first) = rest.first() {
+        let names: Vec<&str> = rest.iter().map(|report| report.pool.as_str()).collect();
+        let pools = match names.as_slice() {
+            [one] => format!("Pool {one} of {} is not wedged.", first.cluster),
+            all => format!(
+                "{} pools of {} are not wedged: {}.",
+                all.len(),
+                first.cluster,
+                all.join(", ")
+            ),
+        };
+        screen.sentence(Mark::Good, pools);
+    }
+    for one in skipped {
+        screen.sentence(Mark::None, format!("Not checked: {}.", one.why));
+    }
+    screens::next(&mut screen, "Next", next);
+    screen
+}
+
+fn block(screen: &mut Screen, report: &DetectionReport, is_wide: bool) {
+    let (mark, sentence) = sentence(report);
+    screen.sentence(mark, sentence);
+    signs(screen, &report.detection.guards, is_wide);
+    let also = report.operation.iter().map(ToString::to_string);
+    for line in also.chain(report.temporary_pool.iter().map(ToString::to_string)) {
+        screen.hanging(2, 9, Text::new(format!("also     {line}")));
+    }
+}
+
+/// Returns the verdict as a sentence that names pool and cluster.
+pub(super) fn sentence(report: &DetectionReport) -> (Mark, String) {
+    let guards = &report.detection.guards;
+    let count = |outcome| guards.iter().filter(|guard| guard.outcome == outcome).count();
+    let (yes, unknown) = (count(Outcome::Pass), count(Outcome::Unknown));
+    let all = counted(guards.len(), "sign");
+    let pool = format!("Pool {} of {}", report.pool, report.cluster);
+    match report.detection.verdict {
+        Verdict::Confirmed => (Mark::Bad, format!("{pool} is wedged: all {all} are present.")),
+        Verdict::Suspect => {
+            (Mark::Warning, format!("{pool} may be wedged: {yes} of {all} are present."))
+        }
+        Verdict::Healthy => (Mark::Good, format!("{pool} is not wedged.")),
+        Verdict::Unknown if guards.is_empty() => {
+            (Mark::Warning, format!("{pool} could not be checked."))
+        }
+        Verdict::Unknown => (
+            Mark::Warning,
+            format!("{pool} may be wedged: {unknown} of {all} could not be determined."),
+        ),
+    }
+}
+
+/// Adds one line per sign: yes, no or unknown, the statement, and evidence.
+pub(super) fn signs(screen: &mut Screen, guards: &[CheckResult], is_wide: bool) {
+    let title = |guard: &CheckResult| {
+        let statement = statement(&guard.name);
+        if is_wide { format!("{statement} ({})", guard.name) } else { statement.to_owned() }
+    };
+    let width = guards.iter().map(|guard| title(guard).len()).max().unwrap_or(0);
+    for guard in guards {
+        let (state, mark) = match guard.outcome {
+            Outcome::Pass => ("yes", Mark::Bad),
+            Outcome::Fail => ("no", Mark::Good),
+            Outcome::Unknown => ("unknown", Mark::Warning),
+        };
+        let overridden = guard.overridden.as_ref();
+        let overridden = overridden.map(|comment| format!(" (overridden: {comment})"));
+        let text = Text::default()
+            .colored(mark, format!("{state:<7}"))
+            .plain(format!("  {:<width$}  {}", title(guard), guard.detail()))
+            .plain(overridden.unwrap_or_default());
+        screen.hanging(2, 7 + 2 + width + 2, text);
+    }
+}
