@@ -15,6 +15,7 @@ mod explain;
 mod failure;
 mod finalizers;
 mod man;
+mod man_page;
 mod outfile;
 mod output;
 mod page;

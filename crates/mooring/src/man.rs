@@ -1,13 +1,15 @@
 //! Shell completions and manual pages.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
-use clap_mangen::Man;
 
 use crate::cli::{Cli, ManArguments};
 use crate::failure::Failure;
+use crate::man_page::ManPage;
 use crate::show::print_raw;
 
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
@@ -30,9 +32,7 @@ pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
             names.join(", ")
         )));
     };
-    let mut text = Vec::new();
-    page.render(&mut text)?;
-    print_raw(&text)
+    print_raw(&page.render()?)
 }
 
 fn write_all(directory: &Path) -> Result<(), Failure> {
@@ -40,14 +40,18 @@ fn write_all(directory: &Path) -> Result<(), Failure> {
         Failure::io(format!("cannot write to {}: {error}", directory.display()))
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
-    for (_, page) in pages() {
-        page.generate_to(directory).map_err(failed)?;
+    for (name, page) in pages() {
+        let name = if name == "mooring" { name } else { format!("mooring-{name}") };
+        let file = directory.join(format!("{name}.1"));
+        crate::outfile::write(&file, &page.render()?)?;
+        // Others read the pages.
+        std::fs::set_permissions(&file, Permissions::from_mode(0o644)).map_err(failed)?;
     }
     Ok(())
 }
 
 /// Returns all pages with their names: `mooring`, `repair`, `repair-apply`.
-fn pages() -> Vec<(String, Man)> {
+fn pages() -> Vec<(String, ManPage)> {
     let mut whole = Cli::command().disable_help_subcommand(true);
     whole.build();
     let mut pages = Vec::new();
@@ -55,12 +59,12 @@ fn pages() -> Vec<(String, Man)> {
     pages
 }
 
-fn collect(command: clap::Command, pages: &mut Vec<(String, Man)>) {
+fn collect(command: clap::Command, pages: &mut Vec<(String, ManPage)>) {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let name = name.strip_prefix("mooring-").unwrap_or(name).to_owned();
     let inner: Vec<_> =
         command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
-    pages.push((name, Man::new(command)));
+    pages.push((name, ManPage::new(command)));
     for command in inner {
         collect(command, pages);
     }

@@ -67,3 +67,55 @@ fn help_fits_into_80_columns() {
         }
     }
 }
+
+/// Checks every page with groff, which man uses. Examples must keep their lines.
+#[test]
+fn manual_pages_have_sections_and_no_warnings() {
+    let groff = mooring_testbed::require(find_groff(), "groff");
+    let pages = tempfile::tempdir().unwrap();
+    let written = mooring().args(["man", "--out"]).arg(pages.path()).output().unwrap();
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    for name in &file_stems(pages.path()) {
+        let file = pages.path().join(format!("{name}.1"));
+        let page = fs::read_to_string(&file).unwrap();
+        let sections: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix(".SH "))
+            .map(|s| s.trim_matches('"'))
+            .collect();
+        for section in [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "OPTIONS",
+            "EXIT STATUS",
+            "ENVIRONMENT",
+            "FILES",
+            "SEE ALSO",
+        ] {
+            assert!(sections.contains(&section), "{name}: {sections:?}");
+        }
+        if let Some(groff) = &groff {
+            let shown = std::process::Command::new(groff)
+                .args(["-man", "-Tutf8", "-ww", "-rLL=80n", "-K", "utf8"])
+                .arg(&file)
+                .env("GROFF_NO_SGR", "1")
+                .output()
+                .unwrap();
+            assert_eq!(text(&shown.stderr), "", "{name}");
+            if name == "mooring-explain" {
+                let shown = text(&shown.stdout);
+                let example = shown.lines().find(|line| line.contains("explain 0xD3"));
+                assert!(
+                    example.is_some_and(|line| line.trim().ends_with("202601.27.0")),
+                    "{shown}"
+                );
+            }
+        }
+    }
+}
+
+fn find_groff() -> Option<std::path::PathBuf> {
+    let directories = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&directories).map(|one| one.join("groff")).find(|path| path.is_file())
+}
