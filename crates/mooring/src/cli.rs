@@ -191,16 +191,18 @@ pub(crate) struct ExplainArguments {
 
 const SIM_EXAMPLES: &str = "\
 Examples:
+  mooring sim --list
+  mooring sim --show oras-missing > own.yaml
   mooring sim --scenario wedged-system-pool --state demo &
-  . demo/env.sh
+  until [ -e demo/env.sh ] && . demo/env.sh; do sleep 0.1; done
   mooring sim --scenario oras-missing --kube-port 0 --state demo &
   kubectl --kubeconfig demo/kubeconfig get nodes,nodeclaims
 
 Prints `ready https://127.0.0.1:PORT` when the files are written and all ports
 accept connections. Stop it with Ctrl-C or SIGTERM.
 
-Built-in scenarios: healthy, oras-missing, wedged-system-pool, throttled,
-slow-boot, young-operation, retired-operator (for `mooring finalizers`).
+env.sh fails, and sets nothing, after its simulator has stopped. A directory is
+used by one simulator at a time.
 
 GET /admin/ on the same port lists the faults that can be injected:
   curl --cacert demo/ca.pem -H \"Authorization: Bearer $MOORING_SIM_TOKEN\" \\
@@ -211,6 +213,12 @@ them.";
 
 #[derive(Debug, Args)]
 pub(crate) struct SimArguments {
+    /// List the built-in scenarios
+    #[arg(long, conflicts_with = "show")]
+    pub(crate) list: bool,
+    /// Print the YAML of a built-in scenario, as a start for your own
+    #[arg(long, value_name = "NAME")]
+    pub(crate) show: Option<String>,
     /// Built-in scenario, or a YAML file (a path with a / or a .)
     #[arg(long, value_name = "NAME|FILE", default_value = "healthy")]
     pub(crate) scenario: String,

@@ -69,10 +69,10 @@ impl Sim {
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let text = std::fs::read_to_string(self.state.join("env.sh")).unwrap();
         let pair = |line: &str| {
-            let (name, value) = line.strip_prefix("export ").unwrap().split_once('=').unwrap();
-            (name.to_owned(), value.trim_matches('\'').to_owned())
+            let (name, value) = line.strip_prefix("export ")?.split_once('=').unwrap();
+            Some((name.to_owned(), value.trim_matches('\'').to_owned()))
         };
-        text.lines().map(pair).collect()
+        text.lines().filter_map(pair).collect()
     }
 
     /// Sends a request to the admin API and returns the whole response.

@@ -19,7 +19,7 @@ fn sim_writes_files_serves_and_stops_on_sigterm() {
     assert_eq!((mode(&state), mode(&state.join("env.sh"))), (0o700, 0o600));
     let environment = std::fs::read_to_string(state.join("env.sh")).unwrap();
     assert!(
-        environment.lines().all(|line| line.starts_with("export ") && line.ends_with('\'')),
+        environment.lines().skip(1).all(|line| line.starts_with("export ") && line.ends_with('\'')),
         "{environment}"
     );
     for name in [
@@ -162,4 +162,54 @@ fn invalid_scenario_error_has_file_and_line() {
     let (code, text) = run("nosuch");
     assert_eq!(code, Some(2));
     assert!(text.contains("wedged-system-pool"), "{text}");
+}
+
+/// Sources env.sh in a shell that prints a variable of it.
+fn source(state: &Path) -> std::process::Output {
+    let script = "CLUSTER_NAME=before; . \"$0\"; status=$?; echo \"$CLUSTER_NAME\"; exit $status";
+    let file = state.join("env.sh");
+    std::process::Command::new("sh").args(["-c", script]).arg(file).output().unwrap()
+}
+
+#[test]
+fn stale_env_sh_cannot_be_sourced() {
+    let state = tempfile::tempdir().unwrap();
+    let state = state.path();
+    let mut sim = Sim::start(state, &[]);
+    let name = sim.variable("CLUSTER_NAME");
+    let (code, stdout, _) = crate::common::result(&source(state));
+    assert_eq!((code, stdout.trim_end()), (0, name.as_str()));
+    // Another simulator does not replace the files of a running one.
+    let second = crate::common::mooring().args(["sim", "--state"]).arg(state).output().unwrap();
+    let (code, _, stderr) = crate::common::result(&second);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("is in use by another simulator") && stderr.contains("hint: "));
+    sim.child.kill().unwrap();
+    sim.child.wait().unwrap();
+    let (code, stdout, stderr) = crate::common::result(&source(state));
+    assert_eq!((code, stdout.trim_end()), (1, "before"), "{stderr}");
+    assert!(stderr.contains("has stopped"), "{stderr}");
+    // After a crash, the directory can be used again.
+    let sim = Sim::start(state, &[]);
+    assert_eq!(crate::common::result(&source(state)).0, 0);
+    drop(sim);
+}
+
+#[test]
+fn scenarios_are_listed_and_shown() {
+    let run = |args: &[&str]| {
+        let output = crate::common::mooring().arg("sim").args(args).output().unwrap();
+        crate::common::result(&output)
+    };
+    let (code, list, _) = run(&["--list"]);
+    assert_eq!(code, 0);
+    assert!(list.starts_with("NAME ") && list.contains("\nhealthy  "), "{list}");
+    for line in list.lines().skip(1) {
+        let name = line.split(' ').next().unwrap();
+        let (code, yaml, _) = run(&["--show", name]);
+        assert!(code == 0 && yaml.contains("description: "), "{name}: {yaml}");
+    }
+    let (code, _, stderr) = run(&["--show", "helthy"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("did you mean `healthy`?"), "{stderr}");
 }

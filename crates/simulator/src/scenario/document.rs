@@ -140,11 +140,15 @@ impl Scenario {
     }
 
     pub fn named(name: &str) -> Result<Self, ScenarioError> {
+        Self::parse(name, Self::text_of(name)?)
+    }
+
+    /// Returns the YAML of a built-in scenario.
+    pub fn text_of(name: &str) -> Result<&'static str, ScenarioError> {
         let found = BUILT_IN.iter().find(|(known, _)| *known == name);
-        let (name, text) = found.ok_or_else(|| {
+        found.map(|(_, text)| *text).ok_or_else(|| {
             ScenarioError::Unknown(name.to_owned(), Self::names().collect::<Vec<_>>().join(", "))
-        })?;
-        Self::parse(name, text)
+        })
     }
 
     /// Parses a scenario; `file` names it in errors.

@@ -36,7 +36,8 @@ pub(super) fn write(
     let folder = fs::canonicalize(folder).map_err(failed(folder))?;
     let authority = folder.join("ca.pem");
     replace(&authority, 0o644, ca_pem).map_err(failed(&authority))?;
-    let mut exported = exports(options, &authority, admin_token);
+    let mut exported = guard(std::process::id());
+    exported += &exports(options, &authority, admin_token);
     if let Some(access) = &options.azure.kubernetes {
         let config = folder.join("kubeconfig");
         replace(&config, 0o600, &kubeconfig(access, options)).map_err(failed(&config))?;
@@ -44,6 +45,29 @@ pub(super) fn write(
     }
     let environment = folder.join("env.sh");
     replace(&environment, 0o600, &exported).map_err(failed(&environment))
+}
+
+const ALIVE: &str = "kill -0 ";
+
+/// Returns the first line of `env.sh`: sourcing it fails, and sets nothing, after its simulator has stopped.
+fn guard(pid: u32) -> String {
+    format!(
+        "{ALIVE}{pid} 2>/dev/null || {{ echo 'env.sh: the simulator that wrote this file (pid {pid}) has stopped; \
+         run mooring sim again' >&2; return 1; }}\n"
+    )
+}
+
+/// Returns the process that wrote `env.sh` in this directory. It may have ended.
+pub fn owner(folder: &Path) -> Option<u32> {
+    let text = fs::read_to_string(folder.join("env.sh")).ok()?;
+    text.strip_prefix(ALIVE)?.split(' ').next()?.parse().ok()
+}
+
+/// Removes `env.sh` of this process, so that no shell sources it later.
+pub fn remove_environment(folder: &Path) {
+    if owner(folder) == Some(std::process::id()) {
+        let _ = fs::remove_file(folder.join("env.sh"));
+    }
 }
 
 /// Returns the administrator's kubeconfig. JSON is YAML.

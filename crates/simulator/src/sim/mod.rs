@@ -6,6 +6,6 @@ mod routes;
 mod shell;
 mod simulation;
 
-pub use files::FilesError;
+pub use files::{FilesError, owner, remove_environment};
 pub use shell::{LockedAzure, Shell};
 pub use simulation::{Settings, SimError, Simulation, start};
