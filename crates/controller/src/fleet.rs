@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::{SignedDuration, Timestamp};
 use mooring_diagnosis::fleet::{Finding, Fleet};
 
 const MAX_IMAGES: usize = 256;
 const MAX_CAUSES: usize = 1024;
+/// Time after the last failure at which a finding ends.
+const FINDING_TTL: SignedDuration = SignedDuration::from_hours(24);
 
 /// Outcomes by image, and the findings that were reported.
 #[derive(Debug, Default)]
@@ -13,9 +16,24 @@ pub struct FleetWatch {
     fleet: Fleet,
     images: BTreeSet<String>,
     causes: BTreeSet<(String, String)>,
-    /// Reported findings, with the failure rate at that time.
-    announced: BTreeMap<(String, String), f64>,
+    announced: BTreeMap<(String, String), AnnouncedFinding>,
+    /// By image and cause.
+    last_failures: BTreeMap<(String, String), Timestamp>,
     overflowed: u64,
+}
+
+#[derive(Debug)]
+struct AnnouncedFinding {
+    /// Failure rate when it was reported.
+    rate: f64,
+    finding: Finding,
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub struct FindingChanges {
+    pub new: Vec<Finding>,
+    /// Image and cause of findings that ended.
+    pub over: Vec<(String, String)>,
 }
 
 impl FleetWatch {
@@ -37,27 +55,60 @@ impl FleetWatch {
         self.fleet.count(image, cause);
     }
 
-    /// Returns findings that were not reported before, and marks them as reported.
+    /// Notes the time of a counted failure.
+    pub fn failed_at(&mut self, image: &str, cause: &str, at: Timestamp) {
+        let key = (image.to_owned(), cause.to_owned());
+        if self.causes.contains(&key) {
+            let last = self.last_failures.entry(key).or_insert(at);
+            *last = at.max(*last);
+        }
+    }
+
+    /// Returns findings that were not reported before, and those that ended, and remembers both.
     ///
-    /// A reported finding is forgotten only when it no longer holds *and* its rate has halved, so that an
-    /// image near the threshold is not reported repeatedly.
-    pub fn new_findings(&mut self) -> Vec<Finding> {
-        let holding = self.fleet.findings();
-        let holds =
-            |key: &(String, String)| holding.iter().any(|f| f.image == key.0 && f.cause == key.1);
-        let fleet = &self.fleet;
-        self.announced
-            .retain(|key, rate| holds(key) || failure_rate(fleet, &key.0, &key.1) > *rate / 2.0);
-        let mut new_findings = Vec::new();
-        for finding in holding {
-            let key = (finding.image.clone(), finding.cause.clone());
-            if !self.announced.contains_key(&key) {
-                let rate = failure_rate(&self.fleet, &finding.image, &finding.cause);
-                self.announced.insert(key, rate);
-                new_findings.push(finding);
+    /// A reported finding ends only when it no longer holds *and* its rate has halved, so that an image near the
+    /// threshold is not reported repeatedly, or a day after its last failure.
+    pub fn update(&mut self, now: Timestamp) -> FindingChanges {
+        let mut holding = self.fleet.findings();
+        holding.retain(|finding| !self.is_old(&finding.image, &finding.cause, now));
+        let mut changes = FindingChanges::default();
+        for key in self.announced.keys().cloned().collect::<Vec<_>>() {
+            let (image, cause) = &key;
+            let holds = holding.iter().any(|f| f.image == *image && f.cause == *cause);
+            let rate = self.announced.get(&key).map_or(0.0, |announced| announced.rate);
+            let lasts = !self.is_old(image, cause, now)
+                && failure_rate(&self.fleet, image, cause) > rate / 2.0;
+            if !holds && !lasts {
+                self.announced.remove(&key);
+                changes.over.push(key);
             }
         }
-        new_findings
+        for finding in holding {
+            let key = (finding.image.clone(), finding.cause.clone());
+            if let Some(announced) = self.announced.get_mut(&key) {
+                announced.finding = finding;
+                continue;
+            }
+            let rate = failure_rate(&self.fleet, &finding.image, &finding.cause);
+            self.announced.insert(key, AnnouncedFinding { rate, finding: finding.clone() });
+            changes.new.push(finding);
+        }
+        changes
+    }
+
+    /// Returns true for a finding that ends by its age.
+    pub fn has_old_finding(&self, now: Timestamp) -> bool {
+        self.announced.keys().any(|(image, cause)| self.is_old(image, cause, now))
+    }
+
+    /// Returns findings that were reported and have not ended.
+    pub fn open_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.announced.values().map(|announced| &announced.finding)
+    }
+
+    fn is_old(&self, image: &str, cause: &str, now: Timestamp) -> bool {
+        let last = self.last_failures.get(&(image.to_owned(), cause.to_owned()));
+        last.is_some_and(|last| now.duration_since(*last) > FINDING_TTL)
     }
 
     pub fn reported_findings(&self) -> usize {
@@ -79,20 +130,45 @@ fn failure_rate(fleet: &Fleet, image: &str, cause: &str) -> f64 {
 mod tests {
     use super::*;
 
+    fn update(watch: &mut FleetWatch) -> FindingChanges {
+        watch.update(Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn finding_ends_a_day_after_its_last_failure() {
+        let mut watch = FleetWatch::default();
+        let at = |hours: i64| Timestamp::from_second(1_800_000_000 + hours * 3600).unwrap();
+        (0..20).for_each(|_| watch.count("good", None));
+        let fail = |watch: &mut FleetWatch, hours| {
+            watch.count("bad", Some("X"));
+            watch.failed_at("bad", "X", at(hours));
+        };
+        (0..10).for_each(|_| fail(&mut watch, 0));
+        assert_eq!(watch.update(at(1)).new.len(), 1);
+        fail(&mut watch, 2);
+        assert_eq!((watch.update(at(26)), watch.has_old_finding(at(26))), Default::default());
+        assert!(watch.has_old_finding(at(27)));
+        let over = vec![("bad".to_owned(), "X".to_owned())];
+        assert_eq!(watch.update(at(27)), FindingChanges { new: vec![], over });
+        assert_eq!((watch.update(at(28)), watch.open_findings().count()), Default::default());
+        fail(&mut watch, 30);
+        assert_eq!(watch.update(at(30)).new.len(), 1);
+    }
+
     #[test]
     fn failing_image_is_reported_once() {
         let mut watch = FleetWatch::default();
         (0..20).for_each(|_| watch.count("202601.13.0", None));
-        assert_eq!(watch.new_findings(), []);
+        assert_eq!(update(&mut watch).new, []);
         (0..6).for_each(|_| watch.count("202601.27.0", Some("OrasBinaryMissing")));
-        let new_findings = watch.new_findings();
+        let new_findings = update(&mut watch).new;
         assert_eq!(
             new_findings[0].to_string(),
             "Image 202601.27.0: 6 of 6 nodes failed with OrasBinaryMissing. Other images: 0 of 20."
         );
         (0..30).for_each(|_| watch.count("202601.27.0", Some("OrasBinaryMissing")));
         assert_eq!(
-            (new_findings.len(), watch.new_findings().len(), watch.reported_findings()),
+            (new_findings.len(), update(&mut watch).new.len(), watch.reported_findings()),
             (1, 0, 1)
         );
     }
@@ -103,7 +179,7 @@ mod tests {
         for image in ["a", "b"] {
             (0..20).for_each(|_| watch.count(image, Some("OutboundConnFail")));
         }
-        assert_eq!(watch.new_findings(), []);
+        assert_eq!(update(&mut watch).new, []);
     }
 
     #[test]
@@ -111,16 +187,16 @@ mod tests {
         let mut watch = FleetWatch::default();
         (0..40).for_each(|_| watch.count("good", None));
         (0..10).for_each(|_| watch.count("bad", Some("X")));
-        assert_eq!(watch.new_findings().len(), 1);
+        assert_eq!(update(&mut watch).new.len(), 1);
         // The rate improves, but not by half: the finding remains.
         (0..5).for_each(|_| watch.count("bad", None));
-        assert_eq!((watch.new_findings().len(), watch.reported_findings()), (0, 1));
+        assert_eq!((update(&mut watch).new.len(), watch.reported_findings()), (0, 1));
         // Others now fail with it as well: it no longer holds, and its own rate has halved.
         (0..100).for_each(|_| watch.count("bad", None));
         (0..5).for_each(|_| watch.count("good", Some("X")));
-        assert_eq!((watch.new_findings().len(), watch.reported_findings()), (0, 0));
+        assert_eq!((update(&mut watch).new.len(), watch.reported_findings()), (0, 0));
         (0..400).for_each(|_| watch.count("bad", Some("X")));
-        assert_eq!(watch.new_findings().len(), 1);
+        assert_eq!(update(&mut watch).new.len(), 1);
     }
 
     #[test]

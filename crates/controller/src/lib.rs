@@ -17,6 +17,7 @@
 //! | writes, idempotent | [`verdict::patch`], [`verdict::event`], [`record`] |
 //! | joined and failed nodes by half hour | [`counts`] |
 //! | failing images | [`claim::image`], [`fleet`] |
+//! | pools whose last nodes failed, notifications | [`pool_watch`], [`notify`] |
 //! | metrics and logs | [`metrics`], [`metrics::log`] |
 //! | leader election | `run/leader` over `mooring_kube::lease` |
 //! | inputs and actions | [`state`] |
@@ -31,7 +32,9 @@ pub mod counts;
 pub mod fleet;
 pub mod hash;
 pub mod metrics;
+pub mod notify;
 pub mod observation;
+pub mod pool_watch;
 pub mod query;
 pub mod record;
 pub mod run;

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
+use mooring_controller::notify::{HttpTransport, Notifications, hook};
 use mooring_controller::run::{Clock, Controller, Health, Pages, serve};
 use mooring_controller::schedule::rate_limit;
 use mooring_kube::Times;
@@ -38,6 +39,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         arguments.cluster.arm_endpoint.as_ref(),
         rate_limit::controller_limits(),
     )?;
+    let notifications = notifications()?;
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
     let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);
@@ -60,6 +62,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         times: Times::default(),
         metrics,
         health,
+        notifications,
     };
     tracing::info!(
         instance = controller.settings.instance,
@@ -67,6 +70,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         commit = env!("MOORING_COMMIT"),
         metrics = %metrics_on,
         health = %health_on,
+        hooks = controller.notifications.hooks.len(),
         "starting controller"
     );
     controller
@@ -79,6 +83,18 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         .await;
     pages.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(())
+}
+
+/// Reads hooks from the environment; their URLs and keys are secrets, and never arguments.
+fn notifications() -> Result<Notifications, Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let hooks = hook::hooks(variable).map_err(|error| Failure::usage(error.to_string()))?;
+    if hooks.is_empty() {
+        return Ok(Notifications::default());
+    }
+    let transport = HttpTransport::new()
+        .map_err(|why| Failure::io(format!("cannot create the client for hooks: {why}")))?;
+    Ok(Notifications::new(hooks, Arc::new(transport)))
 }
 
 /// Binds an address. `:8080` means all interfaces, as in other Prometheus exporters.

@@ -41,6 +41,12 @@ struct ImageLabels {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct NotificationLabels {
+    hook: String,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Label {
     kind: &'static str,
 }
@@ -67,6 +73,7 @@ pub struct Metrics {
     failures: Family<FailureLabels, Counter>,
     unregistered: Family<FailureLabels, Counter>,
     image_findings: Family<ImageLabels, Gauge>,
+    notifications: Family<NotificationLabels, Counter>,
     overflows: Family<Label, Counter>,
     verdict_seconds: Family<Label, Histogram, fn() -> Histogram>,
     writes: Family<Label, Counter>,
@@ -96,6 +103,7 @@ pub enum Write {
     Event,
     Record,
     Counts,
+    Notifications,
     Lease,
 }
 
@@ -107,6 +115,7 @@ impl Write {
             Self::Event => "event",
             Self::Record => "record",
             Self::Counts => "counts",
+            Self::Notifications => "notifications",
             Self::Lease => "lease",
         }
     }
@@ -125,6 +134,7 @@ impl Metrics {
             failures: Family::default(),
             unregistered: Family::default(),
             image_findings: Family::default(),
+            notifications: Family::default(),
             overflows: Family::default(),
             verdict_seconds: Family::new_with_constructor(verdict_buckets),
             writes: Family::default(),
@@ -161,6 +171,11 @@ impl Metrics {
             "image_fails_bootstrap",
             "1 for an image that fails with this cause while other images do not",
             self.image_findings.clone(),
+        );
+        to.register(
+            "notifications",
+            "Notifications by hook: delivered, not delivered after all retries, or dropped",
+            self.notifications.clone(),
         );
         to.register(
             "label_overflows",
@@ -244,6 +259,10 @@ impl Metrics {
     }
 
     pub fn image_fails(&self, image: &str, cause: &str) {
+        self.image_findings.get_or_create(&self.image_labels(image, cause)).set(1);
+    }
+
+    fn image_labels(&self, image: &str, cause: &str) -> ImageLabels {
         let failed = FailedNode {
             code: None,
             cause: cause.to_owned(),
@@ -251,7 +270,26 @@ impl Metrics {
             image: image.to_owned(),
         };
         let FailureLabels { reason, image, .. } = self.labels(&failed);
-        self.image_findings.get_or_create(&ImageLabels { image, reason }).set(1);
+        ImageLabels { image, reason }
+    }
+
+    pub fn image_recovered(&self, image: &str, cause: &str) {
+        let labels = self.image_labels(image, cause);
+        self.image_findings.get_or_create(&labels).set(0);
+    }
+
+    /// Counts a notification of a hook: `delivered`, `undelivered`, or `dropped` because of a limit.
+    pub fn notified(&self, hook: &str, result: &'static str) {
+        let labels = NotificationLabels { hook: hook.to_owned(), result };
+        self.notifications.get_or_create(&labels).inc();
+    }
+
+    /// Adds the series of a hook, so that the first increase is visible.
+    pub fn add_hook(&self, hook: &str) {
+        for result in ["delivered", "undelivered", "dropped"] {
+            let labels = NotificationLabels { hook: hook.to_owned(), result };
+            drop(self.notifications.get_or_create(&labels));
+        }
     }
 
     pub fn verdict(&self, reason: Reason, seconds: f64) {

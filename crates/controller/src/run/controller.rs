@@ -8,6 +8,7 @@ use crate::claim::intern::Interner;
 use crate::claim::{Claim, ClaimError};
 use crate::counts::StoredCounts;
 use crate::metrics::Metrics;
+use crate::notify::Notifications;
 use crate::record::Document;
 use crate::settings::Settings;
 use crate::state::Input;
@@ -25,6 +26,7 @@ pub struct Controller {
     pub times: Times,
     pub metrics: Arc<Metrics>,
     pub health: Arc<Health>,
+    pub notifications: Notifications,
 }
 
 pub(crate) enum Message {

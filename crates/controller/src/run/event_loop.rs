@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_kube::Gate;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch as latest};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::api::Api;
 use super::controller::{Controller, Message, Projector};
 use super::inspect::Inspector;
+use super::notifier::{Notifier, OpenAlerts};
 use super::read::{observe, read_list};
 use super::write::{Batch, Writer};
 use super::{api, leader, watch};
@@ -45,6 +46,11 @@ impl Controller {
         leader.spawn(bid.run(stopped));
         let scribe = Writer::new(&self, api.clone(), &gate, &projector, to_loop.clone());
         writer.spawn(scribe.run(batches));
+        let (to_notifier, alerts) = latest::channel(None);
+        let mut notifier = JoinSet::new();
+        if let Some(task) = Notifier::new(&self, api.clone(), &gate, alerts) {
+            notifier.spawn(task.run());
+        }
 
         let mut work = Loop {
             state: State::new(self.settings.clone(), (self.clock)()),
@@ -56,6 +62,7 @@ impl Controller {
             projector,
             inbox: to_loop,
             to_writer,
+            to_notifier,
         };
         tokio::pin!(stop);
         loop {
@@ -75,6 +82,11 @@ impl Controller {
                     self.health.broken("the writer task ended");
                     continue;
                 }
+                // Without it nothing else stops.
+                Some(_) = notifier.join_next() => {
+                    tracing::error!("the notifier task ended; no notifications are sent");
+                    continue;
+                }
                 Some(_) = leader.join_next() => {
                     self.health.broken("the leader election task ended");
                     continue;
@@ -86,6 +98,7 @@ impl Controller {
         watches.shutdown().await;
         let Loop { tasks, to_writer, .. } = work;
         drop((tasks, to_writer));
+        notifier.shutdown().await;
         // The writer receives no further batch and ends after the current ones; its results are not read.
         messages.close();
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, writer.join_next()).await;
@@ -106,6 +119,8 @@ struct Loop<'a> {
     projector: Arc<Projector>,
     inbox: mpsc::Sender<Message>,
     to_writer: mpsc::Sender<Batch>,
+    /// Holds only the latest alerts, so it is never full.
+    to_notifier: latest::Sender<Option<OpenAlerts>>,
 }
 
 impl Loop<'_> {
@@ -134,7 +149,10 @@ impl Loop<'_> {
                 actions.extend(self.state.handle(Input::Leads(true), now));
                 actions
             }
-            Message::Deposed => self.state.handle(Input::Leads(false), now),
+            Message::Deposed => {
+                self.to_notifier.send_replace(None);
+                self.state.handle(Input::Leads(false), now)
+            }
         };
         self.perform(actions);
         let Controller { metrics, health, arm, .. } = self.controller;
@@ -178,6 +196,14 @@ impl Loop<'_> {
                 Action::ImageFails { image, cause } => {
                     tracing::error!(image, cause, "node image failing");
                     self.controller.metrics.image_fails(&image, &cause);
+                }
+                Action::ImageRecovered { image, cause } => {
+                    tracing::info!(image, cause, "node image no longer failing");
+                    self.controller.metrics.image_recovered(&image, &cause);
+                }
+                Action::Alerts(alerts) => {
+                    let alerts = OpenAlerts { term: self.term, alerts: Arc::new(alerts) };
+                    self.to_notifier.send_replace(Some(alerts));
                 }
                 Action::NodeFinding(node) => {
                     tracing::error!(Node = node.name, NodePool = node.pool, "{}", node.finding());

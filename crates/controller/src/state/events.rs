@@ -55,10 +55,15 @@ impl State {
 
     /// Reports an image that fails while others do not, once, on its node class and its pool.
     pub(super) fn report_images(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        if !std::mem::take(&mut self.fleet_changed) {
+        if !std::mem::take(&mut self.fleet_changed) && !self.fleet.has_old_finding(now) {
             return;
         }
-        for finding in self.fleet.new_findings() {
+        let changes = self.fleet.update(now);
+        self.alerts.request();
+        for (image, cause) in changes.over {
+            actions.push(Action::ImageRecovered { image, cause });
+        }
+        for finding in changes.new {
             let (node_class, pool) = self.affected.get(&finding.image).cloned().unwrap_or_default();
             let mut note = finding.to_string();
             if !pool.is_empty() {

@@ -19,6 +19,8 @@ use crate::verdict::patch::{DesiredCondition, has_condition};
 
 /// Each deleted NodeClaim costs some reads within seconds, so more than this means that nothing can be read.
 const MAX_DELETED: usize = 1000;
+/// Failures kept as examples for alerts, about 1 KiB each.
+const MAX_EXAMPLES: usize = 256;
 /// Age up to which a record may lack its events.
 const UNFINISHED_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
@@ -83,6 +85,10 @@ impl State {
             if let Some(image) = tracked.claim.image_key() {
                 self.fleet.count(&image, None);
                 self.fleet_changed = true;
+            }
+            if let (Some(pool), Some(at)) = (&tracked.claim.pool, tracked.claim.registered) {
+                self.pools.joined(pool, at);
+                self.alerts.request();
             }
             self.count_joined(uid, now);
         }
@@ -185,9 +191,16 @@ impl State {
         }
         if let Some(image) = entry.image.as_ref().filter(|_| entry.blames_image()) {
             self.fleet.count(image, Some(&entry.cause));
+            self.fleet.failed_at(image, &entry.cause, entry.at);
             self.affected.insert(image.clone(), (entry.node_class.clone(), entry.pool.clone()));
             self.fleet_changed = true;
+            let key = (image.clone(), entry.cause.clone());
+            if self.examples.len() < MAX_EXAMPLES || self.examples.contains_key(&key) {
+                self.examples.insert(key, entry.clone());
+            }
         }
+        self.pools.failed(entry);
+        self.alerts.request();
         self.recorded.insert(entry.uid.clone(), recorded);
     }
 

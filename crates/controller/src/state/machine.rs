@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::alerts::AlertReports;
 use super::counting::Counting;
 use super::deferred::DeferredWrites;
 use super::messages::{Action, DropCounts, Input, QueueLengths};
@@ -12,6 +13,7 @@ use super::nodes::Nodes;
 use super::tracked::{RecordedFailure, TrackedClaim};
 use crate::fleet::FleetWatch;
 use crate::observation::karpenter::ProvisioningError;
+use crate::pool_watch::PoolWatch;
 use crate::record::Entry;
 use crate::schedule::Queue;
 use crate::schedule::rate_limit::RateLimit;
@@ -49,6 +51,10 @@ pub struct State {
     pub(super) deferred: DeferredWrites,
     pub(super) nodes: Nodes,
     pub(super) counting: Counting,
+    pub(super) pools: PoolWatch,
+    /// Last failure by image and cause.
+    pub(super) examples: HashMap<(String, String), Entry>,
+    pub(super) alerts: AlertReports,
 }
 
 impl State {
@@ -77,6 +83,9 @@ impl State {
             deferred: DeferredWrites::default(),
             nodes: Nodes::default(),
             counting: Counting::default(),
+            pools: PoolWatch::default(),
+            examples: HashMap::new(),
+            alerts: AlertReports::default(),
         }
     }
 
@@ -117,6 +126,7 @@ impl State {
         self.forget_deleted(now);
         self.report_nodes(now, &mut actions);
         self.plan(now, &mut actions);
+        self.report_alerts(now, &mut actions);
         self.write_counts(now, &mut actions);
         self.deferred.merge_into(&mut actions, now);
         actions

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::claim::Claim;
 use crate::claim::vm_id::{MachineId, VmId};
 use crate::counts::{Outcome, StoredCounts};
+use crate::notify::Alert;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::Node;
 use crate::observation::{MachineStatus, Observation, Progress};
@@ -106,6 +107,13 @@ pub enum Action {
         image: String,
         cause: String,
     },
+    /// Count that an image no longer fails.
+    ImageRecovered {
+        image: String,
+        cause: String,
+    },
+    /// Notify of alerts that are new, and of those that are not in this list any more.
+    Alerts(Vec<Alert>),
 }
 
 impl Action {

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use mooring_controller::Settings;
 use mooring_controller::counts;
 use mooring_controller::metrics::Metrics;
+use mooring_controller::notify::Notifications;
 use mooring_controller::record::Document;
 use mooring_controller::run::{Clock, Controller, Health};
 use mooring_kube::Times;
@@ -35,6 +36,8 @@ pub(crate) struct Cluster {
     last_versions: Arc<Mutex<BTreeMap<String, Value>>>,
     /// Every version of the condition on each NodeClaim, in order.
     forms: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
+    /// Of replicas that start.
+    pub(crate) notifications: Mutex<Notifications>,
     forbidden: Forbidden,
     sampler: tokio::task::JoinHandle<()>,
     _running: Running,
@@ -174,6 +177,7 @@ impl Cluster {
             shell,
             last_versions: Arc::default(),
             forms: Arc::default(),
+            notifications: Mutex::default(),
             forbidden: Arc::default(),
             sampler,
             _running: running,
@@ -232,6 +236,7 @@ impl Cluster {
             times: Times::default(),
             metrics: Arc::clone(&metrics),
             health: Arc::clone(&health),
+            notifications: self.notifications.lock().unwrap().clone(),
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(controller.run(async move {

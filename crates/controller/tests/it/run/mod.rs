@@ -11,6 +11,7 @@ mod failures;
 mod forged;
 mod leaders;
 mod modes;
+mod notifications;
 mod outcomes;
 mod real;
 mod registration;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::metrics::Metrics;
+use mooring_controller::notify::Notifications;
 use mooring_controller::run::{Api, Controller, Health};
 use mooring_controller::{Settings, record};
 use mooring_kube::Times;
@@ -179,6 +180,7 @@ impl Fixture {
             times,
             metrics: Arc::new(Metrics::new()),
             health: Arc::clone(&health),
+            notifications: Notifications::default(),
         };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let task = tokio::spawn(controller.run(async move {

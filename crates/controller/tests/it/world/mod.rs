@@ -278,9 +278,11 @@ impl World {
                 Some(object) => vec![Input::Claim(Box::new(self.project(&object)))],
                 None => vec![Input::ClaimDeleted(uid)],
             },
-            Action::LogDiagnosis(_) | Action::ImageFails { .. } | Action::NodeFinding(_) => {
-                Vec::new()
-            }
+            Action::LogDiagnosis(_)
+            | Action::ImageFails { .. }
+            | Action::ImageRecovered { .. }
+            | Action::Alerts(_)
+            | Action::NodeFinding(_) => Vec::new(),
         })
     }
 

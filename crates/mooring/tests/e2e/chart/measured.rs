@@ -28,6 +28,7 @@ fn metrics_page() -> String {
     }
     metrics.not_registered(&failed("p".into()));
     metrics.image_fails("i", "c");
+    metrics.add_hook("ops");
     metrics.verdict(Reason::CseFailed, 1.0);
     metrics.wrote(Write::Event);
     metrics.write_failed(Write::Event);

@@ -1,0 +1,41 @@
+//! Notifications: alerts in, signed HTTP requests out. The runtime is `run/notifier`.
+//!
+//! An alert is open or over. [`ledger::Ledger`] is stored before anything is sent, and has each alert and the hooks
+//! that still wait for it, so a restart or failover repeats nothing that was delivered. A leader that is killed
+//! between a delivery and its note repeats it, with the same `id` and `state`. After 5 minutes of retries a notification
+//! counts as undelivered and is not sent again.
+
+pub mod alert;
+pub mod hook;
+pub mod ledger;
+pub mod payload;
+pub mod signature;
+pub mod status;
+pub mod transport;
+
+use std::sync::Arc;
+
+pub use alert::{Alert, AlertEvent, AlertState};
+pub use hook::{Hook, HookError};
+pub use status::{HookStatus, Statuses};
+pub use transport::{HttpTransport, Request, Transport};
+
+/// Hooks and the way to send to them.
+#[derive(Clone, Default)]
+pub struct Notifications {
+    pub hooks: Vec<Hook>,
+    /// None without hooks.
+    pub transport: Option<Arc<dyn Transport>>,
+    /// For pages and commands.
+    pub statuses: Arc<Statuses>,
+}
+
+impl Notifications {
+    pub fn new(hooks: Vec<Hook>, transport: Arc<dyn Transport>) -> Self {
+        let statuses = Arc::new(Statuses::new(&hooks));
+        Self { hooks, transport: Some(transport), statuses }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! Bodies of notifications, by format.
+
+use jiff::Timestamp;
+use mooring_redact::{markdown, shell_word};
+use serde_json::{Value, json};
+
+use super::alert::{Alert, AlertEvent, AlertState, AlertSubject, end_message};
+use super::hook::HookFormat;
+use super::ledger::StoredAlert;
+
+pub const SCHEMA: &str = "mooring.failure/v1";
+
+/// A notification: an alert as stored, with its live details if it is open.
+#[derive(Clone, Debug)]
+pub struct Notification {
+    pub stored: StoredAlert,
+    pub live: Option<Alert>,
+    /// Resource id of the cluster.
+    pub cluster: Option<String>,
+}
+
+impl Notification {
+    pub fn state(&self) -> AlertState {
+        if self.stored.over_at.is_some() { AlertState::Over } else { AlertState::Open }
+    }
+
+    fn event(&self) -> AlertEvent {
+        match self.state() {
+            AlertState::Open => self.stored.event,
+            AlertState::Over => self.stored.event.at_end(),
+        }
+    }
+
+    fn message(&self) -> String {
+        let live = self.live.as_ref().map(|alert| alert.message.clone());
+        live.unwrap_or_else(|| end_message(self.stored.event, &self.stored.subject))
+    }
+
+    fn cluster_name(&self) -> Option<&str> {
+        self.cluster.as_deref()?.rsplit('/').next()
+    }
+
+    /// Returns the body of the request.
+    pub fn body(&self, format: HookFormat, now: Timestamp) -> String {
+        match format {
+            HookFormat::Mooring => self.document(now),
+            HookFormat::Slack => self.slack(),
+            HookFormat::Teams => self.teams(),
+        }
+        .to_string()
+    }
+
+    fn document(&self, now: Timestamp) -> Value {
+        let StoredAlert { id, subject, started_at, over_at, .. } = &self.stored;
+        let AlertSubject { pool, image, cause } = subject;
+        let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
+        let live = self.live.as_ref();
+        let example = live.and_then(|alert| alert.example.as_ref());
+        let (reported, effective) = live.map(Alert::codes).unwrap_or_default();
+        let evidence: Vec<Value> = example
+            .and_then(|entry| Some((entry.evidence.as_ref()?, &entry.source)))
+            .map(|(line, source)| json!({"line": line, "file": null, "source": source}))
+            .into_iter()
+            .collect();
+        let others = live.and_then(|alert| alert.others);
+        json!({
+            "schema": SCHEMA,
+            "generatedAt": now,
+            "cluster": {
+                "name": self.cluster_name(), "id": self.cluster, "context": null, "server": null, "uid": null,
+            },
+            "sources": [{"name": "controller", "state": "read", "at": now, "seconds": 0, "error": null}],
+            "id": id,
+            "event": self.event().as_str(),
+            "state": self.state().as_str(),
+            "startedAt": started_at,
+            "endedAt": over_at,
+            "message": self.message(),
+            "pool": pool,
+            "image": image,
+            "cause": cause,
+            "owner": example.map(|entry| &entry.owner),
+            "failed": live.and_then(|alert| alert.failed),
+            "nodes": live.and_then(|alert| alert.nodes),
+            "others": others.map(|(failed, nodes)| json!({"failed": failed, "nodes": nodes})),
+            "reported": reported,
+            "effective": effective,
+            "evidence": evidence,
+            "next": self.next(),
+        })
+    }
+
+    fn next(&self) -> Vec<Value> {
+        let AlertSubject { pool, cause, .. } = &self.stored.subject;
+        let step = |command: String, purpose: &str| json!({"command": command, "purpose": purpose});
+        let pool = pool.iter().map(|pool| {
+            step(format!("mooring why {}", shell_word(pool)), "show the failures of the pool")
+        });
+        let cause = cause.iter().map(|cause| {
+            step(format!("mooring explain {}", shell_word(cause)), "explain the cause")
+        });
+        if self.state() == AlertState::Over { Vec::new() } else { pool.chain(cause).collect() }
+    }
+
+    /// Returns title, message and commands.
+    fn lines(&self) -> (String, String, Vec<String>) {
+        let sign = match (self.state(), self.event()) {
+            (AlertState::Over, _) => "✓",
+            (_, AlertEvent::Controller) => "i",
+            _ => "✗",
+        };
+        let title = match self.cluster_name() {
+            Some(cluster) => format!("{sign} Mooring: {cluster}"),
+            None => format!("{sign} Mooring"),
+        };
+        let commands = self.next().into_iter();
+        let commands = commands.filter_map(|step| step["command"].as_str().map(str::to_owned));
+        (title, self.message(), commands.collect())
+    }
+
+    /// An incoming webhook of Slack: `text` is the fallback and the preview of `blocks`. Plain text has no markup, so
+    /// no name can mention a channel.
+    fn slack(&self) -> Value {
+        let (title, message, commands) = self.lines();
+        let plain = |text: String| json!({"type": "plain_text", "text": text, "emoji": false});
+        let mut blocks = vec![
+            json!({"type": "header", "text": plain(title.clone())}),
+            json!({"type": "section", "text": plain(message.clone())}),
+        ];
+        if !commands.is_empty() {
+            blocks.push(json!({"type": "context", "elements": [plain(commands.join("\n"))]}));
+        }
+        // The fallback is markup.
+        let escape =
+            |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        json!({"text": escape(&format!("{title}: {message}")), "blocks": blocks})
+    }
+
+    /// A workflow webhook of Teams: a message with an Adaptive Card, whose texts are Markdown.
+    fn teams(&self) -> Value {
+        let (title, message, commands) = self.lines();
+        let mut body = vec![
+            json!({"type": "TextBlock", "text": markdown(&title), "weight": "Bolder", "size": "Medium", "wrap": true}),
+            json!({"type": "TextBlock", "text": markdown(&message), "wrap": true}),
+        ];
+        let command = |text: &String| json!({"type": "TextBlock", "text": markdown(text), "fontType": "Monospace", "wrap": true});
+        body.extend(commands.iter().map(command));
+        json!({
+            "type": "message",
+            "attachments": [{
+                "contentType": "application/vnd.microsoft.card.adaptive",
+                "contentUrl": null,
+                "content": {
+                    "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+                    "type": "AdaptiveCard", "version": "1.4", "body": body,
+                },
+            }],
+        })
+    }
+}
