@@ -129,6 +129,11 @@ impl mooring_workflow::types::Reason for Reason {
     const INTERRUPTED: Self = Self::Interrupted;
     const STEP_TIMEOUT: Self = Self::Deadline;
     const NOT_APPROVED: Self = Self::NotApproved;
+
+    /// Removed objects are not restored.
+    fn ends_rollback(self) -> bool {
+        false
+    }
 }
 
 /// Accessors of a removal run.

@@ -11,9 +11,11 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.explain/v2", include_str!("../schemas/explain.v2.json")),
     ("mooring.finalizers.plan/v2", include_str!("../schemas/finalizers.plan.v2.json")),
     ("mooring.finalizers.run/v1", include_str!("../schemas/finalizers.run.v1.json")),
+    ("mooring.fleet/v2", include_str!("../schemas/fleet.v2.json")),
     ("mooring.repair.detection/v1", include_str!("../schemas/repair.detection.v1.json")),
     ("mooring.repair.plan/v2", include_str!("../schemas/repair.plan.v2.json")),
     ("mooring.repair.run/v1", include_str!("../schemas/repair.run.v1.json")),
+    ("mooring.status/v1", include_str!("../schemas/status.v1.json")),
     ("mooring.version/v1", include_str!("../schemas/version.v1.json")),
 ];
 

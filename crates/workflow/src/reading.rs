@@ -59,6 +59,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_a_missing_value_is_none() {
+        assert_eq!(Reading::Known(1).found::<u8>(), Ok(Some(1)));
+        assert_eq!(Reading::<u8>::NotFound.found::<u8>(), Ok(None));
+        for (reading, expected) in [
+            (Reading::<u8>::Denied("c".to_owned()), Reading::<u16>::Denied("c".to_owned())),
+            (Reading::Throttled("w".to_owned()), Reading::Throttled("w".to_owned())),
+            (Reading::Failed("w".to_owned()), Reading::Failed("w".to_owned())),
+        ] {
+            assert_eq!(reading.found(), Err(expected));
+        }
+    }
+
+    #[test]
     fn missing_reading_has_a_reason() {
         assert_eq!(Reading::Known(1).missing(), None);
         assert_eq!(Reading::<()>::NotFound.missing().unwrap(), "not found");

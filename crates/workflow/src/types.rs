@@ -52,7 +52,5 @@ pub trait Reason: Document + Copy {
     const NOT_APPROVED: Self;
 
     /// Returns true if a rollback that stops for this reason has ended, and the run can only continue.
-    fn ends_rollback(self) -> bool {
-        false
-    }
+    fn ends_rollback(self) -> bool;
 }

@@ -56,3 +56,28 @@ pub struct Context<'a, W: Workflow> {
     pub view_seq: u64,
     pub now: Timestamp,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::View;
+
+    #[derive(Debug, Default, PartialEq)]
+    struct Names(Vec<u8>);
+
+    impl View<u8, u8> for Names {
+        fn has(&self, query: &u8) -> bool {
+            self.0.contains(query)
+        }
+
+        fn take(&mut self, answer: u8) {
+            self.0.push(answer);
+        }
+    }
+
+    #[test]
+    fn no_result_remains_after_a_change_by_default() {
+        let mut view = Names(vec![1, 2]);
+        assert!(!view.keep());
+        assert_eq!(view, Names::default());
+    }
+}

@@ -34,9 +34,7 @@ pub trait World<W: Workflow> {
     /// Writes a record durably, unless the journal has grown since the last one.
     async fn append(&mut self, record: &Record<Entry<W>>) -> Result<(), AppendError>;
     /// Returns true if the run must stop where it can be resumed.
-    fn interrupted(&self) -> bool {
-        false
-    }
+    fn interrupted(&self) -> bool;
     /// Returns the reason why reads are no longer valid.
     fn halted(&self) -> Option<Stop<W>> {
         None

@@ -61,7 +61,7 @@ pub(crate) fn validate(
             },
             "format" => {
                 assert_eq!(rule, "date-time");
-                value.as_str().is_some_and(|time| {
+                value.as_str().is_none_or(|time| {
                     time.ends_with('Z') && time.parse::<jiff::Timestamp>().is_ok()
                 })
             }

@@ -12,6 +12,8 @@ use kube::api::{
 };
 use serde_json::Value;
 
+use crate::common::schema::assert_valid;
+
 const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Process that is killed at the end of the test.
@@ -139,6 +141,10 @@ fn why_finds_nodeclaims_nodes_pools_and_instances() {
     let status = unnamed.args(["status", "-o", "json"]).output().unwrap();
     let shown: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!((status.status.code(), &shown["schema"]), (Some(1), &"mooring.status/v1".into()));
+    assert_valid(&shown);
+    let fleet = run(&sim, &["fleet", "-o", "yaml"]);
+    let shown_fleet: Value = serde_saphyr::from_str(&text(&fleet.stdout)).unwrap();
+    assert_valid(&shown_fleet);
     assert_eq!(shown["findings"][0]["kind"], "image-fails", "{shown}");
     assert_eq!(shown["controller"]["state"], "not-running", "{shown}");
     let pool = &shown["pools"][0];

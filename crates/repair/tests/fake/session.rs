@@ -140,6 +140,10 @@ impl Chaos {
 }
 
 impl World<PoolRepair> for Session<'_> {
+    fn interrupted(&self) -> bool {
+        false
+    }
+
     fn now(&self) -> Timestamp {
         let skew = self.chaos.map_or(SignedDuration::ZERO, |chaos| chaos.borrow().skew);
         self.cloud.borrow().now.checked_add(skew).unwrap()

@@ -96,3 +96,28 @@ fn waiting(lock: &Lock, now: Timestamp) -> String {
     }
     format!("locked by {host} (pid {pid}); waiting for it to end (if it is stopped: `kill {pid}`)")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::Owner;
+
+    #[test]
+    fn only_locks_that_may_be_released_soon_are_awaited() {
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
+        let lock = |age: i64, expires: bool| Lock {
+            owner: Owner { host: "h".to_owned(), pid: 1, holder: "a".to_owned() },
+            heartbeat: now - SignedDuration::from_secs(age),
+            expires,
+        };
+        let expired = i64::try_from(TIMES.lease.as_secs()).unwrap() + 1;
+        for (wait, lock, expected) in [
+            (LockWait::None, lock(0, true), Duration::ZERO),
+            (LockWait::None, lock(0, false), POLL_INTERVAL),
+            (LockWait::None, lock(expired, true), TIMES.lease + TIMES.retry),
+            (LockWait::Until(SignedDuration::from_secs(9)), lock(0, true), Duration::from_secs(9)),
+        ] {
+            assert_eq!(wait.limit(&lock, now), expected, "{wait:?} {lock:?}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What the commands of all workflows share: acquiring a journal, driving its run, and the result.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use mooring_workflow::journal::{JournalError, follow};
 use mooring_workflow::live::Adapter;
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::store::{FileStore, Store, StoreError};
-use mooring_workflow::{Decision, EffectResult, Reading, RunOutcome};
+use mooring_workflow::{Decision, EffectResult, Reading, RunOutcome, Stop};
 use tokio::sync::watch;
 
 use crate::sample::{
@@ -26,6 +26,8 @@ pub(crate) type SampleResult = CommandResult<RunOutcome<Sample>, ()>;
 #[derive(Clone, Default)]
 pub(crate) struct Services {
     pub(crate) effects: Rc<RefCell<Vec<(String, i64)>>>,
+    /// Set: reads are no longer valid.
+    pub(crate) is_halted: Rc<Cell<bool>>,
 }
 
 impl Adapter<Sample> for Services {
@@ -37,6 +39,11 @@ impl Adapter<Sample> for Services {
         let second = now.as_second() - start().as_second();
         self.effects.borrow_mut().push((effect.object.clone(), second));
         EffectResult::Done
+    }
+
+    fn halted(&self) -> Option<Stop<Sample>> {
+        let message = "signed out".to_owned();
+        self.is_halted.get().then_some(Stop { reason: Reason::Denied, message })
     }
 }
 
@@ -127,6 +134,20 @@ async fn run_is_driven_to_its_end_and_its_lock_released() {
     assert_eq!(shown.len(), 4);
     assert!(shown[1].0.starts_with("Wait"), "{shown:?}");
     assert_eq!(shown[2].1, start() + Duration::from_secs(90));
+}
+
+#[tokio::test(start_paused = true)]
+async fn services_can_halt_a_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let (process, _stop) = process("a");
+    let (terms, services) = (changes(&[("x", 0)]), Services::default());
+    services.is_halted.set(true);
+    let result = drive(&process, file(&directory.path().join("journal")), &terms, &services).await;
+    let CommandResult::Stopped(RunOutcome::Resumable { reason, message }) = result else {
+        panic!("{result:?}")
+    };
+    assert_eq!((reason, message.as_str()), (Reason::Denied, "signed out"));
+    assert!(services.effects.borrow().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

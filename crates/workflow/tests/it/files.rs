@@ -56,6 +56,23 @@ impl Disk for TornDisk {
     }
 }
 
+/// As many records and the same last one: each alone does not show that nothing was changed.
+#[test]
+fn repeated_or_replaced_last_line_is_a_conflict() {
+    let records = records();
+    let replaced = chain(vec![started(), done(SampleStep::Change)]);
+    for last in [encode(&records[1]).repeat(2), encode(&replaced[1])] {
+        let disk = TornDisk::default();
+        let mut journal = Journal::open(disk.clone(), Path::new("j")).unwrap();
+        for record in &records[..2] {
+            journal.append(record).unwrap();
+        }
+        disk.0.borrow_mut().0 = Some((encode(&records[0]) + &last).into_bytes());
+        let appended = journal.append(&records[2]);
+        assert!(matches!(appended, Err(FileError::Conflict)), "{appended:?}");
+    }
+}
+
 #[test]
 fn write_torn_at_any_byte_leaves_the_journal_unchanged() {
     let records = records();

@@ -85,6 +85,15 @@ fn position_names_the_current_step_rollback_or_end() {
 }
 
 #[test]
+fn rollback_ends_only_with_a_reason_that_ends_it() {
+    let aborting = || vec![started(), Entry::AbortStarted(Box::new(session(1)))];
+    let stopped_by = |reason| Entry::Stopped { reason, message: "m".to_owned() };
+    let after = |reason| replay([aborting(), vec![stopped_by(reason)]].concat()).phase;
+    assert_eq!(after(Reason::Denied), Phase::Aborting);
+    assert_ne!(after(Reason::RolledBack), Phase::Aborting);
+}
+
+#[test]
 fn edited_missing_and_swapped_records_are_named() {
     let records = chain(entries());
     let edited = text(&records).replacen("prepare is done", "prepare was done", 1);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use mooring_simulator::faults::{Condition, Fault, Rule};
 use mooring_workflow::RunOutcome;
 use mooring_workflow::command::CommandResult;
+use mooring_workflow::journal::follow;
 use mooring_workflow::lock::{LockWait, TIMES};
 
 use crate::commands::{Services, changes, drive, process};
@@ -53,6 +54,23 @@ async fn no_effect_is_made_while_the_lease_is_not_renewed() {
             let CommandResult::Resumable(text) = result else { panic!("{result:?}") };
             assert_eq!(text, "failed to write the journal: the lock could not be renewed");
         }
+    }
+}
+
+/// Between acquiring and starting, an operator reads the plan.
+#[tokio::test(start_paused = true)]
+async fn run_starts_only_while_its_lease_is_current() {
+    for (seconds, starts) in [(5, true), (60, false)] {
+        let server = Server::with(vec![lease_writes_fail(1, None)]);
+        let (process, _stop) = process("a");
+        let journal = crate::commands::acquire(&process, server.store()).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        let first = follow(None, "r1", process.now(), crate::sample::started());
+        let (terms, services) = (changes(&[]), Services::default());
+        let result: crate::commands::SampleResult =
+            process.drive(journal, first, &terms, services, Box::new(|_, _, _| {})).await;
+        let started = !server.store().load().await.unwrap().is_empty();
+        assert_eq!(started, starts, "{seconds}: {result:?}");
     }
 }
 

@@ -507,6 +507,19 @@ async fn former_owner_never_overwrites_a_part() {
     append(&mut successor, &mut records, stopped(1)).await;
 }
 
+/// Without its records no run continues, and nothing else explains a missing head.
+#[tokio::test(start_paused = true)]
+async fn deleted_journal_is_a_lost_lock() {
+    let server = Server::with(Vec::new());
+    let (mut store, records) = begun(server.store()).await;
+    let path = "/api/v1/namespaces/mooring-system/configmaps/repair-system";
+    server.client().send(http::Method::DELETE, path, None).await.unwrap();
+    let next = follow(records.last(), "run", start(), stopped(1));
+    let written = store.append(&next).await;
+    assert!(matches!(written, Err(StoreError::LostLock)), "{written:?}");
+    assert_eq!(server.store().load().await.unwrap(), []);
+}
+
 /// A crash may leave a part that the head does not count.
 #[tokio::test(start_paused = true)]
 async fn uncounted_part_is_overwritten() {

@@ -150,6 +150,7 @@ fn binary_accepts_arguments_and_variables_of_the_chart() {
 fn environment_sources() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let files = [
+        "controller/src/notify/hook.rs",
         "mooring/src/controller.rs",
         "mooring/src/connect.rs",
         "arm/src/cloud.rs",

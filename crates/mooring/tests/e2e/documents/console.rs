@@ -152,6 +152,7 @@ impl Cluster {
                 continue;
             }
             let files = format!("> {index}.out 2> {index}.err < input\necho $? > {index}.code\n");
+            let line = attended(line);
             let _ = write!(script, "{{\n{line}\n}} {files}");
         }
         self.run(&script);
@@ -176,6 +177,17 @@ fn command(line: &str) -> String {
         let words = line.split(' ').map(|word| if word == *placeholder { value } else { word });
         words.collect::<Vec<_>>().join(" ")
     })
+}
+
+/// Confirmations are typed in a terminal, and a command that watches is ended after some seconds.
+fn attended(line: &str) -> String {
+    if line.contains(" -w") {
+        format!("timeout -s INT 5 {line} || [ $? = 124 ]")
+    } else if [" apply", " resume"].iter().any(|word| line.contains(word)) {
+        format!("script -qec '{line}' /dev/null")
+    } else {
+        line.to_owned()
+    }
 }
 
 fn check(line: &str, code: &str, output: &str, errors: &str) {
