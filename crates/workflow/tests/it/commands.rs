@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_workflow::command::{CommandResult, HeldJournal, JournalStatus, Process};
+use mooring_workflow::decision::StopKind;
 use mooring_workflow::journal::{JournalError, follow};
 use mooring_workflow::live::Adapter;
 use mooring_workflow::lock::LockWait;
@@ -42,8 +43,8 @@ impl Adapter<Sample> for Services {
     }
 
     fn halted(&self) -> Option<Stop<Sample>> {
-        let message = "signed out".to_owned();
-        self.is_halted.get().then_some(Stop { reason: Reason::Denied, message })
+        let (kind, message) = (StopKind::Resumable, "signed out".to_owned());
+        self.is_halted.get().then_some(Stop { kind, reason: Reason::Denied, message })
     }
 }
 
