@@ -16,7 +16,7 @@ pub(crate) fn helm() -> Result<PathBuf, Failed> {
 /// Rewrites the golden files of the rendered chart.
 pub(crate) fn write() -> Result<(), Failed> {
     let status = command("cargo")
-        .args(["test", "--locked", "-p", "mooring", "--test", "chart", "rendered"])
+        .args(["test", "--locked", "-p", "mooring", "--test", "e2e", "chart::rendered"])
         .env("MOORING_WRITE_GOLDEN", "1")
         .env(VARIABLE, helm()?)
         .status()?;

@@ -52,7 +52,7 @@ Chores:
                reads, time to the condition and memory of the controller, under virtual time
   bench kubernetes
                50,000 objects in the model of the Kubernetes API: lists, watches, memory
-  chart        write anew what charts/mooring renders to, for the tests
+  chart        write the golden files of the rendered chart
   dist [--url URL]
                everything that is shipped, in target/dist: binaries, packages, pages, completions, sums
   targets      build and start mooring and the agent for Linux on x86-64 and ARM64, static; type-check for Macs

@@ -183,7 +183,9 @@ fn command(line: &str) -> String {
 fn attended(line: &str) -> String {
     if line.contains(" -w") {
         format!("timeout -s INT 5 {line} || [ $? = 124 ]")
-    } else if [" apply", " resume"].iter().any(|word| line.contains(word)) {
+    } else if [" apply", " resume"].iter().any(|word| line.contains(word))
+        && !line.contains(" --yes")
+    {
         format!("script -qec '{line}' /dev/null")
     } else {
         line.to_owned()
