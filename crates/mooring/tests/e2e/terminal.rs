@@ -165,7 +165,6 @@ fn watch_redraws_a_terminal_and_ends_with_q() {
     watch.wait_for("No runs found");
     let run = sim.apply();
     watch.wait_for("running");
-    watch.wait_for("4/16 create-temporary");
     watch.wait_for("`abort` rolls it back");
     watch.wait_for("only `resume` continues");
     let (code, _, err) = result(&wait(run, TIMEOUT));
