@@ -251,26 +251,57 @@ mod tests {
         assert_eq!(found, [Outcome::Pass, Outcome::Fail, Outcome::Pass]);
     }
 
+    fn principal(id: &str, kind: &str) -> Principal {
+        Principal { id: id.into(), kind: kind.into() }
+    }
+
+    fn everyone() -> Vec<Principal> {
+        vec![principal(EVERYONE, "SystemDefined")]
+    }
+
+    /// A deny assignment on the network of the subnet that excludes one action.
+    fn denial(
+        principals: Vec<Principal>,
+        excluded: Vec<Principal>,
+        do_not_apply_to_child_scopes: bool,
+        not_action: &str,
+    ) -> DenyAssignment {
+        DenyAssignment {
+            id: String::new(),
+            properties: mooring_arm::calls::DenyAssignmentProperties {
+                deny_assignment_name: "stack".to_owned(),
+                permissions: vec![Permission {
+                    actions: vec!["*".to_owned()],
+                    not_actions: vec![not_action.to_owned()],
+                }],
+                scope: "/subscriptions/s/resourceGroups/NET".to_owned(),
+                do_not_apply_to_child_scopes,
+                principals,
+                exclude_principals: excluded,
+            },
+        }
+    }
+
+    /// Azure documents no permission for this link.
+    #[test]
+    fn deny_assignment_of_an_undocumented_need_is_unclear() {
+        let mut rights = rights();
+        let denied = denial(everyone(), vec![], false, "*/read");
+        rights.deny_assignments.insert(SUBNET.to_owned(), Reading::Known(vec![denied]));
+        let mut needs = needs();
+        let [_, _, found] = check(&needs, &rights);
+        assert_eq!(found.outcome, Outcome::Fail, "{}", found.detail());
+        needs[1].certain = false;
+        let [_, _, found] = check(&needs, &rights);
+        assert_eq!(found.outcome, Outcome::Unknown, "{}", found.detail());
+        assert!(found.detail().contains("possibly for this identity"), "{}", found.detail());
+    }
+
     #[test]
     fn deny_assignment_blocks_if_it_applies_to_the_caller() {
-        let principal = |id: &str, kind: &str| Principal { id: id.into(), kind: kind.into() };
-        let everyone = || vec![principal(EVERYONE, "SystemDefined")];
         let check_with = |principals, excluded, caller: Option<&str>, below: bool, action: &str| {
             let mut rights = AccessRules { caller: caller.map(str::to_owned), ..rights() };
-            let denial = DenyAssignment {
-                id: String::new(),
-                properties: mooring_arm::calls::DenyAssignmentProperties {
-                    deny_assignment_name: "stack".to_owned(),
-                    permissions: vec![Permission {
-                        actions: vec!["*".to_owned()],
-                        not_actions: vec![action.to_owned()],
-                    }],
-                    scope: "/subscriptions/s/resourceGroups/NET".to_owned(),
-                    do_not_apply_to_child_scopes: below,
-                    principals,
-                    exclude_principals: excluded,
-                },
-            };
+            let denial = denial(principals, excluded, below, action);
             rights.deny_assignments.insert(SUBNET.to_owned(), Reading::Known(vec![denial]));
             let [_, _, found] = check(&needs(), &rights);
             (found.outcome, found.detail())

@@ -21,6 +21,7 @@ mod external_changes;
 mod former_names;
 mod guarantees;
 mod history;
+mod plan_checks;
 mod resumptions;
 mod revalidation;
 mod start;
