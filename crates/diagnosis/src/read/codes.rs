@@ -184,6 +184,24 @@ pub(crate) fn cse_error(read: &mut Read<'_>, at: usize, end: usize) {
     }
 }
 
+/// Reads `CSE exited with code N (NAME)` or `CSE exited with code N on node NODE: NAME`, which Mooring writes.
+pub(crate) fn condition_code(read: &mut Read<'_>, at: usize, end: usize) {
+    let text = read.text;
+    let Some((code, after)) = number(text, end) else { return };
+    let found = Some(Found { value: code, at });
+    let near = &text[after..text.len().min(after + NEAR)];
+    let near = near.split(|byte| *byte == b'.').next().unwrap_or_default();
+    if memchr::memmem::find(near, b"WINDOWS_CSE_").is_some() {
+        let message = read.open(Opener::Log, at);
+        message.windows_error = found;
+        message.is_windows = true;
+    } else if LINUX_CODES.contains(&code) {
+        let message = read.open(Opener::Summary, at);
+        message.summary = found;
+        message.is_linux = true;
+    }
+}
+
 /// Reads `Command execution finished …` of Windows.
 pub(crate) fn execution(read: &mut Read<'_>, at: usize, end: usize) {
     const FAILED: &str = "finished, but failed because it returned a non-zero exit code of:";

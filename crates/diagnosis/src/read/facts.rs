@@ -1,8 +1,8 @@
 //! Reads the fact around each anchor, in the order of the text.
 
 use crate::read::codes::{
-    aks_name, arm_code, check_code, cse_error, execution, exit_code, local_exit_code, trace_exit,
-    windows_arm_code, windows_name,
+    aks_name, arm_code, check_code, condition_code, cse_error, execution, exit_code,
+    local_exit_code, trace_exit, windows_arm_code, windows_name,
 };
 use crate::read::context::{
     extension_error, extension_name, image, kind, known_name, publisher, state, step, stream,
@@ -57,6 +57,7 @@ fn read_fact(read: &mut Read<'_>, anchor: Anchor, at: usize, end: usize) {
         Anchor::AksName => aks_name(read, at, end),
         Anchor::WindowsName => windows_name(read, at),
         Anchor::CseError => cse_error(read, at, end),
+        Anchor::ConditionCode => condition_code(read, at, end),
         Anchor::Execution => execution(read, at, end),
         Anchor::Executing if follows(text, at, "Finished") => {
             if phrase(text, end, "command").is_some() {

@@ -54,6 +54,8 @@ pub(crate) enum Anchor {
     /// `exit status=` in another language.
     ForeignStatus,
     LocalExitCode,
+    /// `CSE exited with code N` in a condition or event of Mooring.
+    ConditionCode,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +117,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("vmextensionerror", Anchor::AksName),
     ("windows_cse_", Anchor::WindowsName),
     ("cse error", Anchor::CseError),
+    ("cse exited with code", Anchor::ConditionCode),
     ("execution", Anchor::Execution),
     ("executing", Anchor::Executing),
     ("interrupted by a vm restart", Anchor::Interrupted),

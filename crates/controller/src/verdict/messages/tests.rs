@@ -90,7 +90,7 @@ fn assert_well_formed(message: &str) {
 }
 
 #[test]
-fn message_of_each_code_starts_with_its_number() {
+fn message_of_each_code_starts_with_its_number_and_explains_itself() {
     let mut walked = 0;
     for row in all().filter(|row| row.status != RowStatus::Proposed) {
         for diagnosis in diagnose_code(row.number, Hints { os: Some(row.os), ..Hints::default() }) {
@@ -101,6 +101,15 @@ fn message_of_each_code_starts_with_its_number() {
                 "{}",
                 verdict.message
             );
+            for text in [&verdict.message, &note(verdict.failure.as_ref().unwrap(), "aks-n-1")] {
+                let explained = diagnose(text.as_bytes(), Hints::default());
+                let [explained] = explained.as_slice() else { panic!("{text}: {explained:#?}") };
+                assert_eq!(
+                    (explained.reported.code, explained.os),
+                    (diagnosis.reported.code, diagnosis.os),
+                    "{text}"
+                );
+            }
             let timed_out = matches!(row.number, 124 | 137);
             assert_eq!(verdict.reason == Reason::CseTimedOut, timed_out, "{row}");
             walked += 1;
