@@ -18,10 +18,10 @@ mod stored;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::hash::hash;
-use crate::record;
+use crate::record::{self, StoredText};
 use crate::verdict::text::safe;
 
 pub use counted_ids::{CountedIds, StoredCounts};
@@ -157,16 +157,8 @@ impl Document {
 
     /// Returns the `ConfigMap`: a replacement of the given version, or a new object.
     pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
-        let mut object = json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": NAME, "namespace": namespace, "labels": {"app.kubernetes.io/managed-by": "mooring"}},
-            "data": {KEY: stored::text(self)},
-        });
-        if let Some(version) = resource_version {
-            object["metadata"]["resourceVersion"] = json!(version);
-        }
-        object
+        let text = stored::text(self);
+        StoredText { name: NAME, key: KEY, text }.config_map(namespace, resource_version)
     }
 
     pub fn since(&self) -> Timestamp {

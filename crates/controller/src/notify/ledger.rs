@@ -5,11 +5,11 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::alert::{Alert, AlertEvent, AlertSubject};
 use super::hook::Hook;
-use crate::record;
+use crate::record::{self, StoredText};
 use crate::verdict::text::safe;
 
 pub const NAME: &str = "mooring-notifications";
@@ -79,16 +79,7 @@ impl Ledger {
 
     pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
         let text = serde_json::to_string(self).unwrap_or_default();
-        let mut object = json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": NAME, "namespace": namespace, "labels": {"app.kubernetes.io/managed-by": "mooring"}},
-            "data": {KEY: text},
-        });
-        if let Some(version) = resource_version {
-            object["metadata"]["resourceVersion"] = json!(version);
-        }
-        object
+        StoredText { name: NAME, key: KEY, text }.config_map(namespace, resource_version)
     }
 
     /// Follows the open alerts: new ones wait for their hooks, and missing ones are over. Returns the number of new

@@ -5,13 +5,16 @@
 //! missing writes are repeated. Merging is idempotent: the id of an entry is derived from NodeClaim and
 //! verdict, and no id is kept twice.
 
+mod config_map;
 pub mod legacy;
 
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
+
+pub(crate) use config_map::StoredText;
 
 use crate::hash::hash;
 use crate::verdict::failure::Source;
@@ -205,16 +208,7 @@ impl Document {
     /// Returns the `ConfigMap`: a replacement of the given version, or a new object.
     pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
         let text = serde_json::to_string(self).unwrap_or_default();
-        let mut object = json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": NAME, "namespace": namespace, "labels": {"app.kubernetes.io/managed-by": "mooring"}},
-            "data": {KEY: text},
-        });
-        if let Some(version) = resource_version {
-            object["metadata"]["resourceVersion"] = json!(version);
-        }
-        object
+        StoredText { name: NAME, key: KEY, text }.config_map(namespace, resource_version)
     }
 
     /// Parses the `ConfigMap`; empty if it has no document.

@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 
 fn entry(pool: &str, number: i64) -> Entry {

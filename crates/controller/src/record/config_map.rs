@@ -1,0 +1,25 @@
+//! Documents of the controller in a `ConfigMap` each.
+
+use serde_json::{Value, json};
+
+/// A `ConfigMap` with one document: a replacement of the given version, or a new object.
+pub(crate) struct StoredText<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) key: &'a str,
+    pub(crate) text: String,
+}
+
+impl StoredText<'_> {
+    pub(crate) fn config_map(self, namespace: &str, resource_version: Option<&str>) -> Value {
+        let mut object = json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": self.name, "namespace": namespace, "labels": {"app.kubernetes.io/managed-by": "mooring"}},
+            "data": {self.key: self.text},
+        });
+        if let Some(version) = resource_version {
+            object["metadata"]["resourceVersion"] = json!(version);
+        }
+        object
+    }
+}
