@@ -1,4 +1,4 @@
-//! Why one node did not join.
+//! The reason why a node did not join.
 
 use jiff::Timestamp;
 use mooring_controller::record::Entry;

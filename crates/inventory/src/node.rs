@@ -74,7 +74,7 @@ impl Node {
         self.failure.is_some()
     }
 
-    /// Returns true if it joined the cluster, in whatever state it is now.
+    /// Returns true if it joined the cluster, in any state.
     pub fn has_joined(&self) -> bool {
         matches!(self.state, State::Ready | State::NotReady)
     }

@@ -155,7 +155,7 @@ fn launch_error_is_a_failure_and_waiting_is_not() {
 }
 
 #[test]
-fn nodes_of_aks_pools_are_counted_and_never_ready_ones_are_failures() {
+fn nodes_of_aks_pools_that_were_never_ready_are_failures() {
     let labels = json!({
         "kubernetes.azure.com/agentpool": "system",
         "kubernetes.azure.com/node-image-version": "AKSAzureLinux-V3gen2-202601.13.0",

@@ -30,7 +30,7 @@ enum Block {
     },
 }
 
-/// The output of a command for people.
+/// Human-readable output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Screen {
     blocks: Vec<Block>,

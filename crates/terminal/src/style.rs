@@ -1,4 +1,4 @@
-//! What an output can show.
+//! Capabilities of an output.
 
 /// `--color` and `--hyperlinks`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,7 +41,7 @@ impl Environment {
     }
 }
 
-/// What an output can show.
+/// Capabilities of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns; none for a pipe, which is never wrapped or truncated.

@@ -69,7 +69,7 @@ pub enum EffectResult {
     },
 }
 
-/// How a run continues after a refusal.
+/// Continuation of a run after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     Later,

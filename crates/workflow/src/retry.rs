@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reading_decides_is_tried_without_a_pause_a_few_times() {
+    fn effects_that_a_read_decides_are_retried_without_a_pause() {
         let lost = || EffectResult::Unknown { why: String::new() };
         for result in [lost(), refused(409, None)] {
             let first = POLICY.decide(Some(&attempt(1, result.clone())), false, at(0));

@@ -27,7 +27,7 @@ pub fn time_of_day(at: Timestamp) -> String {
     at.strftime("%H:%M").to_string()
 }
 
-/// Returns the digits of a hash by which people recognize it: of `20261115T113000Z.7363d57d69b8…`, or of a hash alone.
+/// Returns the recognizable digits of a hash: of `20261115T113000Z.7363d57d69b8…`, or of a hash alone.
 pub fn short_hash(hash: &str) -> &str {
     let digits = hash.rsplit('.').next().unwrap_or(hash);
     digits.get(..12).unwrap_or(digits)

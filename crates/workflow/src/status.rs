@@ -29,7 +29,7 @@ pub trait Describe: Workflow {
     fn remaining(run: &Run<Self>) -> Vec<Remaining>;
 }
 
-/// What a run changes.
+/// Target of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Subject {

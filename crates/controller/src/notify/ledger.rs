@@ -1,6 +1,6 @@
 //! Alerts and their pending notifications, in a `ConfigMap`.
 //!
-//! Only names are stored. Another writer of the `ConfigMap` can cause or prevent the message that an alert is over and
+//! Only names are stored. Another writer of the `ConfigMap` can cause or prevent the message that an alert ended and
 //! choose the names in it; texts of open alerts, hosts and keys come from the live state and the configuration.
 
 use jiff::Timestamp;
@@ -82,7 +82,7 @@ impl Ledger {
         StoredText { name: NAME, key: KEY, text }.config_map(namespace, resource_version)
     }
 
-    /// Follows the open alerts: new ones wait for their hooks, and missing ones are over. Returns the number of new
+    /// Follows the open alerts: new ones wait for their hooks, and missing ones have ended. Returns the number of new
     /// alerts above the limit, which are dropped.
     pub fn update(&mut self, open: &[Alert], hooks: &[Hook], now: Timestamp) -> u64 {
         let ids: Vec<String> = open.iter().map(Alert::id).collect();
@@ -94,7 +94,7 @@ impl Ledger {
                 stored.pending = names(hooks, stored.event.at_end());
             }
         }
-        // An alert that is open again replaces one that is over, and whose end was not delivered.
+        // An alert that is open again replaces one that ended, and whose end was not delivered.
         self.alerts.retain(|stored| {
             stored.over_at.is_none() || !(stored.pending.is_empty() || ids.contains(&stored.id))
         });

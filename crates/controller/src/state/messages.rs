@@ -112,7 +112,7 @@ pub enum Action {
         image: String,
         cause: String,
     },
-    /// Notify of alerts that are new, and of those that are not in this list any more.
+    /// Notify of alerts that are new, and of those that are no longer in this list.
     Alerts(Vec<Alert>),
 }
 

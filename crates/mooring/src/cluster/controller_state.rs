@@ -33,7 +33,7 @@ impl ControllerState {
         self.state == "running"
     }
 
-    /// Reads the Deployment, wherever it is, and the Lease.
+    /// Reads the Deployment, in any namespace, and the Lease.
     pub(super) async fn read(api: &Api, namespace: Option<&str>, now: Timestamp) -> Self {
         let deployment = match api.get(DEPLOYMENTS).await {
             Ok(text) => {
@@ -42,7 +42,7 @@ impl ControllerState {
                 items
                     .find(|item| namespace.is_none_or(|name| item["metadata"]["namespace"] == name))
             }
-            // People without this permission still see the Lease.
+            // Without this permission the Lease is still read.
             Err(_) => None,
         };
         let deployment = deployment.unwrap_or_default();

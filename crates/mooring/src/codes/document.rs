@@ -13,7 +13,7 @@ const SCHEMA: &str = "mooring.codes/v1";
 pub(super) struct CodesDocument<'a> {
     schema: &'static str,
     generated_at: String,
-    /// Words of a search; null for a list.
+    /// The search; null for a list.
     query: Option<String>,
     codes: Vec<CodeEntry>,
     causes: Vec<CauseEntry<'a>>,

@@ -348,7 +348,7 @@ fn ensure_named(
     environment: impl Fn(&str) -> Option<String>,
 ) -> Result<(), Failure> {
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
-    // In a pod there is no context.
+    // A pod has no context.
     if target.kubeconfig.is_some() || is_set("KUBECONFIG") || is_set("KUBERNETES_SERVICE_HOST") {
         return Ok(());
     }

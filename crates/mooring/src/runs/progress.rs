@@ -9,7 +9,7 @@ use mooring_workflow::screens::clock;
 
 use crate::output;
 
-/// What a line of progress reports.
+/// Content of a line of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     Done,

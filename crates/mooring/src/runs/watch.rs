@@ -26,7 +26,7 @@ pub(crate) struct Frame {
     pub(crate) runs: Vec<RunStatus>,
 }
 
-/// What a run shows, without times that change at every reading.
+/// The screen of a run, without times that change at every reading.
 type State = (String, &'static str, Option<usize>, usize, Option<String>);
 
 fn state(run: &RunStatus) -> State {
@@ -37,9 +37,9 @@ fn state(run: &RunStatus) -> State {
 /// Result of a watch that a user ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// By `q`, or by the reader of the pipe.
+    /// The user pressed `q`, or the reader closed the pipe.
     Quit,
-    /// By Ctrl-C or SIGTERM.
+    /// Ctrl-C or SIGTERM.
     Interrupted,
 }
 

@@ -143,7 +143,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A command on a terminal of its own, killed at the end of the test.
+/// A command on a separate terminal, killed at the end of the test.
 pub(crate) struct Terminal {
     child: Child,
     master: File,

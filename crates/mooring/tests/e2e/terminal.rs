@@ -94,7 +94,7 @@ fn repair_is_confirmed_on_a_terminal_only() {
         assert_eq!(code, 4, "{keys:?} {shown}");
         assert!(shown.contains("nothing was changed"), "{shown}");
     }
-    // The right name in a pipe is no confirmation.
+    // A pipe cannot confirm, even with the right name.
     let mut piped = sim.command(&["repair", "apply"]).stdin(Stdio::piped()).spawn().unwrap();
     let _ = piped.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes());
     let (code, _, err) = result(&wait(piped, TIMEOUT));
@@ -115,7 +115,7 @@ fn repair_is_confirmed_on_a_terminal_only() {
     }
 }
 
-/// Lines that may be wider: commands, and words of evidence that are never broken.
+/// Lines that may be wider: commands and evidence, which are never broken.
 fn assert_fits(shown: &str, columns: usize) {
     for line in shown.lines() {
         let is_word = !line.trim().contains(' ');
@@ -182,7 +182,7 @@ fn watch_redraws_a_terminal_and_ends_with_q() {
 }
 
 #[test]
-fn watch_in_a_pipe_prints_changes_and_survives_an_api_server_restart() {
+fn watch_in_a_pipe_survives_a_restart_of_the_api_server() {
     let sim = Sim::start("wedged-system-pool");
     let spawn = |words: &[&str]| {
         let mut child = sim.command(words).spawn().unwrap();

@@ -59,7 +59,7 @@ fn deadline_may_equal_the_expected_time() {
 }
 
 #[test]
-fn temporary_pool_needs_room_among_the_pools_of_the_cluster() {
+fn temporary_pool_counts_for_the_limit_of_pools() {
     let cloud = Cloud::wedged();
     let pools = i64::try_from(cloud.pools.len()).unwrap();
     for (max_pools, wanted) in [
@@ -78,7 +78,7 @@ fn temporary_pool_needs_room_among_the_pools_of_the_cluster() {
 
 /// A PDB that requires all its pods, for pods of the pool, of another pool, and without a node.
 #[test]
-fn only_pods_of_the_pool_are_checked_for_pdbs() {
+fn pods_of_other_pools_are_not_checked_for_pdbs() {
     let mut cloud = Cloud::wedged();
     let node_of = |cloud: &Cloud, pool: &str| {
         cloud.nodes.iter().find(|node| node.pool == pool).unwrap().name.clone()

@@ -1,4 +1,4 @@
-//! What the commands of all workflows share: acquiring a journal, driving its run, and the result.
+//! Shared parts of the commands of all workflows: acquiring a journal, driving its run, and the result.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;

@@ -265,7 +265,7 @@ fn attempts_count_intents_and_keep_the_last_result() {
 }
 
 #[test]
-fn attempts_before_a_step_or_session_are_recognized_by_their_number() {
+fn attempts_before_a_step_or_session_have_lower_numbers() {
     let mut all = vec![started(), intent("a"), outcome("a", EffectResult::Done)];
     let relation = |all: &[SampleEntry]| {
         let run = replay(all.to_vec());

@@ -90,7 +90,7 @@ fn assert_well_formed(message: &str) {
 }
 
 #[test]
-fn message_of_each_code_starts_with_its_number_and_explains_itself() {
+fn message_of_each_code_has_its_number_and_is_recognized() {
     let mut walked = 0;
     for row in all().filter(|row| row.status != RowStatus::Proposed) {
         for diagnosis in diagnose_code(row.number, Hints { os: Some(row.os), ..Hints::default() }) {

@@ -88,7 +88,7 @@ fn event(event: &str, state: &str) -> (String, String, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn alert_is_sent_once_and_once_when_it_is_over() {
+async fn alert_is_sent_once_and_once_when_it_ends() {
     let (cluster, receiver) = failing(r#"["pool-failing"]"#);
     let mut replica = cluster.start("a");
     cluster.pass(5).await;
