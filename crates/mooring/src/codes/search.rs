@@ -345,8 +345,10 @@ mod tests {
             mooring_codes::code_names().chain(pages.iter().map(|page| page.reason)).collect();
         assert!(names.len() > 300, "{}", names.len());
         let existing: BTreeSet<String> = names.iter().map(|name| normalize(name)).collect();
-        for name in &names {
-            for (at, typo) in misspell(name).into_iter().enumerate() {
+        for (number, name) in names.iter().enumerate() {
+            // All ways for each name would take half a minute.
+            let typos = misspell(name).into_iter().enumerate();
+            for (at, typo) in typos.filter(|(at, _)| *at == 0 || *at == number % 5) {
                 if existing.contains(&normalize(&typo)) {
                     continue;
                 }
