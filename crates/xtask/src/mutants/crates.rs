@@ -113,6 +113,8 @@ pub(super) const TABLE: [Tested; 18] = [
             "--test=bodies",
             "--test=journal",
             "--test=operations",
+            "--test=pool_kinds",
+            "--test=storms",
             "--test=steps",
         ],
         skipped: &[],
