@@ -12,49 +12,34 @@
 //! | `hotfix` | repaired scripts and agents for an image that was published with broken ones |
 //! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
-//! | [`secrets`], `report_redaction` | secrets, and their removal from reports |
-//! | [`nbc`], [`compare`] | an NBC command, and its differences from the config |
-//! | `cause` | the cause of a failure, in every report |
-//! | `host_info` | components and versions of the node |
-//! | `report`, `pid_file` | files that pass results between processes |
-//! | `log`, `event`, `time`, `go_text` | formats that other tools read |
-//! | [`world`], `paths` | I/O of the process, and paths of the node |
+//! | `node` | the node's paths and inputs ([`nbc`], [`compare`]), [`secrets`], log, and files that pass results between processes |
+//! | `format` | formats that other tools read: events, times, and the texts of Go |
+//! | [`world`] | I/O of the process |
 
-mod agent;
-mod cause;
 mod cli;
-pub mod compare;
 pub mod environment;
-mod event;
-mod go_text;
-mod host_info;
+mod format;
 #[doc(hidden)] // Its readers are public for fuzzing.
 pub mod hotfix;
-mod log;
-pub mod nbc;
-mod paths;
-mod pid_file;
+mod node;
 pub mod preflight;
 mod provision;
 mod registry;
 mod render;
-mod report;
-mod report_redaction;
-pub mod secrets;
-mod time;
 mod version;
 mod wait;
 pub mod world;
 
-pub use time::parse_duration;
+pub use format::time::parse_duration;
+pub use node::{compare, nbc, secrets};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use agent::Agent;
 use cli::{Command, Invocation, Topic, UsageError};
-use log::Log;
-use paths::Layout;
+use node::agent::Agent;
+use node::log::Log;
+use node::paths::Layout;
 pub use version::VERSION;
 use world::{Host, Stream, World};
 

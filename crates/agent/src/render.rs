@@ -8,10 +8,10 @@ use mooring_contract::node_config::{self, validate};
 
 use crate::cli::{RenderFlags, Rendered};
 use crate::environment;
-use crate::go_text::read_failure;
-use crate::host_info::{probe_containerd, read_components};
-use crate::paths::{COMPONENTS, Layout};
-use crate::secrets::{self, MAX_FILE_BYTES};
+use crate::format::go_text::read_failure;
+use crate::node::host_info::{probe_containerd, read_components};
+use crate::node::paths::{COMPONENTS, Layout};
+use crate::node::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Stream, World};
 
 /// Begins what is shown in the place of custom data.

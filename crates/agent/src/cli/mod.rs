@@ -11,7 +11,7 @@ use std::time::Duration;
 use mooring_contract::custom_data::Format;
 use mooring_redact::identifier;
 
-use crate::time::parse_duration;
+use crate::format::time::parse_duration;
 use crate::world::Url;
 use flags::{Args, Flag, Takes, invalid};
 

@@ -6,7 +6,8 @@ use mooring_contract::NodeConfig;
 use mooring_contract::json::{Dialect, Error, Kind, MAX_DEPTH, Reader};
 use mooring_contract::node_config::OrUnset as _;
 
-use super::{Environment, case};
+use super::Environment;
+use super::go::case;
 
 /// Name of a custom cloud, such as Azure Stack, in any letter case.
 const CUSTOM: &str = "akscustom";

@@ -3,7 +3,8 @@
 use mooring_contract::NodeConfig;
 use mooring_contract::node_config::{LoadBalancerSku, OrUnset as _, VmType};
 
-use super::{Environment, number};
+use super::Environment;
+use super::go::number;
 
 pub(super) fn variables(config: &NodeConfig, out: &mut Environment) {
     place(config, out);

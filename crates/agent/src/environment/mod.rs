@@ -10,9 +10,9 @@
 //! | [`command`] | the command line that runs in it |
 //! | `paths` | paths of the scripts, also under another root |
 //! | `identity`, `cluster`, `cloud`, `network`, `node` | the variables of one part of the config |
-//! | `kubelet`, `containerd`, `corefile`, `sysctl` | files passed in variables |
-//! | `gpu`, `components` | drivers by VM size, and the image's list of them |
-//! | [`version`], `case`, `number` | Go's comparison of versions and letters, and format of numbers |
+//! | `files` | files passed in variables: of kubelet, containerd, CoreDNS and sysctl |
+//! | `gpu` | drivers by VM size, and the image's list of them |
+//! | `go` | Go's comparison of versions and letters, and format of numbers |
 //!
 //! ```
 //! use mooring_agent::environment::{self, ContainerdLayout, GpuImages};
@@ -24,28 +24,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod case;
 mod cloud;
 mod cluster;
 pub mod command;
-mod components;
-mod containerd;
-mod corefile;
+mod files;
+mod go;
 mod gpu;
 mod identity;
-mod kubelet;
 mod network;
 mod node;
-mod number;
 mod paths;
-mod sysctl;
 mod variables;
-pub mod version;
 
-pub use components::{ComponentsError, GpuImage, GpuImages};
-pub use containerd::ContainerdLayout;
+pub use files::containerd::ContainerdLayout;
+pub use files::sysctl::{Note, PortRangeFault};
+pub use go::version;
+pub use gpu::components::{ComponentsError, GpuImage, GpuImages};
 pub use paths::{Root, RootError};
-pub use sysctl::{Note, PortRangeFault};
 pub use variables::Environment;
 
 use mooring_contract::NodeConfig;
@@ -90,11 +85,11 @@ pub fn build(
     cluster::variables(config, &mut environment);
     cloud::variables(config, &mut environment);
     network::variables(config, &mut environment);
-    kubelet::variables(config, &mut environment);
-    containerd::variables(config, containerd, &mut environment);
+    files::kubelet::variables(config, &mut environment);
+    files::containerd::variables(config, containerd, &mut environment);
     gpu::variables(config, gpu_images, &mut environment);
-    corefile::variables(config, &mut environment);
-    let note = sysctl::variables(config, &mut environment);
+    files::corefile::variables(config, &mut environment);
+    let note = files::sysctl::variables(config, &mut environment);
     if let Some(variable) = environment.first_with_nul() {
         return Err(BuildError::Nul { variable: variable.to_owned() });
     }

@@ -7,10 +7,10 @@ use mooring_redact::identifier;
 use super::package::{Failure, install};
 use super::record;
 use super::version::Version;
-use crate::agent::Agent;
-use crate::go_text::{path_error, read_failure};
-use crate::log::Value;
-use crate::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
+use crate::format::go_text::{path_error, read_failure};
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
 use crate::preflight::examine_program;
 use crate::world::Replace;
 

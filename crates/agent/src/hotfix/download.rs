@@ -2,18 +2,16 @@
 
 use std::io;
 
-use super::binary;
 use super::pointer::{self, Pointer};
 use super::policy::{self, NOT_APPLIED, Policy};
-use super::scripts;
 use super::state::finish_pending;
 use super::version::is_hotfix_of;
-use super::write_files;
-use crate::agent::Agent;
-use crate::event::{EventLevel, Task};
-use crate::go_text::read_failure;
-use crate::log::Value;
-use crate::paths::NODE_CUSTOM_DATA;
+use super::{binary, scripts, write_files};
+use crate::format::event::{EventLevel, Task};
+use crate::format::go_text::read_failure;
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::paths::NODE_CUSTOM_DATA;
 use crate::world::ReadFailure;
 
 struct Part {

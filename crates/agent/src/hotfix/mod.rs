@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `pointer`, `version` | what is requested, and for which version | stages the pointer |
 //! | `policy` | what the image takes | reads it |
-//! | `check`, `target`, `live`, `grpc` | the service that is asked, and its outcome | yes |
+//! | `service` | the service that is asked, and its outcome | yes |
 //! | `download` | acting on the pointer | through the others |
 //! | `write_files`, `gzip` | files in custom data, decoded and bounded | |
 //! | `scripts`, `record` | all files in place, or none, at any instant | yes |
@@ -14,31 +14,29 @@
 //! | `state` | which agent and scripts a node has | reads it |
 
 mod binary;
-mod check;
 mod download;
 mod gzip;
-mod live;
 mod package;
 mod pointer;
 mod policy;
 mod record;
 mod scripts;
+mod service;
 mod state;
-mod target;
 mod version;
 
-pub mod grpc;
 pub mod write_files;
 
-pub(crate) use check::check_hotfix;
 pub(crate) use download::download_hotfix;
 pub(crate) use pointer::of_node as read_pointer;
+pub(crate) use service::check::check_hotfix;
+pub use service::grpc;
 pub(crate) use state::{announce, find_not_taken, finish_pending, read as read_state};
 
 use std::io;
 use std::path::Path;
 
-use crate::agent::Agent;
+use crate::node::agent::Agent;
 use crate::world::{Replace, World};
 
 /// A pointer as it would be staged; `None` if it is malformed.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use mooring_contract::json::lossy;
 use mooring_redact::Secret;
 
-use crate::agent::Agent;
-use crate::go_text::{child_error, path_error, read_failure};
-use crate::log::Value;
+use crate::format::go_text::{child_error, path_error, read_failure};
+use crate::node::agent::Agent;
+use crate::node::log::Value;
 use crate::registry::{Budget, cse_left};
 use crate::world::{ChildStatus, FileKind, Tool};
 

@@ -7,10 +7,10 @@ use mooring_contract::json::{Dialect, Error, Escape, Kind, Layout, MAX_DEPTH, Re
 
 use super::replace;
 use super::version::base;
-use crate::agent::Agent;
-use crate::go_text::{json_error, path_error, read_failure};
-use crate::log::Value;
-use crate::paths::{HOTFIX_POINTER, Layout as NodeLayout};
+use crate::format::go_text::{json_error, path_error, read_failure};
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::paths::{HOTFIX_POINTER, Layout as NodeLayout};
 use crate::world::{ReadFailure, World};
 
 /// Twice the largest message of the live-patching service.

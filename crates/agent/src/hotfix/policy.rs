@@ -4,9 +4,9 @@ use std::fmt;
 
 use mooring_redact::identifier;
 
-use crate::agent::Agent;
-use crate::log::Value;
-use crate::paths::{HOTFIX_POLICY, Layout};
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::paths::{HOTFIX_POLICY, Layout};
 use crate::world::World;
 
 /// The feature toggle, which the launcher exports. It overrides the file.

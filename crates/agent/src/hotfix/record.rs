@@ -5,7 +5,7 @@ use mooring_contract::json::{
 };
 
 use super::replace;
-use crate::paths::{HOTFIX_RECORD, Layout};
+use crate::node::paths::{HOTFIX_RECORD, Layout};
 use crate::world::World;
 
 /// The record's name while it is written.

@@ -12,8 +12,8 @@ use mooring_redact::identifier;
 use super::gzip::crc32;
 use super::record::{Placed, Record, read as read_record};
 use super::write_files::WriteFile;
-use crate::go_text::path_error;
-use crate::paths::{AGENT, HOTFIX_AGENT, HOTFIX_POLICY, HOTFIX_RECORD, Layout};
+use crate::format::go_text::path_error;
+use crate::node::paths::{AGENT, HOTFIX_AGENT, HOTFIX_POLICY, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, Replace, World};
 
 /// The directories in which hotfixes may write.

@@ -5,10 +5,10 @@ use super::policy::{self, NOT_APPLIED, Policy};
 use super::record;
 use super::scripts::settle;
 use super::version::is_hotfix_of;
-use crate::agent::Agent;
-use crate::event::{EventLevel, Task};
-use crate::log::Value;
-use crate::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
+use crate::format::event::{EventLevel, Task};
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use mooring_contract::{NodeConfig, node_config};
 
 use crate::cli::Stage;
-use crate::go_text::read_failure;
-use crate::nbc::{self, Assignments};
-use crate::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
-use crate::secrets::{self, MAX_FILE_BYTES};
+use crate::format::go_text::read_failure;
+use crate::node::nbc::{self, Assignments};
+use crate::node::paths::{Layout, NBC_COMMAND, NODE_CONFIG};
+use crate::node::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{Url, World};
 
 pub(crate) struct Facts<'a> {

@@ -3,7 +3,7 @@
 use super::{Facts, Finding};
 use crate::cli::Stage;
 use crate::hotfix::{find_not_taken, read_pointer, read_state};
-use crate::paths::{HOTFIX_AGENT, HOTFIX_POINTER};
+use crate::node::paths::{HOTFIX_AGENT, HOTFIX_POINTER};
 use crate::world::World;
 
 pub(super) fn hotfix(world: &mut dyn World, facts: &Facts<'_>) -> Finding {

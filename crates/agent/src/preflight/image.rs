@@ -7,8 +7,8 @@ use super::rooted_path::{Target, resolve};
 use super::{Config, Facts, Finding};
 use crate::cli::Stage;
 use crate::environment::command::START as START_SCRIPT;
-use crate::host_info::read_components;
-use crate::paths::COMPONENTS;
+use crate::node::host_info::read_components;
+use crate::node::paths::COMPONENTS;
 use crate::world::World;
 
 pub(super) fn start_script(world: &mut dyn World, facts: &Facts<'_>) -> Finding {

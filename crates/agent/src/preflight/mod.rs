@@ -30,7 +30,7 @@ mod show;
 use mooring_codes::Owner;
 
 use crate::cli::{OutputFormat, PreflightFlags, Stage};
-use crate::paths::Layout;
+use crate::node::paths::Layout;
 use crate::world::{Stream, World};
 use check::{Check, Need};
 

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use super::{Config, Facts, Finding};
 use crate::cli::Stage;
-use crate::paths::SENTINEL;
-use crate::report;
+use crate::node::paths::SENTINEL;
+use crate::node::report;
 use crate::world::World;
 
 /// Minimum free space for packages, images and logs.

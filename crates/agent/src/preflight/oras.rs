@@ -11,9 +11,9 @@ use super::check::Verdict;
 use super::program::{Candidate, State, at, in_path, search_path};
 use super::{Config, Facts, Finding};
 use crate::VERSION;
-use crate::agent::Agent;
 use crate::cli::Stage;
-use crate::go_text::{child_error, os_error};
+use crate::format::go_text::{child_error, os_error};
+use crate::node::agent::Agent;
 use crate::world::{ChildStatus, Tool, ToolEnd, World};
 
 const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];

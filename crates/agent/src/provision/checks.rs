@@ -1,9 +1,9 @@
 //! Preflight as the first phase of a bootstrap.
 
 use super::failure::{Failure, NOT_STARTED};
-use crate::agent::Agent;
 use crate::cli::Stage;
-use crate::log::Value;
+use crate::node::agent::Agent;
+use crate::node::log::Value;
 use crate::preflight::{self, Facts, Verdict};
 
 /// Runs the checks that `provision` does not do itself: it has read an earlier run's result, the hotfix state and

@@ -8,15 +8,15 @@ use mooring_redact::Redactor;
 
 use super::checks::check;
 use super::failure::Failure;
-use crate::agent::Agent;
 use crate::cli::ProvisionFlags;
 use crate::environment::{self, BuildError, Built, Root, command};
-use crate::go_text::{path_error, read_failure};
-use crate::host_info::{probe_containerd, read_components};
-use crate::log::Value;
-use crate::paths::COMPONENTS;
+use crate::format::go_text::{path_error, read_failure};
+use crate::node::agent::Agent;
+use crate::node::host_info::{probe_containerd, read_components};
+use crate::node::log::Value;
+use crate::node::paths::COMPONENTS;
+use crate::node::secrets::{self, MAX_FILE_BYTES};
 use crate::preflight;
-use crate::secrets::{self, MAX_FILE_BYTES};
 use crate::world::{ChildSpec, FileKind, World};
 
 /// Something ready to be run.

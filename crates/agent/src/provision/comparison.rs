@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use super::command::{build, check_version, read_config};
-use crate::agent::Agent;
 use crate::cli::ProvisionFlags;
-use crate::compare;
-use crate::event::{EventLevel, Task};
-use crate::go_text::read_failure;
-use crate::log::Value;
-use crate::nbc;
-use crate::secrets::MAX_FILE_BYTES;
+use crate::format::event::{EventLevel, Task};
+use crate::format::go_text::read_failure;
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::secrets::MAX_FILE_BYTES;
+use crate::node::{compare, nbc};
 
 /// Logs the differences between the config and the NBC command. Best effort: the result of the
 /// bootstrap does not change.

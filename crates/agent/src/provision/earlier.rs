@@ -4,11 +4,11 @@
 //! not followed by another until an operator removes it.
 
 use super::failure::{Failure, NOT_STARTED, exit_code, status};
-use crate::agent::Agent;
-use crate::go_text::path_error;
-use crate::log::Value;
-use crate::paths::{PREVIOUS_REPORT, REPORT, SENTINEL};
-use crate::report;
+use crate::format::go_text::path_error;
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::paths::{PREVIOUS_REPORT, REPORT, SENTINEL};
+use crate::node::report;
 use crate::world::Replace;
 
 /// Clears an earlier result, unless that run failed permanently. Its report is then kept as the result of this run.

@@ -1,5 +1,6 @@
 //! `provision`: from the node config to a bootstrapped node, or to a report of the failure.
 
+pub(crate) mod cause;
 mod checks;
 mod command;
 mod comparison;
@@ -14,16 +15,15 @@ use mooring_contract::CseStatus;
 use mooring_contract::json::lossy;
 use mooring_redact::identifier;
 
-use crate::agent::Agent;
-use crate::cause;
 use crate::cli::ProvisionFlags;
-use crate::event::Task;
-use crate::go_text::{child_error, path_error};
+use crate::format::event::Task;
+use crate::format::go_text::{child_error, path_error};
 use crate::hotfix;
-use crate::log::Value;
-use crate::paths::{Layout, REPORT, RUN_RECORD, SCRIPTS_LOG};
-use crate::pid_file::{self, LockResult, Running};
-use crate::report;
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::paths::{Layout, REPORT, RUN_RECORD, SCRIPTS_LOG};
+use crate::node::pid_file::{self, LockResult, Running};
+use crate::node::report;
 use crate::world::{ChildEnd, ChildStatus, Signal, Stopped, World};
 use command::{Prepared, prepare};
 pub(crate) use failure::NOT_STARTED;

@@ -4,8 +4,8 @@
 use mooring_contract::json::lossy;
 use mooring_redact::Redactor;
 
-use crate::paths::Layout;
-use crate::pid_file::Running;
+use crate::node::paths::Layout;
+use crate::node::pid_file::Running;
 use crate::world::{OutputFilter, Stream, World};
 
 /// Size of the tail of each stream: twice the extension's limit, so that the report decides what to drop,

@@ -2,8 +2,8 @@
 
 use super::error::{Code, Stop};
 use super::session::Session;
-use crate::log::Value;
-use crate::paths::Layout;
+use crate::node::log::Value;
+use crate::node::paths::Layout;
 use crate::world::{ReadFailure, Roots, World};
 
 /// Paths on Ubuntu and Azure Linux.

@@ -5,39 +5,30 @@
 //!
 //! | file | contents | I/O |
 //! |---|---|---|
-//! | `steps`, `step_result` | steps, as executed, logged and documented; their result | |
-//! | `session` | state of the steps; attempts, their log and retries | yes |
-//! | `oras`, `anonymous`, `identity`, `exchange`, `permission` | the steps | through the session |
+//! | `steps` | the steps, as executed, logged and documented: `oras`, `anonymous`, `identity`, `exchange`, `permission` | through the session |
+//! | `session` | state and result of the steps; attempts, their log and retries | yes |
 //! | `error` | errors and their exit codes | |
 //! | `budget` | time limit, and pauses between attempts | |
 //! | `responses`, `token`, `form` | bodies, tokens and forms | |
 //! | `proxy`, `ca_certs` | proxy selection, and trusted certificates | reads files |
 
-mod anonymous;
 mod budget;
 mod ca_certs;
 mod error;
-mod exchange;
 mod form;
-mod identity;
-mod oras;
-mod permission;
 mod proxy;
 mod responses;
 mod session;
-mod step_result;
 mod steps;
 mod token;
 
-use self::session::FindOras;
-use crate::agent::Agent;
 use crate::cli::LoginFlags;
-use crate::event::Task;
-use crate::log::Value;
+use crate::format::event::Task;
+use crate::node::agent::Agent;
+use crate::node::log::Value;
 use crate::world::{Host, Stream, World as _};
 use error::Stop;
-use session::Session;
-use step_result::StepResult;
+use session::{FindOras, Session, StepResult};
 use steps::STEPS;
 
 pub(crate) use budget::{Budget, cse_left};

@@ -1,4 +1,4 @@
-//! State of the steps; attempts, their log and retries.
+//! State and result of the steps; attempts, their log and retries.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use mooring_redact::{Redactor, Secret};
 use super::budget::{self, Budget};
 use super::error::{Code, Kind, LoginError, Retry, Service, Stop};
 use super::proxy::Proxies;
-use crate::agent::Agent;
 use crate::cli::LoginFlags;
-use crate::log::Value;
-use crate::secrets;
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::secrets;
 use crate::world::{HttpRequest, HttpResponse, Roots, Url};
 
 /// Start of the CSE in seconds since 1970; exported by the scripts.
@@ -29,6 +29,14 @@ pub(super) struct Session<'s, 'w> {
     proxies: Proxies,
     budget: Budget,
     secrets: Vec<Vec<u8>>,
+}
+
+/// The result of a step.
+pub(super) enum StepResult {
+    /// With the next step; what this one found.
+    Next(&'static str),
+    /// With nothing: the rest is not needed, and why.
+    Done(&'static str),
 }
 
 pub(super) struct Question<'q> {

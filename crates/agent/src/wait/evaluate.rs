@@ -2,7 +2,7 @@
 
 use mooring_contract::json::{Dialect, Kind, MAX_DEPTH, Reader};
 
-use crate::go_text::{json_error, quote};
+use crate::format::go_text::{json_error, quote};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Verdict {

@@ -9,20 +9,19 @@ use mooring_contract::cse_status::EXTENSION_WINDOW;
 use mooring_contract::json::lossy;
 use mooring_contract::{CseStatus, node_config};
 
-use crate::agent::Agent;
-use crate::cause;
-use crate::event::Task;
-use crate::go_text::{os_error, path_error, read_failure};
+use crate::format::event::Task;
+use crate::format::go_text::{os_error, path_error, read_failure};
 use crate::hotfix;
-use crate::log::Value;
-use crate::nbc;
-use crate::paths::{
+use crate::node::agent::Agent;
+use crate::node::log::Value;
+use crate::node::nbc;
+use crate::node::paths::{
     BASE_PREP_SENTINEL, CONTAINERS_DIR, NBC_COMMAND, NODE_CONFIG, REPORT, RUN_DIR, SENTINEL,
 };
-use crate::pid_file::{self, Running};
-use crate::provision::NOT_STARTED;
-use crate::report_redaction::redact_report;
-use crate::secrets::{self, MAX_FILE_BYTES};
+use crate::node::pid_file::{self, Running};
+use crate::node::report_redaction::redact_report;
+use crate::node::secrets::{self, MAX_FILE_BYTES};
+use crate::provision::{NOT_STARTED, cause};
 use crate::world::{Stream, WakeReason, Watch, WatchFailure};
 use evaluate::{Verdict, evaluate};
 

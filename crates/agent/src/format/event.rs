@@ -1,0 +1,83 @@
+//! Events for the guest agent, which carries them to Azure.
+
+use std::time::SystemTime;
+
+use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+
+use super::time::Clock;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Task {
+    Provision,
+    ProvisionWait,
+    CompareEnvs,
+    RegistryLogin,
+    CheckHotfix,
+    DownloadHotfix,
+    Hotfix,
+}
+
+impl Task {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Provision => "Provision",
+            Self::ProvisionWait => "ProvisionWait",
+            Self::CompareEnvs => "CompareEnvs",
+            Self::RegistryLogin => "RegistryLogin",
+            Self::CheckHotfix => "CheckHotfix",
+            Self::DownloadHotfix => "DownloadHotfix",
+            Self::Hotfix => "Hotfix",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EventLevel {
+    Informational,
+    Error,
+}
+
+#[derive(Debug)]
+pub(crate) struct Event<'a> {
+    pub(crate) task: Task,
+    pub(crate) level: EventLevel,
+    pub(crate) message: &'a str,
+    pub(crate) start: SystemTime,
+    pub(crate) end: SystemTime,
+}
+
+impl Event<'_> {
+    /// The event file's content: one line without a line end, keys in the guest agent's order.
+    pub(crate) fn to_json(&self, clock: &Clock) -> String {
+        let start = clock.event_stamp(self.start);
+        let end = clock.event_stamp(self.end);
+        let milliseconds = self.end.duration_since(self.start).unwrap_or_default().as_millis();
+        let separator = if self.message.is_empty() { "" } else { " | " };
+        let message = format!(
+            "{}{separator}startTime={start} endTime={end} durationMs={milliseconds}",
+            self.message
+        );
+        let level = match self.level {
+            EventLevel::Informational => "Informational",
+            EventLevel::Error => "Error",
+        };
+        let task = format!("AKS.AKSNodeController.{}", self.task.as_str());
+        let mut event = Writer::new(JsonLayout::Compact, Escape::HtmlReplaced);
+        event.open_object();
+        for (name, value) in [
+            ("Timestamp", start.as_str()),
+            ("OperationId", &end),
+            ("Version", "1.23"),
+            ("TaskName", &task),
+            ("EventLevel", level),
+            ("Message", &message),
+            ("EventPid", "0"),
+            ("EventTid", "0"),
+        ] {
+            event.name(name);
+            event.string(value);
+        }
+        event.close_object();
+        event.finish()
+    }
+}

@@ -1,0 +1,109 @@
+//! The log: one JSON object a line, in a file and on standard error.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use mooring_contract::json::{Escape, Layout as JsonLayout, Writer};
+use mooring_redact::Redactor;
+
+use super::paths::{FALLBACK_LOG_FILE, LOG_FILE, Layout};
+use crate::format::go_text::path_error;
+use crate::format::time::Clock;
+use crate::world::{Stream, World};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+impl Level {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "INFO",
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Text(&'a str),
+    Number(i64),
+    Null,
+}
+
+impl<'a> From<Option<&'a str>> for Value<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Null, Self::Text)
+    }
+}
+
+pub(crate) struct Log {
+    /// `None` if something other than a regular file has the log's name: then records go to standard error alone.
+    file: Option<PathBuf>,
+}
+
+impl Log {
+    /// Opens the log; the error is for users.
+    pub(crate) fn open(world: &mut dyn World, layout: &Layout) -> Result<Self, String> {
+        let wanted = layout.at(LOG_FILE);
+        let folder = wanted.parent().unwrap_or(&wanted);
+        let file = match world.create_dir_all(folder) {
+            Ok(()) => wanted.clone(),
+            Err(_) => PathBuf::from(FALLBACK_LOG_FILE),
+        };
+        // Nothing is written, but the file is created, with the mode it must have.
+        match world.append(&file, b"") {
+            Ok(()) => Ok(Self { file: Some(file) }),
+            // A link or a FIFO must not stop the boot.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(Self { file: None }),
+            Err(error) => {
+                let shown = if file == wanted { LOG_FILE } else { FALLBACK_LOG_FILE };
+                let error = path_error("open", shown.as_ref(), &error);
+                Err(format!("failed to open log file: {error}"))
+            }
+        }
+    }
+
+    /// Returns whether records are written to a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Writes a record, also to standard error. A full disk must not end a bootstrap.
+    pub(crate) fn write(
+        &self,
+        world: &mut dyn World,
+        clock: &Clock,
+        redactor: &Redactor,
+        level: Level,
+        message: &str,
+        attributes: &[(&str, Value<'_>)],
+    ) {
+        let mut record = Writer::new(JsonLayout::Compact, Escape::Log);
+        record.open_object();
+        record.name("time");
+        record.string(&clock.log_stamp(world.now()));
+        record.name("level");
+        record.string(level.as_str());
+        record.name("msg");
+        record.string(&redactor.redact(message));
+        for (name, value) in attributes {
+            record.name(name);
+            match value {
+                Value::Text(text) => record.string(&redactor.redact(text)),
+                Value::Number(number) => record.integer(*number),
+                Value::Null => record.raw("null"),
+            }
+        }
+        record.close_object();
+        let line = record.finish() + "\n";
+        if let Some(file) = &self.file {
+            let _ = world.append(file, line.as_bytes());
+        }
+        world.print(Stream::Err, line.as_bytes());
+    }
+}

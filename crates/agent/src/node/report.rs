@@ -1,0 +1,115 @@
+//! Results: the report first, then the sentinel.
+//!
+//! Both are written to a temporary file, synced and renamed. So a sentinel implies a complete report.
+
+use std::io;
+use std::path::Path;
+
+use mooring_contract::CseStatus;
+
+use super::paths::{Layout, REPORT, SENTINEL};
+use super::secrets::MAX_FILE_BYTES;
+use crate::world::{Replace, World};
+
+/// Writes the report and then the sentinel, unless they exist; returns the fixed paths of files that could not
+/// be written. Without its report the sentinel is not written, because the next boot would take it for a success,
+/// unless `is_awaited`: a `provision-wait` has no other source.
+pub(crate) fn leave(
+    world: &mut dyn World,
+    layout: &Layout,
+    status: &CseStatus,
+    is_awaited: bool,
+) -> Vec<(&'static str, io::Error)> {
+    let mut failed = Vec::new();
+    let path = layout.at(REPORT);
+    let report = status.to_json();
+    // A report that the scripts could not write to its end is none.
+    let written = if is_torn(world, layout) {
+        replace(world, &path, report.as_bytes())
+    } else {
+        write_if_absent(world, &path, report.as_bytes()).map(drop)
+    };
+    failed.extend(written.err().map(|error| (REPORT, error)));
+    if failed.is_empty() || is_awaited {
+        let written = write_if_absent(world, &layout.at(SENTINEL), b"");
+        failed.extend(written.err().map(|error| (SENTINEL, error)));
+    }
+    failed
+}
+
+/// The node's report, if there is one that is whole.
+pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> Option<CseStatus> {
+    let text = world.read(&layout.at(REPORT), MAX_FILE_BYTES).ok()?;
+    CseStatus::read(&text).ok().filter(|status| status.code().is_ok())
+}
+
+/// Returns true if the file is not a valid report, for example after a full disk.
+pub(crate) fn is_torn(world: &mut dyn World, layout: &Layout) -> bool {
+    world.kind(&layout.at(REPORT)).is_ok() && read(world, layout).is_none()
+}
+
+/// Result of writing a file unless it exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WriteResult {
+    Now,
+    /// There was one already, which was not touched.
+    Before,
+}
+
+/// Mode of what only root may read.
+const PRIVATE: u32 = 0o600;
+
+/// Writes a file unless it exists, and creates missing directories. A broken link is replaced, never followed.
+fn write_if_absent(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<WriteResult> {
+    if world.kind(path).is_ok() {
+        return Ok(WriteResult::Before);
+    }
+    write_temporary(world, path, bytes, |world, beside| {
+        match world.rename(beside, path, Replace::No) {
+            Ok(()) => Ok(WriteResult::Now),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if world.kind(path).is_ok() {
+                    return Ok(WriteResult::Before);
+                }
+                world.rename(beside, path, Replace::Yes).map(|()| WriteResult::Now)
+            }
+            Err(error) => Err(error),
+        }
+    })
+}
+
+/// Replaces a file atomically.
+pub(crate) fn replace(world: &mut dyn World, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_temporary(world, path, bytes, |world, beside| {
+        world.rename(beside, path, Replace::Yes).map(|()| WriteResult::Now)
+    })?;
+    Ok(())
+}
+
+/// Writes a temporary file next to `path`, which `place` renames; it never remains.
+fn write_temporary(
+    world: &mut dyn World,
+    path: &Path,
+    bytes: &[u8],
+    place: impl FnOnce(&mut dyn World, &Path) -> io::Result<WriteResult>,
+) -> io::Result<WriteResult> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    world.create_dir_all(folder)?;
+    let beside = folder.join(format!(".{}.{}", name.to_string_lossy(), world.pid()));
+    // Leftover of a killed process with the same pid.
+    let _ = world.remove(&beside);
+    let written = world
+        .write_new(&beside, bytes, PRIVATE)
+        .and_then(|()| world.sync(&beside))
+        .and_then(|()| place(world, &beside));
+    if !matches!(written, Ok(WriteResult::Now)) {
+        let _ = world.remove(&beside);
+    }
+    let written = written?;
+    if written == WriteResult::Now {
+        world.sync(folder)?;
+    }
+    Ok(written)
+}
