@@ -3,37 +3,27 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`profile`], [`settings`] | the operator, and options; always from the command line |
-//! | [`target`], [`observation`], [`helm`], [`view`] | cluster state; failed reads are *unknown*, never *none* |
-//! | [`evidence`], `managed` | signs of a running operator |
+//! | `operator`: [`profile`], [`settings`], [`target`] | the operator, and options; always from the command line |
+//! | `cluster`: [`observation`], [`helm`], [`view`] | cluster state; failed reads are *unknown*, never *none* |
+//! | `cluster`: [`evidence`], `managed` | signs of a running operator |
 //! | [`checks`] | all checks |
-//! | [`plan`] | steps and garbage-collected dependents, with a hash |
-//! | [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
-//! | [`terms`] | settings and approved plan of a run |
+//! | [`plan`], [`terms`] | steps and garbage-collected dependents, with a hash; settings and approved plan of a run |
+//! | `removal`: [`workflow`], [`effect`], [`backup`], [`step`] | the removal as a workflow, changes as data, and its journal |
 //! | `steps` | one decision from the run, the reads and the time |
 //! | [`runtime`] | the Kubernetes API, and the commands |
-//! | [`report`] | the report of a run as data |
-//! | [`documents`], [`screens`] | JSON documents and screens |
+//! | `present`: [`report`], [`documents`], [`screens`] | the report of a run as data; JSON documents and screens |
 
-pub mod backup;
 pub mod checks;
-pub mod documents;
-pub mod effect;
-pub mod evidence;
-pub mod helm;
-mod managed;
-pub mod observation;
+mod cluster;
+mod operator;
 pub mod plan;
-pub mod profile;
-pub mod report;
+mod present;
+mod removal;
 pub mod runtime;
-pub mod screens;
-pub mod settings;
-mod status;
-pub mod step;
 mod steps;
-pub mod target;
-pub mod terms;
-mod unreadable;
-pub mod view;
-pub mod workflow;
+
+pub use cluster::{evidence, helm, observation, view};
+pub use operator::{profile, settings, target};
+pub use plan::terms;
+pub use present::{documents, report, screens};
+pub use removal::{backup, effect, step, workflow};

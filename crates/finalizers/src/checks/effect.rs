@@ -2,9 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::cluster::view::Query;
+use crate::removal::workflow::Reason;
 use crate::steps::{Context, Halt, stop};
-use crate::view::Query;
-use crate::workflow::Reason;
 
 /// Maximum clock skew between the cluster and this process.
 const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);

@@ -2,8 +2,8 @@
 
 use mooring_workflow::Reading;
 
-use crate::unreadable::unreadable;
-use crate::view::Query;
+use crate::cluster::unreadable::unreadable;
+use crate::cluster::view::Query;
 
 pub const OPERATOR_GONE: &str = "operator-gone";
 pub const OBJECTS_KNOWN: &str = "objects-known";

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ids::{OPERATOR_GONE, missing};
-use crate::evidence::Writes;
-use crate::managed::{Managed, managed};
-use crate::observation::{Controller, Object};
-use crate::settings::Settings;
-use crate::view::{OperatorView, Query, known};
+use crate::cluster::evidence::Writes;
+use crate::cluster::managed::{Managed, managed};
+use crate::cluster::observation::{Controller, Object};
+use crate::cluster::view::{OperatorView, Query, known};
+use crate::operator::settings::Settings;
 use mooring_workflow::Reading;
 use mooring_workflow::{CheckResult, Outcome};
 

@@ -5,8 +5,8 @@ use mooring_workflow::{CheckResult, Outcome};
 
 use super::ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, missing};
 use super::operator_gone;
-use crate::settings::Settings;
-use crate::view::{OperatorView, Query, known};
+use crate::cluster::view::{OperatorView, Query, known};
+use crate::operator::settings::Settings;
 
 /// Unknown is never pass; `--best-effort` overrides objects that cannot be read.
 pub(crate) fn evaluate(

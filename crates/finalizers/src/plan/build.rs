@@ -10,11 +10,11 @@ use super::dependents::{Dependent, Dependents};
 use super::targets::{covered, targets};
 use super::types::{PlannedObject, PlannedStep};
 use crate::checks::{self, OBJECTS_KNOWN, unread};
-use crate::profile::Profile;
-use crate::settings::Settings;
-use crate::step::Step;
-use crate::target::Target;
-use crate::view::{OperatorView, known};
+use crate::cluster::view::{OperatorView, known};
+use crate::operator::profile::Profile;
+use crate::operator::settings::Settings;
+use crate::operator::target::Target;
+use crate::removal::step::Step;
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
 use mooring_workflow::{CheckResult, Outcome};
 

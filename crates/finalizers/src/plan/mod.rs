@@ -4,6 +4,7 @@ mod build;
 mod dependents;
 mod render;
 mod targets;
+pub mod terms;
 mod types;
 
 pub use build::{Plan, build};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::types::PlannedObject;
-use crate::profile::{Profile, ReleaseResources};
-use crate::settings::Settings;
-use crate::step::Step;
-use crate::target::Target;
-use crate::unreadable::NOT_SERVED;
-use crate::view::{OperatorView, known};
+use crate::cluster::unreadable::NOT_SERVED;
+use crate::cluster::view::{OperatorView, known};
+use crate::operator::profile::{Profile, ReleaseResources};
+use crate::operator::settings::Settings;
+use crate::operator::target::Target;
+use crate::removal::step::Step;
 use mooring_workflow::Reading;
 
 type Targets = BTreeMap<Step, Vec<String>>;

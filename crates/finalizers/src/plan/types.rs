@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::observation::Object;
-use crate::step::Step;
+use crate::cluster::observation::Object;
+use crate::removal::step::Step;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedStep {

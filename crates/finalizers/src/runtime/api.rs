@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::effect::Effect;
-use crate::evidence::{Backend, Lease, OperatorEvent, Webhook, WebhookState, has_ready_endpoint};
-use crate::helm::{ReleaseObject, Resource, Revision};
-use crate::observation::{
+use crate::cluster::evidence::{
+    Backend, Lease, OperatorEvent, Webhook, WebhookState, has_ready_endpoint,
+};
+use crate::cluster::helm::{ReleaseObject, Resource, Revision};
+use crate::cluster::observation::{
     Binding, CRDS, Controller, Crd, DAEMON_SETS, EXTENSIONS, Namespace, Object,
 };
-use crate::profile::{Profile, Release};
-use crate::target::Target;
-use crate::view::{Answer, Query};
+use crate::cluster::view::{Answer, Query};
+use crate::operator::profile::{Profile, Release};
+use crate::operator::target::Target;
+use crate::removal::effect::Effect;
 use mooring_kube::Client;
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;

@@ -18,13 +18,13 @@ use tokio::sync::watch;
 
 use super::api::Cluster;
 use super::start_checks::{self, StartError, begin};
-use crate::effect::Effect;
+use crate::cluster::view::{Answer, OperatorView, Query};
+use crate::operator::settings::Settings;
+use crate::plan::terms::Terms;
 use crate::plan::{self, Plan};
-use crate::settings::Settings;
+use crate::removal::effect::Effect;
+use crate::removal::workflow::{Entry, FinalizerRemoval, Reason, Record, Run, RunOutcome};
 use crate::steps::reads;
-use crate::terms::Terms;
-use crate::view::{Answer, OperatorView, Query};
-use crate::workflow::{Entry, FinalizerRemoval, Reason, Record, Run, RunOutcome};
 
 /// Time to wait for a process that renews its lock.
 const LOCK_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);

@@ -7,9 +7,9 @@ use mooring_workflow::lock::Owner;
 use mooring_workflow::{CheckResult, Outcome};
 use thiserror::Error;
 
+use crate::operator::profile::Profile;
 use crate::plan::Plan;
-use crate::profile::Profile;
-use crate::workflow::{Entry, Record, Run, Session};
+use crate::removal::workflow::{Entry, Record, Run, Session};
 
 /// A run may not start. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -4,14 +4,14 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
 
-use crate::effect::{Effect, why_not};
-use crate::observation::{Controller, Crd, Object};
-use crate::profile::Profile;
-use crate::target::Target;
-use crate::terms::Terms;
-use crate::unreadable::{NOT_SERVED, about, unreadable};
-use crate::view::{OperatorView, Query};
-use crate::workflow::{Decision, FinalizerRemoval, Reason, Run};
+use crate::cluster::observation::{Controller, Crd, Object};
+use crate::cluster::unreadable::{NOT_SERVED, about, unreadable};
+use crate::cluster::view::{OperatorView, Query};
+use crate::operator::profile::Profile;
+use crate::operator::target::Target;
+use crate::plan::terms::Terms;
+use crate::removal::effect::{Effect, why_not};
+use crate::removal::workflow::{Decision, FinalizerRemoval, Reason, Run};
 use mooring_workflow::Reading;
 
 /// Attempts of an effect before the object is skipped.

@@ -5,10 +5,10 @@ use mooring_workflow::{Context as Cx, Workflow};
 
 use super::context::{Context, Halt, Unknown};
 use super::{installation, objects, reads, remaining};
-use crate::step::Step;
-use crate::terms::Terms;
-use crate::view::{Answer, OperatorView, Query};
-use crate::workflow::{Decision, FinalizerRemoval, Finish};
+use crate::cluster::view::{Answer, OperatorView, Query};
+use crate::plan::terms::Terms;
+use crate::removal::step::Step;
+use crate::removal::workflow::{Decision, FinalizerRemoval, Finish};
 
 impl Workflow for FinalizerRemoval {
     type Terms = Terms;

@@ -1,12 +1,12 @@
 //! The operator, its bindings, its release and its namespace.
 
 use super::context::{Context, Progress, stop};
-use crate::effect::Effect;
-use crate::helm::{ReleaseObject, Revision};
-use crate::observation::Controller;
-use crate::profile::ReleaseResources;
-use crate::view::Query;
-use crate::workflow::Reason;
+use crate::cluster::helm::{ReleaseObject, Revision};
+use crate::cluster::observation::Controller;
+use crate::cluster::view::Query;
+use crate::operator::profile::ReleaseResources;
+use crate::removal::effect::Effect;
+use crate::removal::workflow::Reason;
 use mooring_workflow::plural::counted;
 
 /// Scales the operator to zero if requested.

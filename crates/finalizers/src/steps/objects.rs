@@ -1,16 +1,16 @@
 //! Custom resources, their finalizers and their CRDs.
 
-use crate::workflow::RemovalRun as _;
+use crate::removal::workflow::RemovalRun as _;
 use std::collections::BTreeSet;
 
 use super::context::{Context, Halt, Objects, Progress, Unknown};
-use crate::backup::Backup;
 use crate::checks::operator_stopped;
-use crate::effect::Effect;
-use crate::observation::Object;
-use crate::unreadable::unreadable;
-use crate::view::Query;
-use crate::workflow::{Decision, Fact};
+use crate::cluster::observation::Object;
+use crate::cluster::unreadable::unreadable;
+use crate::cluster::view::Query;
+use crate::removal::backup::Backup;
+use crate::removal::effect::Effect;
+use crate::removal::workflow::{Decision, Fact};
 use mooring_workflow::Reading;
 
 /// Recreations of an object after which it is skipped.

@@ -3,10 +3,10 @@
 use super::context::Context;
 use super::objects::next_whole;
 use crate::checks::operator_stopped;
-use crate::observation::Controller;
-use crate::profile::Profile;
-use crate::step::Step;
-use crate::view::{OperatorView, Query, known};
+use crate::cluster::observation::Controller;
+use crate::cluster::view::{OperatorView, Query, known};
+use crate::operator::profile::Profile;
+use crate::removal::step::Step;
 
 pub(super) fn of_step(cx: &Context<'_>) -> Vec<Query> {
     let (view, profile) = (cx.view, cx.profile());

@@ -3,12 +3,11 @@
 use super::context::{Context, NOT_PLANNED, Unknown};
 use super::installation::removable;
 use super::objects::spared_key;
-use crate::effect::{Effect, why_not};
-use crate::observation::{CRDS, Object};
-use crate::target::Target;
-use crate::view::Query;
-use crate::workflow::Leftover;
-use crate::workflow::RemovalRun as _;
+use crate::cluster::observation::{CRDS, Object};
+use crate::cluster::view::Query;
+use crate::operator::target::Target;
+use crate::removal::effect::{Effect, why_not};
+use crate::removal::workflow::{Leftover, RemovalRun as _};
 
 /// Returns the remaining objects from the final reads. Failed reads count as remaining.
 pub(super) fn remaining(cx: &Context<'_>) -> Result<Vec<Leftover>, Unknown> {

@@ -5,10 +5,10 @@ use mooring_workflow::published::{Next, PublishedCheck, SourceName};
 use mooring_workflow::status::OverrideStatus;
 use serde::Serialize;
 
+use crate::operator::profile::Profile;
+use crate::operator::target::Target;
 use crate::plan::Plan;
-use crate::profile::Profile;
-use crate::step::Step;
-use crate::target::Target;
+use crate::removal::step::Step;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::profile::Profile;
+use crate::operator::profile::Profile;
 use mooring_workflow::Reading;
 
 /// Field managers and event sources that are not an operator: user tools, Kubernetes, and Mooring.

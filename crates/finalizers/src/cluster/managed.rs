@@ -1,6 +1,6 @@
 //! API groups whose controllers run outside the cluster or are run by AKS, so that the cluster does not show them.
 
-use super::profile::is_within;
+use crate::operator::profile::is_within;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Managed {

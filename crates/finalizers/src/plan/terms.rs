@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::plan::Plan;
-use super::settings::Settings;
-use super::target::Target;
+use super::Plan;
 use crate::checks::OPERATOR_GONE;
+use crate::operator::settings::Settings;
+use crate::operator::target::Target;
 
 /// Limits of a run. Nothing comes from a journal.
 #[derive(Debug, Clone)]

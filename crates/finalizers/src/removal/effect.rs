@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::backup::Backup;
-use super::target::Target;
+use crate::operator::target::Target;
 use mooring_workflow::{Authority, EffectResult};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

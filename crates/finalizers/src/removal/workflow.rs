@@ -9,10 +9,10 @@ use mooring_workflow::types::Types;
 use mooring_workflow::{EffectResult, Replay};
 use serde::{Deserialize, Serialize};
 
-use crate::effect::Effect;
-use crate::profile::Profile;
-use crate::step::Step;
-use crate::view::Query;
+use super::effect::Effect;
+use super::step::Step;
+use crate::cluster::view::Query;
+use crate::operator::profile::Profile;
 
 pub type Entry = mooring_workflow::Entry<FinalizerRemoval>;
 pub type Record = mooring_workflow::Record<Entry>;

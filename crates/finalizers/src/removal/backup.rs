@@ -10,7 +10,6 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use mooring_workflow::secret_fields;
 use mooring_workflow::store::JournalPlace;
 
 /// Larger objects are compressed.
@@ -48,7 +47,7 @@ impl Backup {
         if let Some(notes) = notes {
             notes.retain(|_, note| note.as_str().is_some_and(is_short_text));
         }
-        let stripped = secret_fields::strip(&mut object);
+        let stripped = mooring_redact::json::strip(&mut object);
         let text = object.to_string();
         if text.len() <= MAX_PLAIN {
             return Ok(Self { object: Some(object), packed: None, stripped });

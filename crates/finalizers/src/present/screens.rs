@@ -10,9 +10,9 @@ use mooring_workflow::published::Next;
 use mooring_workflow::screens::{self, duration, short_hash, short_id, time_of_day};
 use mooring_workflow::status::RunStatus;
 
-use crate::documents::checks;
+use super::documents::checks;
 use crate::plan::{Plan, PlannedStep};
-use crate::step::Step;
+use crate::removal::step::Step;
 
 /// Returns steps, checks, the hash and the next command. `cluster` is its name.
 pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen {

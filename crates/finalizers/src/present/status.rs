@@ -3,9 +3,9 @@
 use mooring_workflow::EffectResult;
 use mooring_workflow::status::{Describe, EffectStatus, OverrideStatus, Remaining, Subject};
 
-use crate::effect::{Effect, why_not};
-use crate::step::Step;
-use crate::workflow::{FinalizerRemoval, Finish, Leftover, RemovalRun as _, Run};
+use crate::removal::effect::{Effect, why_not};
+use crate::removal::step::Step;
+use crate::removal::workflow::{FinalizerRemoval, Finish, Leftover, RemovalRun as _, Run};
 
 impl Describe for FinalizerRemoval {
     fn subject(run: &Run) -> Subject {

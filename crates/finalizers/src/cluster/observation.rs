@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::evidence::Writes;
-use super::target::Target;
+use crate::operator::target::Target;
 
 pub(crate) const EXTENSIONS: &str = "/apis/apiextensions.k8s.io/v1";
 pub(crate) const CRDS: &str = "customresourcedefinitions.apiextensions.k8s.io";

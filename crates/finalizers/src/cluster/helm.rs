@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::observation::CRDS;
-use super::target::Target;
+use crate::operator::target::Target;
 
 const TYPE: &str = "helm.sh/release.v1";
 /// A release fits into a secret of 1 MiB.

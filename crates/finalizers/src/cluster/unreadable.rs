@@ -2,7 +2,7 @@
 
 use mooring_workflow::Reading;
 
-use crate::view::Query;
+use super::view::Query;
 
 pub(crate) const NOT_SERVED: &str =
     "its CRD serves no version, so objects cannot be listed; set `served: true` and retry";

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::effect::{Effect, why_not};
-use crate::step::Step;
-use crate::workflow::{Finish, Leftover, Record, RemovalRun as _, Session};
+use crate::removal::effect::{Effect, why_not};
+use crate::removal::step::Step;
+use crate::removal::workflow::{Finish, Leftover, Record, RemovalRun as _, Session};
 use mooring_workflow::journal::JournalError;
 use mooring_workflow::report::{History, StepReport};
 use mooring_workflow::{EffectResult, Phase};

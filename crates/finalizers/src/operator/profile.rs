@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::target::Target;
 
 const BUILT_IN: [(&str, &str); 1] =
-    [("package-operator", include_str!("../profiles/package-operator.yaml"))];
+    [("package-operator", include_str!("../../profiles/package-operator.yaml"))];
 
 /// Namespaces that are never deleted: those of Kubernetes, and that of the journal.
 const PROTECTED: [&str; 5] = [

@@ -1,0 +1,6 @@
+//! What a person or a program reads about a removal: reports, JSON documents and screens.
+
+pub mod documents;
+pub mod report;
+pub mod screens;
+pub(crate) mod status;
