@@ -642,8 +642,8 @@ proptest! {
     #[test]
     fn stripped_members_are_removed(pool in any_json()) {
         let mut copy = pool.clone();
-        mooring_workflow::secret_fields::strip(&mut copy);
-        prop_assert_eq!(mooring_workflow::secret_fields::strip(&mut copy), Vec::<String>::new());
+        mooring_redact::json::strip(&mut copy);
+        prop_assert_eq!(mooring_redact::json::strip(&mut copy), Vec::<String>::new());
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use mooring_arm::calls::{DenyAssignment, Lock, Permission};
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome, Reading};
 
-use super::access_rules::AccessRules;
 use super::{PDB, POOL_LIMIT, POOL_NAME, QUOTA, RECREATIONS, SUBNET, TIME, VM_SIZE};
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, ClusterView, EvictionBlocker, Pool};
-use crate::pool_body::temporary_count;
+use crate::pool::pool_body::temporary_count;
+use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::{MAX_RECREATIONS, Settings};
-use crate::temporary_pool::TemporaryPool;
 
 /// Capacity of the subscription and network for a temporary pool.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,16 @@ pub struct Capacity {
     /// Deletions of the pool within a day, by any client.
     pub deletions: Reading<usize>,
     pub rights: AccessRules,
+}
+
+/// Permissions, locks and deny assignments, by the scope at which they were read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AccessRules {
+    /// Object id of the caller, if its token has it.
+    pub caller: Option<String>,
+    pub permissions: BTreeMap<String, Reading<Vec<Permission>>>,
+    pub locks: BTreeMap<String, Reading<Vec<Lock>>>,
+    pub deny_assignments: BTreeMap<String, Reading<Vec<DenyAssignment>>>,
 }
 
 impl Capacity {

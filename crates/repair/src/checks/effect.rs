@@ -4,14 +4,13 @@ use jiff::SignedDuration;
 use mooring_workflow::plural::counted;
 use serde_json::Value;
 
-use super::reads;
 use super::text::ago;
-use super::{FAILING_WRITES, POOL_STATE, recovered};
-use crate::effects::Effect;
+use super::{FAILING_WRITES, POOL_STATE, reads, recovered};
 use crate::observation::Pool;
 use crate::plan::Step;
-use crate::pool_body;
+use crate::pool::pool_body;
 use crate::steps::{Context, Halt, Unknown, resumable};
+use crate::workflow::effects::Effect;
 use crate::workflow::{Attempt, Reason, RepairRun as _};
 
 /// Ensures that the pool is that of the plan, or was deleted by this run. The journal may be an old copy.
@@ -98,7 +97,7 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
     // The snapshot has no secrets, and may be of a version that kept more fields.
     let [then, now] = [snapshot, &pool.raw].map(|pool| {
         let mut pool = pool.clone();
-        mooring_workflow::secret_fields::strip(&mut pool);
+        mooring_redact::json::strip(&mut pool);
         pool
     });
     differ(&then, &now)

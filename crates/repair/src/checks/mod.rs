@@ -9,34 +9,28 @@
 //!
 //! Unknown is never pass: an effect waits for it.
 
-mod access_rules;
+mod access;
 mod capacity;
 mod cluster;
-mod deny_assignments;
 mod effect;
-mod evidence;
 mod ids;
-mod locks;
-mod needs;
-mod permissions;
 pub(crate) mod reads;
 mod table;
 mod text;
 mod tolerations;
+pub mod verdict;
 mod wedge;
-mod write_failures;
 
-pub use access_rules::AccessRules;
+pub use access::needs::{Actor, Need, needs, place, places_of_locks};
 pub(crate) use capacity::Planning;
-pub use capacity::{Capacity, subnets};
+pub use capacity::{AccessRules, Capacity, subnets};
 pub use cluster::absent;
 pub(crate) use effect::{
     PROPAGATION_TIMEOUT, deleted_pool, enough_nodes, ensure_deleted_by_run, recreated_externally,
     wanted,
 };
-pub use needs::{Actor, Need, needs, place, places_of_locks};
 pub(crate) use wedge::recovered;
-pub(crate) use write_failures::LOG_DELAY;
+pub(crate) use wedge::write_failures::LOG_DELAY;
 
 pub use ids::*;
 pub use table::{CHECKS, Check, blocks, evaluate, overridable, warns};

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome, Phase};
 
+use super::access::{deny_assignments, locks, permissions};
 use super::capacity::Planning;
 use super::ids::{
     CLUSTER_STATE, DENY_ASSIGNMENTS, FAILING_WRITES, IP_ADDRESSES, LOCKS, MISSING_NODES,
@@ -11,13 +12,11 @@ use super::ids::{
     VM_SIZE, WEDGED, WORKLOADS,
 };
 use super::wedge::keep;
-use super::{
-    capacity, cluster, deny_assignments, effect, locks, permissions, reads, tolerations, wedge,
-};
-use crate::effects::Effect;
+use super::{capacity, cluster, effect, reads, tolerations, wedge};
 use crate::observation::{ClusterView, Query};
 use crate::settings::Settings;
 use crate::steps::{Context, Halt, Progress};
+use crate::workflow::effects::Effect;
 use crate::workflow::{Reason, RepairRun as _, Run};
 
 pub struct Check {

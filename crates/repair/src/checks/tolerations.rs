@@ -3,7 +3,7 @@
 use super::TOLERATIONS;
 use super::capacity::Planning;
 use crate::observation::{ClusterView, Pod, Pool};
-use crate::pool_body::CRITICAL_TAINT;
+use crate::pool::pool_body::CRITICAL_TAINT;
 use mooring_workflow::CheckResult;
 use mooring_workflow::Outcome;
 use mooring_workflow::Reading;

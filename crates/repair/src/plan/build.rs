@@ -13,13 +13,12 @@ use super::step::Step;
 use crate::checks::{self, Capacity, Planning, TIME, absent};
 use crate::names::{RUN_TAG, temporary_pool};
 use crate::observation::{ClusterView, Pod};
-use crate::pool_body;
-use crate::pool_body::{CRITICAL_TAINT, PoolBodyError};
+use crate::pool::pool_body;
+use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
+use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::temporary_pool::TemporaryPool;
 use mooring_workflow::Reading;
 use mooring_workflow::canonical;
-use mooring_workflow::secret_fields;
 use mooring_workflow::{CheckResult, Outcome};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -113,7 +112,7 @@ pub fn build(
     }
     let version = cluster.version.as_deref();
     let mut source = lasting(&pool.raw);
-    let stripped = secret_fields::strip(&mut source);
+    let stripped = mooring_redact::json::strip(&mut source);
     let temporary_body = pool_body::temporary(&source, settings.version, version)?;
     let pool_body = pool_body::pool_body(&source, settings.version, version)?;
     let steps: Vec<PlannedStep> = Step::ALL

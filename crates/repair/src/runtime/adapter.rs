@@ -6,9 +6,9 @@ use mooring_workflow::{EffectResult, Reading};
 
 use super::azure::Azure;
 use super::kubernetes::Cluster;
-use crate::effects::Effect;
 use crate::observation::{Answer, Query};
 use crate::workflow::PoolRepair;
+use crate::workflow::effects::Effect;
 
 pub(super) struct Services {
     pub(super) azure: Azure,

@@ -12,7 +12,6 @@ use serde_json::Value;
 use super::responses::{
     Missing, began, invalid, is_unavailable, listed, no_cluster, read, refused,
 };
-use crate::effects::Precondition;
 use crate::observation::{
     ActivityEvent, Answer, Cluster, ClusterView, Instance, Nic, Node, Operation, Pool, Query,
     ScaleSet, foreign_node,
@@ -20,6 +19,7 @@ use crate::observation::{
 use crate::operation;
 use crate::operation::Scope;
 use crate::settings::Settings;
+use crate::workflow::effects::Precondition;
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;
 

@@ -8,20 +8,19 @@ use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::live;
 use mooring_workflow::workflow::View as _;
 
-use super::adapter;
-use super::capacity;
-use super::commands::Operator;
 use super::grace::Grace;
+use super::operator::Operator;
 use super::permissions::read_access_rules;
+use super::{adapter, capacity};
 use crate::checks::{self, Capacity};
 use crate::names::{PURPOSE, PURPOSE_TAG, SOURCE_TAG};
 use crate::observation::{Answer, ClusterView, Pool, Query, pool_name_of_id};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
-use crate::report::{DetectionReport, SkippedPool, detect, queries};
-use crate::resume::{ResumeBasis, resume_basis};
+use crate::pool::temporary_pool::TemporaryPool;
+use crate::present::report::{DetectionReport, SkippedPool, detect, queries};
 use crate::settings::Settings;
-use crate::temporary_pool::TemporaryPool;
+use crate::start::resume::{ResumeBasis, resume_basis};
 use crate::workflow::{RepairRun as _, Run};
 
 /// First pause while waiting for permissions.

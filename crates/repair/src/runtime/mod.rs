@@ -7,7 +7,8 @@
 //! | `adapter` | both APIs for the engine |
 //! | `capacity`, `permissions` | quota, VM sizes, subnets, permissions, locks and deny assignments |
 //! | `examine` | detect and plan |
-//! | `commands` | apply, resume, status, abort |
+//! | `operator` | both APIs and the journal of one pool; its status |
+//! | `commands` | apply, resume, abort |
 
 mod adapter;
 mod api_access;
@@ -18,9 +19,11 @@ mod credentials;
 mod examine;
 mod grace;
 mod kubernetes;
+mod operator;
 mod permissions;
 mod responses;
 
-pub use commands::{CommandResult, JournalStatus, LOCK_TIMEOUT, Operator, Watcher, store};
+pub use commands::{CommandResult, LOCK_TIMEOUT, Watcher};
 pub use credentials::{Access, ApiUnavailable};
 pub use examine::Examined;
+pub use operator::{JournalStatus, Operator, store};

@@ -4,12 +4,12 @@ use crate::workflow::RepairRun as _;
 
 use super::context::{Context, Halt, Progress};
 use crate::checks::{self, LOG_DELAY, OTHER_OPERATION};
-use crate::effects::Effect;
 use crate::names::RUN_TAG;
 use crate::observation::Query;
 use crate::operation::{self, Running, Scope};
 use crate::plan::pool_hash;
-use crate::temporary_pool::TemporaryPool;
+use crate::pool::temporary_pool::TemporaryPool;
+use crate::workflow::effects::Effect;
 use crate::workflow::{Finish, Reason};
 use mooring_workflow::EffectResult;
 use mooring_workflow::Reading;

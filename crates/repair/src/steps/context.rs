@@ -1,8 +1,8 @@
 //! Inputs of a step, and the retry policy of its effects.
 
 use crate::checks::IP_ADDRESSES;
-use crate::effects::explain_refusal;
 use crate::settings::{Settings, pointer};
+use crate::workflow::effects::explain_refusal;
 use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _, Run};
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Effect as _;
@@ -10,7 +10,6 @@ use mooring_workflow::retry::{Retry, RetryPolicy};
 use mooring_workflow::workflow::View as _;
 use serde_json::Value;
 
-use crate::effects::Effect;
 use crate::names::{
     APPROVAL_TAG, JOURNAL_TAG, PURPOSE, PURPOSE_TAG, RUN_TAG, SOURCE_TAG, approval_tag,
     approved_plan,
@@ -20,6 +19,7 @@ use crate::observation::{
 };
 use crate::plan::Document;
 use crate::workflow::Reason;
+use crate::workflow::effects::Effect;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 

@@ -5,11 +5,10 @@ use super::verify;
 use crate::checks::{
     self, POOL_STATE, POOL_UNCHANGED, ensure_deleted_by_run, recreated_externally,
 };
-use crate::effects::{Effect, Precondition};
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
-use crate::workflow::Reason;
-use crate::workflow::{Decision, RepairRun as _};
+use crate::workflow::effects::{Effect, Precondition};
+use crate::workflow::{Decision, Reason, RepairRun as _};
 use mooring_workflow::Effect as _;
 use mooring_workflow::Reading;
 

@@ -8,10 +8,10 @@ use super::context::Context;
 use super::{clear_operation, drain, pools, rollback, verify};
 use crate::checks::reads::{nodes, pool_and_scale_set, verdict};
 use crate::checks::{self, enough_nodes};
-use crate::effects::Effect;
 use crate::observation::Query;
 use crate::plan::Step;
 use crate::workflow::RepairRun as _;
+use crate::workflow::effects::Effect;
 
 pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
     let run = context.run;

@@ -3,11 +3,9 @@
 use super::context::{Context, Halt, Unknown, resumable};
 use super::drain;
 use crate::checks::PROPAGATION_TIMEOUT;
-use crate::effects::Effect;
 use crate::plan::Step;
-use crate::workflow::Attempt;
-use crate::workflow::Reason;
-use crate::workflow::RepairRun as _;
+use crate::workflow::effects::Effect;
+use crate::workflow::{Attempt, Reason, RepairRun as _};
 use mooring_workflow::plural::counted;
 
 /// Returns what remains after the rollback.

@@ -7,9 +7,8 @@ use super::{clear_operation, drain};
 use crate::checks::{IP_ADDRESSES, WORKLOADS, deleted_pool, enough_nodes, wanted};
 use crate::observation::{Addresses, Nic, Pod, Pool, Query, ScaleSet};
 use crate::plan::Step;
-use crate::pool_body;
-use crate::workflow::RepairRun as _;
-use crate::workflow::Workload;
+use crate::pool::pool_body;
+use crate::workflow::{RepairRun as _, Workload};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 

@@ -100,11 +100,9 @@ pub(super) const TABLE: [Tested; 18] = [
         files: &[
             "crates/repair/src/checks/**",
             "crates/repair/src/operation.rs",
-            "crates/repair/src/verdict.rs",
-            "crates/repair/src/history.rs",
-            "crates/repair/src/workflow.rs",
-            "crates/repair/src/pool_body.rs",
-            "crates/repair/src/temporary_pool.rs",
+            "crates/repair/src/start/history.rs",
+            "crates/repair/src/workflow/mod.rs",
+            "crates/repair/src/pool/**",
             "crates/repair/src/observation/error_codes.rs",
         ],
         tests: &[

@@ -1,17 +1,20 @@
 //! Signs of a wedge.
 
+mod evidence;
+pub(super) mod write_failures;
+
 use jiff::Timestamp;
 use mooring_workflow::{CheckResult, Outcome};
 
-use super::evidence::{Sign, Subject};
 use super::text::{ago, known, latest_suffix, target};
-use super::write_failures::{LOG_DELAY, Writes};
 use super::{FAILING_WRITES, MISSING_NODES, POOL_STATE};
 use crate::observation::{ClusterView, Node};
 use crate::settings::Settings;
 use crate::signatures::Signature;
+use evidence::{Sign, Subject};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
+use write_failures::{LOG_DELAY, Writes};
 
 /// Fewer Ready, schedulable nodes than the minimum, or instances that are not registered as nodes.
 pub(super) fn missing_nodes(

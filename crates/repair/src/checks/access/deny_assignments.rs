@@ -4,16 +4,15 @@ use mooring_arm::calls::Principal;
 use mooring_redact::printable;
 use mooring_workflow::{CheckResult, Step as _};
 
-use super::DENY_ASSIGNMENTS;
-use super::access_rules::AccessRules;
-use super::capacity::Planning;
 use super::needs::{Actor, Need, is_at_or_below, place};
 use super::permissions::{Findings, at, needs_of};
+use crate::checks::DENY_ASSIGNMENTS;
+use crate::checks::capacity::{AccessRules, Planning};
 
 /// Principal of a deny assignment for everyone.
-pub(super) const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
+pub(in crate::checks) const EVERYONE: &str = "00000000-0000-0000-0000-000000000000";
 
-pub(super) fn deny_assignments(plan: &Planning<'_>) -> CheckResult {
+pub(in crate::checks) fn deny_assignments(plan: &Planning<'_>) -> CheckResult {
     check_deny_assignments(&needs_of(plan), &plan.capacity.rights)
 }
 
@@ -48,7 +47,10 @@ fn concerns(principals: &[Principal], caller: Option<&str>) -> Concern {
     worst
 }
 
-pub(super) fn check_deny_assignments(needs: &[Need], rights: &AccessRules) -> CheckResult {
+pub(in crate::checks) fn check_deny_assignments(
+    needs: &[Need],
+    rights: &AccessRules,
+) -> CheckResult {
     let mut findings = Findings::default();
     for need in needs.iter().filter(|need| need.actor == Actor::Caller) {
         let place = place(need);

@@ -53,7 +53,7 @@ impl<'a> Writes<'a> {
 
     /// Returns the times at which operations failed with the signature in the window and after the last success, newest first:
     /// one for each operation, at least a minute apart.
-    pub(super) fn failures(
+    pub(in crate::checks) fn failures(
         self,
         signature: &Signature,
         window: SignedDuration,

@@ -6,10 +6,10 @@ use mooring_workflow::published::Next;
 use mooring_workflow::screens::{self, clock, short_hash, time_of_day};
 
 use super::detection::{sentence, signs};
-use crate::documents::checks;
+use crate::checks::verdict::Verdict;
 use crate::plan::{Plan, PlannedStep, Step};
-use crate::report::DetectionReport;
-use crate::verdict::Verdict;
+use crate::present::documents::checks;
+use crate::present::report::DetectionReport;
 
 /// Returns steps with durations, the point of no return, checks, the hash and the next command.
 pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool) -> Screen {

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mooring_redact::printable;
 
-use super::PERMISSIONS;
-use super::access_rules::AccessRules;
-use super::capacity::Planning;
 use super::needs::{Actor, Need, needs, place};
+use crate::checks::PERMISSIONS;
+use crate::checks::capacity::{AccessRules, Planning};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
@@ -16,22 +15,22 @@ use mooring_workflow::{CheckResult, Outcome};
 /// Role for resources that a pool references.
 const LINKED_ROLE: &str = "packaging/roles/mooring-repair-linked.json";
 
-pub(super) fn permissions(plan: &Planning<'_>) -> CheckResult {
+pub(in crate::checks) fn permissions(plan: &Planning<'_>) -> CheckResult {
     check_permissions(&needs_of(plan), &plan.capacity.rights)
 }
 
-pub(super) fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
+pub(in crate::checks) fn needs_of(plan: &Planning<'_>) -> Vec<Need> {
     needs(plan.view, plan.settings, plan.cluster, plan.pool)
 }
 
 #[derive(Default)]
-pub(super) struct Findings {
-    pub(super) forbidden: BTreeSet<String>,
-    pub(super) unclear: BTreeSet<String>,
+pub(in crate::checks) struct Findings {
+    pub(in crate::checks) forbidden: BTreeSet<String>,
+    pub(in crate::checks) unclear: BTreeSet<String>,
 }
 
 impl Findings {
-    pub(super) fn into_check(self, name: &'static str, fine: String) -> CheckResult {
+    pub(in crate::checks) fn into_check(self, name: &'static str, fine: String) -> CheckResult {
         let outcome = match (self.forbidden.is_empty(), self.unclear.is_empty()) {
             (false, _) => Outcome::Fail,
             (true, false) => Outcome::Unknown,
@@ -44,7 +43,7 @@ impl Findings {
 }
 
 /// Returns a reading at a scope; if it is missing, adds the reason to the findings.
-pub(super) fn at<'a, T>(
+pub(in crate::checks) fn at<'a, T>(
     readings: &'a BTreeMap<String, Reading<Vec<T>>>,
     scope: &str,
     what: &str,
@@ -104,8 +103,8 @@ mod tests {
     use mooring_arm::calls::{DenyAssignment, Lock, Permission};
 
     use super::*;
-    use crate::checks::deny_assignments::{EVERYONE, check_deny_assignments};
-    use crate::checks::locks::check_locks;
+    use crate::checks::access::deny_assignments::{EVERYONE, check_deny_assignments};
+    use crate::checks::access::locks::check_locks;
     use crate::checks::{blocks, places_of_locks, warns};
     use crate::plan::Step;
 

@@ -1,6 +1,6 @@
 //! The verdict of `detect`.
 
-use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, POOL_STATE};
+use super::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, POOL_STATE};
 use serde::{Deserialize, Serialize};
 
 use mooring_workflow::{CheckResult, Outcome};

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use crate::checks;
 use crate::checks::reads;
+use crate::checks::verdict::{Detection, Verdict, verdict};
 use crate::observation::{ClusterView, Query};
 use crate::operation::{Running, Scope, running};
+use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::temporary_pool::TemporaryPool;
-use crate::verdict::{Detection, Verdict, verdict};
 use mooring_workflow::Reading;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::detection::Temporary;
 use super::source;
 use crate::checks::blocks;
+use crate::checks::verdict::Verdict;
 use crate::plan::{Plan, Step};
-use crate::verdict::Verdict;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,7 +1,7 @@
 //! Permissions that a run needs on the cluster, in the node resource group, and on every resource that the pool or its
 //! cluster references.
 
-use super::IP_ADDRESSES;
+use crate::checks::IP_ADDRESSES;
 use crate::names::temporary_pool;
 use crate::observation::{Cluster, ClusterView, Pool};
 use crate::operation::{self, Running, Scope};
@@ -186,7 +186,7 @@ fn subscription_of(id: &str) -> Option<&str> {
 }
 
 /// Returns true if `scope` is `above` or below it.
-pub(super) fn is_at_or_below(scope: &str, above: &str) -> bool {
+pub(in crate::checks) fn is_at_or_below(scope: &str, above: &str) -> bool {
     let (scope, above) = (scope.to_lowercase(), above.to_lowercase());
     let above = above.trim_end_matches('/');
     !above.is_empty()

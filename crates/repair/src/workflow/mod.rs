@@ -1,5 +1,7 @@
 //! Repair of a node pool as a workflow: its types, and the facts of its journal.
 
+pub mod effects;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -11,12 +13,12 @@ use mooring_workflow::store::JournalPlace;
 use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
-use crate::effects::Effect;
 use crate::names::temporary_pool;
 use crate::observation::{Query, is_windows};
 use crate::operation::Scope;
 use crate::plan::{Document, Step};
 use crate::settings::Settings;
+use effects::Effect;
 
 pub type Entry = mooring_workflow::Entry<PoolRepair>;
 pub type Record = mooring_workflow::Record<Entry>;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::effects::Effect;
 use crate::plan::Step;
 use crate::settings::{BREAKER_PERIOD, MAX_RECREATIONS};
+use crate::workflow::effects::Effect;
 use crate::workflow::{Entry, Finish, Record};
 use mooring_workflow::Effect as _;
 use mooring_workflow::EffectResult;

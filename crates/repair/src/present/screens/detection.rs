@@ -5,9 +5,9 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 use mooring_workflow::{CheckResult, Outcome, screens};
 
+use crate::checks::verdict::Verdict;
 use crate::checks::{CLUSTER_STATE, FAILING_WRITES, MISSING_NODES, OTHER_POOLS, POOL_STATE};
-use crate::report::{DetectionReport, SkippedPool};
-use crate::verdict::Verdict;
+use crate::present::report::{DetectionReport, SkippedPool};
 
 /// Returns the statement of a sign, which is yes, no or unknown.
 fn statement(name: &str) -> &str {

@@ -6,14 +6,13 @@ use mooring_arm::calls::Lock;
 use mooring_redact::printable;
 use mooring_workflow::{CheckResult, Step as _};
 
-use super::LOCKS;
-use super::access_rules::AccessRules;
-use super::capacity::Planning;
 use super::needs::{Need, is_at_or_below, places_of_locks};
 use super::permissions::{Findings, at, needs_of};
+use crate::checks::LOCKS;
+use crate::checks::capacity::{AccessRules, Planning};
 use crate::plan::Step;
 
-pub(super) fn locks(plan: &Planning<'_>) -> CheckResult {
+pub(in crate::checks) fn locks(plan: &Planning<'_>) -> CheckResult {
     check_locks(&needs_of(plan), &plan.capacity.rights)
 }
 
@@ -28,7 +27,7 @@ fn blocks_action(level: &str, action: &str) -> Option<bool> {
     }
 }
 
-pub(super) fn check_locks(needs: &[Need], rights: &AccessRules) -> CheckResult {
+pub(in crate::checks) fn check_locks(needs: &[Need], rights: &AccessRules) -> CheckResult {
     let mut findings = Findings::default();
     let mut forbidden: BTreeMap<String, BTreeSet<Step>> = BTreeMap::new();
     for need in needs {

@@ -10,15 +10,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use crate::errors::ResumeError;
-use crate::errors::{StartError, VERSION};
+pub use super::errors::ResumeError;
+use super::errors::{StartError, VERSION};
+use super::start_checks::check_new_plan;
 use crate::observation::Pool;
 use crate::plan::{Document, Plan, Step};
+use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::start_checks::check_new_plan;
-use crate::temporary_pool::TemporaryPool;
-use crate::workflow::Record;
-use crate::workflow::Run;
+use crate::workflow::{Record, Run};
 use mooring_workflow::CheckResult;
 use mooring_workflow::Phase;
 use mooring_workflow::approval::{Approval, ApprovalToken, PlanHash};

@@ -5,7 +5,7 @@ use mooring_workflow::approval::PlanHash;
 use mooring_workflow::journal::JournalError;
 use thiserror::Error;
 
-use crate::temporary_pool::TemporaryPool;
+use crate::pool::temporary_pool::TemporaryPool;
 
 /// A run may not start. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

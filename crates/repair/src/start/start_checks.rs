@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::errors::ResumeError;
+pub use super::errors::StartError;
+use super::history::{breaker, summaries};
 use crate::checks::{self, POOL_NAME, RECREATIONS};
-use crate::errors::ResumeError;
-pub use crate::errors::StartError;
-use crate::history::{breaker, summaries};
 use crate::plan::Plan;
+use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::{Settings, pointer};
-use crate::temporary_pool::TemporaryPool;
-use crate::workflow::Run;
-use crate::workflow::{Entry, Record, Session};
+use crate::workflow::{Entry, Record, Run, Session};
 use mooring_workflow::CheckResult;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::journal::follow;

@@ -3,8 +3,8 @@
 use mooring_workflow::status::{Describe, EffectStatus, OverrideStatus, Remaining, Subject};
 use mooring_workflow::{Effect as _, EffectResult};
 
-use crate::effects::Effect;
 use crate::plan::Step;
+use crate::workflow::effects::Effect;
 use crate::workflow::{Finish, PoolRepair, RepairRun as _, Run};
 
 impl Describe for PoolRepair {

@@ -5,7 +5,7 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Outcome;
 
-use super::text::{known, latest_suffix, target};
+use crate::checks::text::{known, latest_suffix, target};
 use crate::observation::{Addresses, ClusterView, Instance, Nic, ScaleSet};
 use crate::settings::Settings;
 use crate::signatures::{Check, Signature};
@@ -19,7 +19,7 @@ pub(crate) struct Sign {
 }
 
 impl Sign {
-    pub(super) fn new(outcome: Outcome, text: impl Into<String>) -> Self {
+    pub(in crate::checks) fn new(outcome: Outcome, text: impl Into<String>) -> Self {
         Self { outcome, text: text.into() }
     }
 

@@ -1,5 +1,7 @@
 //! Target, thresholds, policies and limits of a repair.
 
+mod policy;
+
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
@@ -11,78 +13,14 @@ use crate::names::config_map;
 use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
 
+pub use policy::{BudgetPolicy, Limits, VersionPolicy};
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     pub subscription: String,
     pub resource_group: String,
     pub cluster: String,
     pub pool: String,
-}
-
-/// Kubernetes version of the recreated pool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VersionPolicy {
-    /// Version of the current nodes: a repair is not an upgrade.
-    #[default]
-    Keep,
-    ControlPlane,
-}
-
-impl VersionPolicy {
-    /// Returns the value of `--kubernetes-version`.
-    pub fn flag(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::ControlPlane => "control-plane",
-        }
-    }
-}
-
-/// Policy for PDBs that block the eviction of a pod.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BudgetPolicy {
-    /// Wait until the drain timeout, then stop; the run can be resumed.
-    #[default]
-    Wait,
-    /// Stop as soon as a PDB blocks.
-    Stop,
-    /// Wait, then delete the pod, for the recorded reason.
-    Override(String),
-}
-
-/// Timeouts. A run that exceeds one can be resumed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
-    pub overall: SignedDuration,
-    /// Minimum age of an operation that is aborted.
-    pub operation_age: SignedDuration,
-    /// Time for an instance to register as a node.
-    pub registration: SignedDuration,
-    /// Wait for a final state of the cluster.
-    pub settle: SignedDuration,
-    /// Wait for a pool operation and its nodes.
-    pub pool: SignedDuration,
-    pub drain: SignedDuration,
-    /// Wait for evicted pods to run on other nodes.
-    pub placement: SignedDuration,
-    pub poll: SignedDuration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            overall: SignedDuration::from_mins(60),
-            operation_age: SignedDuration::from_mins(30),
-            registration: SignedDuration::from_mins(10),
-            settle: SignedDuration::from_mins(30),
-            pool: SignedDuration::from_mins(20),
-            drain: SignedDuration::from_mins(15),
-            placement: SignedDuration::from_mins(10),
-            poll: SignedDuration::from_secs(3),
-        }
-    }
 }
 
 /// Settings of a run, recorded at its start.

@@ -6,9 +6,9 @@ use mooring_workflow::{CheckResult, Outcome};
 use serde::Serialize;
 
 use super::source;
-use crate::report::{DetectionReport, SkippedPool};
-use crate::temporary_pool::TemporaryPool;
-use crate::verdict::Verdict;
+use crate::checks::verdict::Verdict;
+use crate::pool::temporary_pool::TemporaryPool;
+use crate::present::report::{DetectionReport, SkippedPool};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

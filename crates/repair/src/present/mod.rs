@@ -1,0 +1,5 @@
+//! What a person or a program reads about a repair: reports, JSON documents and screens.
+
+pub mod documents;
+pub mod report;
+pub mod screens;

@@ -1,0 +1,169 @@
+//! The services of one cluster and the journals of its pools, as the commands use them.
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use mooring_arm::ResourceIdError;
+use mooring_kube::{Client, Response};
+use mooring_workflow::Reading;
+use mooring_workflow::command::{self, Process};
+use mooring_workflow::process::this_process;
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
+use mooring_workflow::store::{ConfigMapStore, FileStore, JournalPlace, Store};
+use mooring_workflow::world::Clock;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::azure::Azure;
+use super::credentials::{self, Access, ApiUnavailable};
+use super::grace::Grace;
+use super::kubernetes::Cluster;
+use crate::names::{config_map, config_map_of_0_1};
+use crate::settings::Settings;
+use crate::workflow::Entry;
+
+pub type JournalStatus = command::JournalStatus<Entry>;
+
+/// Runs commands on one pool.
+pub struct Operator {
+    pub(super) settings: Settings,
+    pub(super) azure: Azure,
+    access: Access,
+    kube: Option<Result<Cluster, ApiUnavailable>>,
+    pub(super) process: Process,
+    pub(super) grace: Option<Grace>,
+    pub(super) sources: [Source; 2],
+    /// Uid of the namespace `kube-system`, once it was read.
+    pub(super) uid: Option<String>,
+}
+
+pub fn store(api: Client, namespace: &str, pool: &str) -> Store<Entry> {
+    let about = "Journal of a node pool repair; `mooring repair status` prints it.";
+    Store::ConfigMap(Box::new(ConfigMapStore::new(api, namespace, config_map(pool), about)))
+}
+
+impl Operator {
+    /// Makes no request. `stop` is true once a run must stop at the next safe point.
+    pub fn new(
+        arm: &mooring_arm::Client,
+        access: Access,
+        settings: Settings,
+        clock: Clock,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self, ResourceIdError> {
+        let azure = Azure::new(arm, &settings)?;
+        let owner = this_process(arm.new_id());
+        let process = Process { owner, clock, stop };
+        let sources = [SourceName::Cluster, SourceName::Azure].map(Source::new);
+        Ok(Self { settings, azure, access, kube: None, process, grace: None, sources, uid: None })
+    }
+
+    /// Sets the deadline of the next run.
+    pub fn allow(&mut self, overall: SignedDuration) {
+        self.settings.limits.overall = overall;
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the address of the API server, if known.
+    pub async fn api_server(&mut self) -> Option<String> {
+        self.kube().await.ok()?.0.server().map(str::to_owned)
+    }
+
+    /// Returns the name, id, context, server and uid of the cluster, as far as they are known.
+    pub async fn identity(&mut self) -> ClusterIdentity {
+        let context = match &self.access {
+            Access::File(path) => credentials::current_context(path),
+            Access::Azure | Access::Given(_) => None,
+        };
+        let uid = match &self.uid {
+            Some(uid) => Some(uid.clone()),
+            None => self.read_uid().await,
+        };
+        ClusterIdentity {
+            name: Some(self.settings.target.cluster.clone()),
+            id: Some(self.azure.cluster_id().to_string()),
+            context,
+            server: self.api_server().await,
+            uid,
+        }
+    }
+
+    /// Returns the services that were read so far.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Selects another pool of the same cluster, with its own journal.
+    pub fn select_pool(&mut self, pool: &str) {
+        pool.clone_into(&mut self.settings.target.pool);
+    }
+
+    pub(super) async fn kube(&mut self) -> Result<Cluster, ApiUnavailable> {
+        if self.kube.is_none() {
+            let connected =
+                credentials::connect(&self.access, self.azure.client(), self.azure.cluster_id())
+                    .await;
+            self.kube = Some(connected.map(Cluster));
+        }
+        self.kube.clone().unwrap_or_else(|| Err("no Kubernetes API".to_owned().into()))
+    }
+
+    pub(super) async fn store(&mut self) -> Result<Store<Entry>, ApiUnavailable> {
+        Ok(match self.settings.journal.clone() {
+            JournalPlace::File(path) => Store::File(FileStore::new(Path::new(&path))),
+            JournalPlace::ConfigMap(namespace) => {
+                let pool = self.settings.target.pool.clone();
+                store(self.kube().await?.0, &namespace, &pool)
+            }
+        })
+    }
+
+    /// Reads the journal without its lock.
+    pub async fn status(&mut self) -> Result<JournalStatus, ApiUnavailable> {
+        let store = self.store().await?;
+        let began = self.process.now();
+        let read = JournalStatus::read(store, began).await;
+        if matches!(self.settings.journal, JournalPlace::ConfigMap(_)) {
+            let ended = self.process.now();
+            self.sources[0].add(began, ended, read.as_ref().err().cloned());
+        }
+        Ok(read?)
+    }
+
+    /// Returns the pools that have a journal in the cluster, sorted; only this pool for a journal in a file.
+    pub async fn pools_with_journal(&mut self) -> Result<Vec<String>, ApiUnavailable> {
+        let JournalPlace::ConfigMap(namespace) = self.settings.journal.clone() else {
+            return Ok(vec![self.settings.target.pool.clone()]);
+        };
+        let kube = self.kube().await?;
+        let began = self.process.now();
+        let read = kube.journals(&namespace).await;
+        let error = match &read {
+            Reading::Known(_) | Reading::NotFound => None,
+            other => other.missing(),
+        };
+        self.sources[0].add(began, self.process.now(), error.clone());
+        match (read, error) {
+            (_, Some(why)) => Err(format!("the journals in namespace {namespace} {why}").into()),
+            (Reading::Known(mut names), None) => {
+                names.sort();
+                Ok(names)
+            }
+            (_, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the journal of an unfinished run of Mooring 0.1, if it can be read.
+    pub async fn unfinished_0_1(&mut self) -> Option<String> {
+        let (namespace, name) = config_map_of_0_1(&self.settings.target.pool);
+        let kube = self.kube().await.ok()?;
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
+        let answer = kube.0.get(&path).await.ok().filter(Response::is_success)?;
+        let journal = answer.body.pointer("/data/journal")?.as_str()?;
+        let last: Value = serde_json::from_str(journal.lines().last()?).ok()?;
+        (last["entry"] != "finished").then(|| format!("ConfigMap {namespace}/{name}"))
+    }
+}
