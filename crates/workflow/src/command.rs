@@ -5,14 +5,14 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
+use crate::engine::workflow::Workflow;
+use crate::engine::world::Clock;
 use crate::engine::{RunError, RunOutcome, run};
-use crate::error::StoreError;
 use crate::journal::{Content, Entry, JournalError, Record, Run};
 use crate::live::{Adapter, LiveWorld, Watcher};
-use crate::lock::{JournalLock, Lock, LockError, LockWait, Owner, acquire};
 use crate::store::Store;
-use crate::workflow::Workflow;
-use crate::world::Clock;
+use crate::store::error::StoreError;
+use crate::store::lock::{JournalLock, Lock, LockError, LockWait, Owner, acquire};
 
 /// The result of a command: `R` describes a run that stopped, `B` a run that may not start.
 #[derive(Debug)]

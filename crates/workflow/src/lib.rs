@@ -2,55 +2,40 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`types`], [`workflow`], [`decision`] | a workflow: its steps, effects, facts, queries and decisions |
-//! | [`reading`], [`check`], [`effect`] | results of reads, conditions, changes |
+//! | `model`: [`types`], [`effect`], [`check`], [`reading`], [`decision`] | the parts of a workflow: steps, changes, conditions, results of reads, decisions |
 //! | [`approval`], [`canonical`] | the hash and the approval of a plan |
 //! | [`journal`] | records, their chain of hashes, and the run that they describe |
-//! | [`retry`], [`engine`] | retries of effects, and the loop between decisions and the world |
-//! | [`world`], [`live`] | everything outside the process: the trait and its implementation |
-//! | [`store`], [`lock`], [`command`] | the place of a journal, its lock, and the common parts of commands |
-//! | [`report`] | the history of a run, for reports |
-//! | [`status`], [`published`], [`screens`] | the state of a run, its JSON documents and its screens |
+//! | [`engine`]: [`workflow`], [`world`], [`retry`] | the loop between decisions and the world, both as traits; retries of effects |
+//! | [`store`], [`lock`] | the place of a journal, and its lock |
+//! | [`live`], [`command`] | the implementation of the world, and the common parts of commands |
+//! | `present`: [`report`], [`status`], [`published`], [`screens`] | the history and state of a run, its JSON documents and its screens |
 //! | [`responses`] | responses of a Kubernetes API |
 //!
 //! Independent of Azure, node pools and finalizers.
 
 pub mod approval;
-pub mod canonical;
-pub mod check;
 pub mod command;
-pub mod decision;
-pub mod document;
-pub mod effect;
 pub mod engine;
-mod error;
-pub mod flowchart;
 pub mod journal;
 pub mod live;
-pub mod lock;
-pub mod plural;
-pub mod process;
-pub mod published;
-pub mod reading;
-pub mod report;
+mod model;
+mod present;
 pub mod responses;
-pub mod retry;
-pub mod screens;
-pub mod secret_fields;
-pub mod session;
-pub mod status;
 pub mod store;
-pub mod types;
-pub mod workflow;
-pub mod world;
 
-pub use check::{CheckResult, Outcome};
-pub use decision::{Decision, Halt, Stop, StopKind, Unknown};
-pub use document::Document;
-pub use effect::{Authority, Effect, EffectResult, Refusal};
+pub use approval::canonical;
+pub use engine::{retry, workflow, world};
+pub use model::{check, decision, document, effect, reading, types};
+pub use present::{flowchart, plural, published, report, screens, status};
+pub use store::lock;
+pub use store::lock::process;
+
+pub use engine::workflow::{Context, Workflow};
 pub use engine::{RunError, RunOutcome, run};
 pub use journal::{Attempt, Entry, Phase, Record, Replay, Run};
-pub use reading::Reading;
-pub use session::Session;
-pub use types::{Step, Types};
-pub use workflow::{Context, Workflow};
+pub use model::check::{CheckResult, Outcome};
+pub use model::decision::{Decision, Halt, Stop, StopKind, Unknown};
+pub use model::document::{Document, Session};
+pub use model::effect::{Authority, Effect, EffectResult, Refusal};
+pub use model::reading::Reading;
+pub use model::types::{Step, Types};

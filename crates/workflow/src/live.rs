@@ -7,14 +7,14 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_kube::Gate;
 use tokio::sync::watch;
 
-use crate::decision::{Decision, Stop};
-use crate::effect::EffectResult;
-use crate::error::StoreError;
+use crate::engine::workflow::Workflow;
+use crate::engine::world::{AppendError, Clock, World};
 use crate::journal::{Entry, Record, Run};
-use crate::lock::{TERM, TIMES};
+use crate::model::decision::{Decision, Stop};
+use crate::model::effect::EffectResult;
 use crate::store::Store;
-use crate::workflow::Workflow;
-use crate::world::{AppendError, Clock, World};
+use crate::store::error::StoreError;
+use crate::store::lock::{TERM, TIMES};
 
 /// Receives each decision.
 pub type Watcher<'a, W> = Box<dyn FnMut(&Run<W>, &Decision<W>, Timestamp) + 'a>;

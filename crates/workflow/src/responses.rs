@@ -5,8 +5,8 @@ use jiff::SignedDuration;
 use mooring_kube::{Client, Lost, RequestError, Response};
 use serde_json::Value;
 
-use crate::effect::EffectResult;
-use crate::reading::Reading;
+use crate::model::effect::EffectResult;
+use crate::model::reading::Reading;
 
 impl<T> From<Result<T, RequestError>> for Reading<T> {
     fn from(result: Result<T, RequestError>) -> Self {

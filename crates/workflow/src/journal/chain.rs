@@ -5,7 +5,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::record::{Content, Record};
-use crate::canonical;
+use crate::approval::canonical;
 
 /// A journal that cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

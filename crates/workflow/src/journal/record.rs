@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
-use crate::effect::EffectResult;
-use crate::types::Types;
+use crate::model::document::Document;
+use crate::model::effect::EffectResult;
+use crate::model::types::Types;
 
 /// The content of the records of one kind of journal.
 pub trait Content: Document {

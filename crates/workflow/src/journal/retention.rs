@@ -1,7 +1,7 @@
 //! Retention of old runs.
 
 use super::record::{Entry, Record};
-use crate::types::Types;
+use crate::model::types::Types;
 
 /// Returns the number of records to keep when a new run starts: those of the last `runs` runs, and of all runs since the
 /// first one that `is_needed`.

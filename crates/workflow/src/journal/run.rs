@@ -6,9 +6,9 @@ use jiff::Timestamp;
 
 use super::chain::{JournalError, verify};
 use super::record::{Entry, Record};
-use crate::effect::{Effect as _, EffectResult};
-use crate::session::Session as _;
-use crate::types::{Reason as _, Step as _, Types};
+use crate::model::document::Session as _;
+use crate::model::effect::{Effect as _, EffectResult};
+use crate::model::types::{Reason as _, Step as _, Types};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase<F> {

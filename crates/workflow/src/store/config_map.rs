@@ -11,7 +11,7 @@ use http::Method;
 use mooring_kube::{Client, Lost, RequestError, Response};
 use serde_json::{Value, json};
 
-use crate::error::{PAUSES, StoreError, explain};
+use super::error::{PAUSES, StoreError, explain};
 use crate::journal::{Content, Record, decode, encode};
 
 /// Maximum size of the journal text in one object. Every record rewrites the head, so it must stay small; a usual run has

@@ -1,9 +1,9 @@
-//! A journal in a file. Its lock is in [`crate::lock`].
+//! A journal in a file. Its lock is in [`crate::store::lock`].
 
 use std::path::{Path, PathBuf};
 
 use super::disk::{FileError, FileJournal, RealDisk};
-use crate::error::StoreError;
+use super::error::StoreError;
 use crate::journal::{Content, Record};
 
 pub struct FileStore<E> {

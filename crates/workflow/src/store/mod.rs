@@ -2,16 +2,18 @@
 
 mod config_map;
 pub(crate) mod disk;
+pub(crate) mod error;
 mod file;
+pub mod lock;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::error::explain;
-pub use crate::error::{MANIFEST, NAMESPACE, StoreError};
+use crate::engine::world::Clock;
 use crate::journal::{Content, Record};
-use crate::lock::{FileLock, JournalLock, LeaseLock, Lock, Owner, file_holder, lease_holder};
-use crate::world::Clock;
+use error::explain;
+pub use error::{MANIFEST, NAMESPACE, StoreError};
+use lock::{FileLock, JournalLock, LeaseLock, Lock, Owner, file_holder, lease_holder};
 
 pub use config_map::{ConfigMapStore, SEGMENT_BYTES};
 pub use disk::{Disk, FileError, FileJournal, RealDisk};

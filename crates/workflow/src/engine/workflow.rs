@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::decision::{Decision, Unknown};
 use crate::journal::{Replay, Run};
+use crate::model::decision::{Decision, Unknown};
 
 /// Pure functions that decide the next action of a run. The engine does everything else.
 pub trait Workflow: Replay {

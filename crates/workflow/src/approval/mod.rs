@@ -1,5 +1,7 @@
 //! Approval of a plan: its hash, and an expiry for the start of a run.
 
+pub mod canonical;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,8 +10,6 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
-
-use crate::canonical;
 
 /// Time after planning within which a run may start.
 pub const APPROVAL_TTL: SignedDuration = SignedDuration::from_hours(1);

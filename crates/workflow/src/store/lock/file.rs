@@ -12,8 +12,8 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
 use super::{Attempt, Lock, Owner};
-use crate::error::StoreError;
 use crate::store::disk::{NEVER_A_LINK, OWNER_ONLY};
+use crate::store::error::StoreError;
 
 pub struct FileLock {
     journal: PathBuf,

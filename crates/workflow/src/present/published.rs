@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::check::{CheckResult, Outcome};
+use crate::model::check::{CheckResult, Outcome};
 
 /// The cluster of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -1,15 +1,19 @@
 //! The loop between decisions and the world.
 
+pub mod retry;
+pub mod workflow;
+pub mod world;
+
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::decision::{Decision, Stop, StopKind, Unknown};
-use crate::effect::Effect as _;
 use crate::journal::{Entry, JournalError, Phase, Record, Run, follow};
-use crate::session::Session as _;
-use crate::types::{Reason as _, Step as _};
-use crate::workflow::{Context, View as _, Workflow};
-use crate::world::{AppendError, World};
+use crate::model::decision::{Decision, Stop, StopKind, Unknown};
+use crate::model::document::Session as _;
+use crate::model::effect::Effect as _;
+use crate::model::types::{Reason as _, Step as _};
+use workflow::{Context, View as _, Workflow};
+use world::{AppendError, World};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome<W: Workflow> {

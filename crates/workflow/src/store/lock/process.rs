@@ -1,6 +1,6 @@
 //! This process as the owner of locks.
 
-use crate::lock::Owner;
+use super::Owner;
 
 pub fn this_process(holder: String) -> Owner {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -13,7 +13,7 @@ pub fn random_id() -> String {
     let mut bytes = [0; 16];
     // Without random bytes the host and process ID remain.
     let _ = SystemRandom::new().fill(&mut bytes);
-    crate::canonical::hash_bytes(&bytes)[..32].to_owned()
+    crate::approval::canonical::hash_bytes(&bytes)[..32].to_owned()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::effect::{Effect, EffectResult, Refusal};
 use crate::journal::Attempt;
+use crate::model::effect::{Effect, EffectResult, Refusal};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -69,7 +69,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     use super::*;
-    use crate::effect::Authority;
+    use crate::model::effect::Authority;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     struct Change;

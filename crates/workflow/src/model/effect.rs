@@ -3,8 +3,8 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+use super::document::Document;
 use crate::approval::Approval;
-use crate::document::Document;
 
 /// A change outside the process.
 pub trait Effect: Document {

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use mooring_redact::printable;
 use serde::Serialize;
 
-use crate::effect::EffectResult;
+use crate::engine::workflow::Workflow;
 use crate::journal::{Entry, JournalError, Record, Run};
-use crate::session::Session as _;
-use crate::workflow::Workflow;
+use crate::model::document::Session as _;
+use crate::model::effect::EffectResult;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepReport<S> {

@@ -2,9 +2,8 @@
 
 use std::fmt::Debug;
 
-use crate::document::Document;
-use crate::effect::Effect;
-use crate::session::Session;
+use super::document::{Document, Session};
+use super::effect::Effect;
 
 /// The data types of a workflow, which its journal, runs and decisions are made of.
 pub trait Types: Clone + PartialEq + Debug + Sized + 'static {

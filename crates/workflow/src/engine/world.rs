@@ -5,10 +5,10 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::decision::{Decision, Stop};
-use crate::effect::EffectResult;
+use super::workflow::Workflow;
 use crate::journal::{Entry, Record, Run};
-use crate::workflow::Workflow;
+use crate::model::decision::{Decision, Stop};
+use crate::model::effect::EffectResult;
 
 pub type Clock = Rc<dyn Fn() -> Timestamp>;
 

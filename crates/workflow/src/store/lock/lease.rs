@@ -8,8 +8,8 @@ use mooring_kube::{Client, Clock, Gate, Holder, Lease, RequestError, Times, read
 use tokio::time::Instant;
 
 use super::{Attempt, Lock, Owner};
-use crate::error::{StoreError, explain};
-use crate::world;
+use crate::engine::world;
+use crate::store::error::{StoreError, explain};
 
 /// The next holder may start 30 s after a renewal. The holder starts no effect later than 20 s after it, which leaves 10 s
 /// for a request in progress.

@@ -3,13 +3,13 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::effect::EffectResult;
+use super::published::Evidence;
+use super::report::History;
+use crate::engine::workflow::Workflow;
 use crate::journal::{Phase, Run};
-use crate::lock::Lock;
-use crate::published::Evidence;
-use crate::report::History;
-use crate::types::Step as _;
-use crate::workflow::Workflow;
+use crate::model::effect::EffectResult;
+use crate::model::types::Step as _;
+use crate::store::lock::Lock;
 
 /// Texts and times that only a workflow knows.
 pub trait Describe: Workflow {

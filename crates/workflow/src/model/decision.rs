@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::types::Types;
+use super::types::Types;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision<W: Types> {

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use mooring_terminal::{Column, LABEL, Mark, Screen, Table, Text};
 
-use crate::published::{CheckState, Next, PublishedCheck};
-use crate::status::{RunStatus, Subject};
+use super::published::{CheckState, Next, PublishedCheck};
+use super::status::{RunStatus, Subject};
 
 /// Returns `3:14`.
 pub fn clock(seconds: impl Into<i64>) -> String {
@@ -162,7 +162,7 @@ fn table(runs: &[RunStatus], now: Timestamp, is_wide: bool) -> Table {
     table
 }
 
-fn lock_text(lock: &crate::status::LockStatus, now: Timestamp) -> String {
+fn lock_text(lock: &crate::present::status::LockStatus, now: Timestamp) -> String {
     let age = duration(now.duration_since(lock.heartbeat_at).as_secs());
     let expired = if lock.is_expired { ", expired" } else { "" };
     format!("{} (pid {}), {age} ago{expired}", lock.host, lock.pid)
@@ -247,7 +247,7 @@ pub fn details(screen: &mut Screen, run: &RunStatus) {
     }
 }
 
-impl std::fmt::Display for crate::status::Remaining {
+impl std::fmt::Display for crate::present::status::Remaining {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.what)?;
         match &self.explanation {

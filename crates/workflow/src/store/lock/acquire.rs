@@ -7,10 +7,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{Attempt, JournalLock, Lock, Owner, TIMES};
-use crate::error::{PAUSES, StoreError};
+use crate::engine::world::Clock;
 use crate::journal::{Content, Record};
 use crate::store::Store;
-use crate::world::Clock;
+use crate::store::error::{PAUSES, StoreError};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -100,7 +100,7 @@ fn waiting(lock: &Lock, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lock::Owner;
+    use crate::store::lock::Owner;
 
     #[test]
     fn only_locks_that_may_be_released_soon_are_awaited() {

@@ -3,6 +3,7 @@
 mod acquire;
 mod file;
 mod lease;
+pub mod process;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_kube::Gate;
@@ -14,7 +15,7 @@ pub(crate) use file::{FileLock, file_holder};
 pub use lease::TIMES;
 pub(crate) use lease::{LeaseLock, TERM, lease_holder};
 
-use crate::error::StoreError;
+use super::error::StoreError;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {

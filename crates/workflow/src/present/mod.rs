@@ -1,0 +1,8 @@
+//! What a person or a program reads about a run: its history, state, JSON documents and screens.
+
+pub mod flowchart;
+pub mod plural;
+pub mod published;
+pub mod report;
+pub mod screens;
+pub mod status;
