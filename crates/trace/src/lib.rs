@@ -19,36 +19,22 @@
 //!
 //! | step | modules |
 //! |---|---|
-//! | classify and parse files | `files`, `read`, `timestamp` |
-//! | collect their data | `collect` |
-//! | one timeline | [`timeline`], `assemble`, `tree`, `critical_path`, `gaps`, `steps`, [`production`] |
-//! | human-readable formats | [`mod@table`], [`html`], [`waterfall`] |
-//! | machine-readable formats | [`json`], [`chrome`], [`otlp`] |
+//! | classify and parse files, collect their data | `read` |
+//! | one timeline | `assemble`, `model`: [`timeline`], [`production`] |
+//! | human-readable formats, in `output` | [`mod@table`], [`html`], [`waterfall`] |
+//! | machine-readable formats, in `output` | [`json`], [`chrome`], [`otlp`] |
 //! | building blocks of pages | [`page`], [`bars`], [`mod@escape`] |
 
 mod assemble;
-pub mod bars;
-pub mod chrome;
-mod collect;
-mod critical_path;
 pub mod escape;
-mod files;
-mod gaps;
-pub mod html;
-pub mod json;
-pub mod otlp;
-pub mod page;
-pub mod production;
+mod model;
+mod output;
 mod read;
-mod steps;
-pub mod table;
-pub mod timeline;
-mod timestamp;
-mod tree;
-pub mod waterfall;
 
 pub use assemble::read;
-pub use files::{File, is_wanted};
-pub use timeline::{
+pub use model::timeline::{
     Attempt, Extent, Gap, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
 };
+pub use model::{production, timeline};
+pub use output::{bars, chrome, html, json, otlp, page, table, waterfall};
+pub use read::files::{File, is_wanted};

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::timestamp;
 use super::{MAX_MESSAGE, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::timeline::Source;
-use crate::timestamp;
+use crate::model::timeline::Source;
 
 /// Returns the span from each `started` to its end. Ends have no id; the process that started first ends first, since
 /// the other one waits for it.

@@ -1,9 +1,9 @@
 //! Parses cloud-init's log: `… - handlers.py[DEBUG]: start: init-local: …` and `finish: init-local: SUCCESS: …`.
 
+use super::timestamp;
 use super::{MAX_SPANS, RawSpan};
 use crate::escape::tidy;
-use crate::timeline::{Kind, Source};
-use crate::timestamp;
+use crate::model::timeline::{Kind, Source};
 
 /// Returns cloud-init's stages without their parts (`init-local/search-Azure`).
 pub(crate) fn read(text: &str) -> Vec<RawSpan> {

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::timestamp::{self, Stamp};
 use super::{MAX_MESSAGE, MAX_NAME, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::timeline::{Kind, Source};
-use crate::timestamp::{self, Stamp};
+use crate::model::timeline::{Kind, Source};
 
 #[derive(Debug)]
 pub(crate) struct Event {

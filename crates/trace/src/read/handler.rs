@@ -1,8 +1,8 @@
 //! Parses the extension handler's log: `time=… operation=enable … event=…` per line.
 
 use super::RawSpan;
-use crate::timeline::{Kind, Source};
-use crate::timestamp::{self, Stamp};
+use super::timestamp::{self, Stamp};
+use crate::model::timeline::{Kind, Source};
 
 /// Returns the span from the first to the last line of the handler's last `enable`.
 pub(crate) fn read(text: &str) -> Vec<RawSpan> {

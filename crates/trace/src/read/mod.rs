@@ -2,9 +2,12 @@
 
 mod agent_log;
 mod cloud_init;
+pub(crate) mod collect;
 mod event;
+pub(crate) mod files;
 mod handler;
 mod report;
+pub(crate) mod timestamp;
 mod trace;
 
 pub(crate) use agent_log::read as agent_log;
@@ -14,8 +17,8 @@ pub(crate) use handler::read as handler;
 pub(crate) use report::{Facts, boot, read as report};
 pub(crate) use trace::{Traced, read as trace};
 
-use crate::timeline::{Kind, Source};
-use crate::timestamp::Stamp;
+use crate::model::timeline::{Kind, Source};
+use timestamp::Stamp;
 
 pub(crate) const MAX_NAME: usize = 120;
 pub(crate) const MAX_MESSAGE: usize = 300;

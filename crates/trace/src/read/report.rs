@@ -6,8 +6,8 @@ use mooring_diagnosis::decode;
 use serde_json::{Map, Value};
 
 use super::RawSpan;
-use crate::timeline::{Kind, Source};
-use crate::timestamp::{self, Stamp};
+use super::timestamp::{self, Stamp};
+use crate::model::timeline::{Kind, Source};
 
 /// A report without its boot times.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,10 @@
 //!
 //! A step that ends the whole run from inside writes no event, but its start is in the trace.
 
+use super::timestamp::{self, Stamp};
 use super::{MAX_NAME, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
-use crate::timeline::Source;
-use crate::timestamp::{self, Stamp};
+use crate::model::timeline::Source;
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Traced {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::bars::{self, Bar, Chart, Row, Tone, span_of_time};
-use crate::production::Speed;
-use crate::timeline::{Extent, Gap, Kind, Outcome, Span, Status, Timeline};
+use super::bars::{self, Bar, Chart, Row, Tone, span_of_time};
+use crate::model::production::Speed;
+use crate::model::timeline::{Extent, Gap, Kind, Outcome, Span, Status, Timeline};
 
-/// Renders the chart with a legend as a fragment for a [`crate::page::Page`].
+/// Renders the chart with a legend as a fragment for a [`crate::output::page::Page`].
 pub fn svg(timeline: &Timeline) -> String {
     format!("{}{}", bars::svg(&chart(timeline)), LEGEND)
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
-use crate::production::Comparison;
+use super::production::Comparison;
 
 #[derive(Debug, Clone)]
 pub struct Timeline {
@@ -23,7 +23,7 @@ pub struct Timeline {
     pub diagnosis: Option<Diagnosis>,
     /// The previous attempt, if its report exists.
     pub earlier: Option<Attempt>,
-    pub system: crate::production::System,
+    pub system: crate::model::production::System,
     pub skipped: Vec<Skipped>,
 }
 

@@ -1,4 +1,4 @@
-//! Bars over time, as an SVG fragment for a [`crate::page::Page`].
+//! Bars over time, as an SVG fragment for a [`crate::output::page::Page`].
 
 use std::fmt::Write as _;
 

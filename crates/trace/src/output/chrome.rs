@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::timeline::{Span, Status, Timeline};
+use crate::model::timeline::{Span, Status, Timeline};
 
 pub fn to_json(timelines: &[Timeline]) -> String {
     let mut events = Vec::new();
@@ -27,7 +27,7 @@ pub fn to_json(timelines: &[Timeline]) -> String {
 }
 
 fn lane_name(span: &Span, number: usize) -> String {
-    use crate::timeline::Kind;
+    use crate::model::timeline::Kind;
     match span.kind {
         Kind::Boot => "boot".to_owned(),
         Kind::Beside => format!("concurrent {number}"),

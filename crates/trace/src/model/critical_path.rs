@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::timeline::{Kind, Span, Timeline};
+use super::timeline::{Kind, Span, Timeline};
 
 /// Walks back from the end: the span that ended last, then the one that ended last before that started, and so on; the
 /// same within each of them. The result is in order of time.
@@ -59,7 +59,8 @@ pub(crate) fn links(timeline: &Timeline) -> Vec<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{build, tests::span};
+    use crate::model::tree::build;
+    use crate::model::tree::tests::span;
 
     #[test]
     fn concurrent_steps_count_by_latest_end() {

@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde_json::{Map, Value};
 
+use super::files::{Content, File, content};
+use super::timestamp::{self, Stamp};
+use super::{Event, Facts, MAX_SPANS, RawSpan, Traced};
 use crate::escape::tidy;
-use crate::files::{Content, File, content};
-use crate::production::System;
-use crate::read::{self, Event, Facts, MAX_SPANS, RawSpan, Traced};
-use crate::timeline::Skipped;
-use crate::timestamp::{self, Stamp};
+use crate::model::production::System;
+use crate::model::timeline::Skipped;
 
 /// Data of a node's files, not yet on one clock.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
         let text = || String::from_utf8_lossy(&file.bytes);
         let broken = match content(file, files.len() == 1) {
             Content::Report => take_report(&mut data, file, true).err(),
-            Content::EarlierReport => read::report(&file.bytes)
+            Content::EarlierReport => super::report(&file.bytes)
                 .map(|facts| data.earlier = Some((facts, file.bytes.clone())))
                 .err(),
             Content::Message => take_report(&mut data, file, false).err(),
@@ -48,14 +48,14 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
                 Some(format!("more than {MAX_SPANS} events"))
             }
             Content::Event => {
-                read::event(&file.path, &file.bytes).map(|event| events.push(event)).err()
+                super::event(&file.path, &file.bytes).map(|event| events.push(event)).err()
             }
             other => {
                 match other {
-                    Content::Trace => traces.push(read::trace(&text())),
-                    Content::AgentLog => data.spans.extend(read::agent_log(&text())),
-                    Content::CloudInit => data.spans.extend(read::cloud_init(&text())),
-                    Content::Handler => data.spans.extend(read::handler(&text())),
+                    Content::Trace => traces.push(super::trace(&text())),
+                    Content::AgentLog => data.spans.extend(super::agent_log(&text())),
+                    Content::CloudInit => data.spans.extend(super::cloud_init(&text())),
+                    Content::Handler => data.spans.extend(super::handler(&text())),
                     Content::Wrapper => {
                         data.host = data.host.take().or_else(|| host(&text()));
                     }
@@ -72,7 +72,7 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
     if traces.is_empty()
         && let Some(report) = &data.report
     {
-        traces.push(read::trace(&lines_again(&report.status.output)));
+        traces.push(super::trace(&lines_again(&report.status.output)));
     }
     data.offset = offset(&events);
     for event in events {
@@ -88,14 +88,14 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
         }
     }
     let timings = data.report.as_ref().map(|report| &report.status.timings);
-    let boot = read::boot(timings, &data.summary);
+    let boot = super::boot(timings, &data.summary);
     data.spans.extend(boot);
     data
 }
 
 /// The first report counts; others are copies of it.
 fn take_report(data: &mut NodeData, file: &File, is_own: bool) -> Result<(), String> {
-    let facts = read::report(&file.bytes)?;
+    let facts = super::report(&file.bytes)?;
     let is_better = is_own && !data.report_text.trim_ascii_start().starts_with(b"{");
     if data.report.is_none() || is_better {
         data.report = Some(facts);

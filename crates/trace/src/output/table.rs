@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::bars::span_of_time;
-use crate::critical_path::links;
-use crate::production::{SOURCE, Speed};
-use crate::timeline::{Extent, Kind, Outcome, Status, Timeline};
+use super::bars::span_of_time;
+use crate::model::critical_path::links;
+use crate::model::production::{SOURCE, Speed};
+use crate::model::timeline::{Extent, Kind, Outcome, Status, Timeline};
 
 const PICTURE: usize = 28;
 /// Width of a name, including indentation.

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::timeline::{Outcome, Span, Status, Timeline};
+use crate::model::timeline::{Outcome, Span, Status, Timeline};
 
 pub fn to_json(timelines: &[Timeline]) -> String {
     let resources: Vec<Value> = timelines.iter().map(resource).collect();

@@ -2,13 +2,13 @@ use std::fmt::Write as _;
 
 use mooring_diagnosis::Diagnosis;
 
-use crate::bars::span_of_time;
-use crate::critical_path::links;
+use super::bars::span_of_time;
+use super::page::{Cell, Page, Severity, facts, notice, table};
+use super::waterfall;
 use crate::escape::escape;
-use crate::page::{Cell, Page, Severity, facts, notice, table};
-use crate::production::{SOURCE, Speed, System};
-use crate::timeline::{Kind, Outcome, Source, Span, Status, Timeline};
-use crate::waterfall;
+use crate::model::critical_path::links;
+use crate::model::production::{SOURCE, Speed, System};
+use crate::model::timeline::{Kind, Outcome, Source, Span, Status, Timeline};
 
 const MAX_STEPS: usize = 8;
 

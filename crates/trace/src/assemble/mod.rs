@@ -1,17 +1,20 @@
 //! Builds a node's timeline from the data of its files.
 
+mod gaps;
+mod steps;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_codes::Os;
 use mooring_diagnosis::{Hints, diagnose_bounded};
 
-use crate::collect::{NodeData, collect};
 use crate::escape::tidy;
-use crate::files::{self, File};
-use crate::read::{MAX_NAME, MAX_SPANS, exit_code};
-use crate::timeline::{
+use crate::model::timeline::{
     Attempt, Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
 };
-use crate::{critical_path, gaps, production, steps, tree};
+use crate::model::{critical_path, production, tree};
+use crate::read::collect::{NodeData, collect};
+use crate::read::files::{self, File};
+use crate::read::{MAX_NAME, MAX_SPANS, exit_code};
 
 /// Maximum distance from the bootstrap. Earlier spans belong to another boot, or to a clock that was not set.
 const LONG_BEFORE: SignedDuration = SignedDuration::from_hours(6);

@@ -3,9 +3,9 @@
 use mooring_diagnosis::Diagnosis;
 use serde_json::{Value, json};
 
-use crate::critical_path::own_seconds;
-use crate::production::SOURCE;
-use crate::timeline::{Span, Timeline};
+use crate::model::critical_path::own_seconds;
+use crate::model::production::SOURCE;
+use crate::model::timeline::{Span, Timeline};
 
 pub const SCHEMA: &str = "mooring.trace/v1";
 

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::timeline::{Gap, Kind, Span};
+use crate::model::timeline::{Gap, Kind, Span};
 
 const MIN_GAP: SignedDuration = SignedDuration::from_secs(2);
 
@@ -44,7 +44,8 @@ pub(crate) fn find(spans: &[Span]) -> Vec<Gap> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{build, tests::span};
+    use crate::model::tree::build;
+    use crate::model::tree::tests::span;
 
     #[test]
     fn gap_has_the_steps_before_and_after_it() {

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::timeline::{Kind, Span, Status};
+use super::timeline::{Kind, Span, Status};
 
 /// Timestamps are cut to milliseconds, so a part may seem to end after its parent.
 const ROUNDING: SignedDuration = SignedDuration::from_millis(2);
@@ -79,7 +79,7 @@ fn assign_lanes(spans: &mut [Span]) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::timeline::Source;
+    use crate::model::timeline::Source;
 
     pub(crate) fn span(name: &str, kind: Kind, from: i64, to: i64) -> Span {
         let at = |second| Timestamp::from_second(1_700_000_000 + second).unwrap();

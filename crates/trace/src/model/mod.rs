@@ -1,0 +1,6 @@
+//! A timeline as data: spans, their tree and critical path, and production durations of the same steps.
+
+pub(crate) mod critical_path;
+pub mod production;
+pub mod timeline;
+pub(crate) mod tree;
