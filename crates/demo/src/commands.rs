@@ -9,7 +9,7 @@ use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
 use crate::error::DemoError;
-use crate::{files, processes};
+use crate::host::{files, processes};
 
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 

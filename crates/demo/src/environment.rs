@@ -18,10 +18,10 @@ use crate::commands::{Mooring, exported};
 use crate::error::DemoError;
 use crate::kubectl::Kubectl;
 use crate::observer::Observer;
-use crate::output::{Mark, Output, seconds};
-use crate::result::ScenarioResult;
+use crate::present::output::{Mark, Output, seconds};
+use crate::present::result::ScenarioResult;
 use crate::scenario::Scenario;
-use crate::vms::{VmEvent, VmHost};
+use crate::vm::vms::{VmEvent, VmHost};
 
 /// Timeout for the controller to acquire its Lease.
 const ELECTION_TIMEOUT: Duration = Duration::from_mins(1);
@@ -133,8 +133,8 @@ impl<'v> Environment<'v> {
     pub(crate) fn keep(&self, name: &str, text: &str) {
         use std::io::Write as _;
         // A failed write of a log does not fail the scenario.
-        let _ =
-            crate::files::log(&self.log(name)).and_then(|mut log| log.write_all(text.as_bytes()));
+        let _ = crate::host::files::log(&self.log(name))
+            .and_then(|mut log| log.write_all(text.as_bytes()));
     }
 
     pub(crate) fn speed(&self) -> f64 {

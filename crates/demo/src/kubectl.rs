@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use crate::host::processes;
 use crate::observer::CONDITION;
-use crate::processes;
-use crate::wrap::{cut, cut_end, wrapped};
+use crate::present::wrap::{cut, cut_end, wrapped};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum characters of a line: events of Karpenter may fill pages.

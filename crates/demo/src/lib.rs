@@ -12,39 +12,29 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | [`scenario`] | stages, steps and expected results, as YAML |
+//! | [`scenario`] | stages, steps and expected results, as YAML; files of an image |
 //! | `runner` | runs stage by stage, each with a timeout |
 //! | `steps` | runs each step |
 //! | `environment` | everything that a scenario needs |
-//! | `vms`, `node` | VMs that boot in directories |
-//! | `image`, `cloud_init` | files of an image, and the work of cloud-init; no I/O |
+//! | `vm` | VMs that boot in directories, with the work of cloud-init |
 //! | `observer` | states of deleted NodeClaims |
 //! | `commands`, `kubectl` | run this binary and kubectl |
-//! | `result`, `report` | results as data and as a page |
-//! | [`Output`], `wrap` | terminal output |
-//! | `workdir`, `processes`, `files` | directories, files and cleanup |
+//! | `present` | results as data and as a page; terminal output ([`Output`]) |
+//! | `host` | directories, files, processes and cleanup |
 
-mod cloud_init;
 mod commands;
 mod environment;
 mod error;
-mod files;
-mod image;
+mod host;
 mod kubectl;
-mod node;
 mod observer;
-mod output;
-mod processes;
-mod report;
-mod result;
+mod present;
 mod runner;
 pub mod scenario;
 mod steps;
-mod vms;
-mod workdir;
-mod wrap;
+mod vm;
 
 pub use error::DemoError;
-pub use output::{Output, Style};
+pub use present::output::{Output, Style};
 pub use runner::{Options, run};
 pub use scenario::{Scenario, ScenarioError};

@@ -7,11 +7,12 @@ use tokio::time::Instant;
 
 use crate::environment::{Environment, EnvironmentOptions, POLL_INTERVAL};
 use crate::error::DemoError;
-use crate::output::{Mark, Output, seconds};
-use crate::result::{NodeEnd, StageResult};
+use crate::host::workdir::Workdir;
+use crate::host::{files, processes};
+use crate::present::output::{Mark, Output, seconds};
+use crate::present::report;
+use crate::present::result::{NodeEnd, StageResult};
 use crate::scenario::{Scenario, Stage};
-use crate::workdir::Workdir;
-use crate::{files, processes, report};
 
 #[derive(Debug)]
 pub struct Options {

@@ -1,6 +1,7 @@
 //! Scenarios of the demo: cluster, images, stages and expected results. Data only.
 
 mod built_in;
+pub(crate) mod image;
 mod steps;
 
 use std::collections::BTreeMap;

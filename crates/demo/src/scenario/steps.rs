@@ -149,7 +149,7 @@ impl StepSpec {
                 let image = scenario.images.get(&boot.image);
                 let image = image.ok_or_else(|| format!("`images` has no image {}", boot.image))?;
                 if let Some(fails) = &image.fails
-                    && !crate::image::STEPS.iter().any(|(step, _)| *step == fails.step)
+                    && !super::image::STEPS.iter().any(|(step, _)| *step == fails.step)
                 {
                     return Err(format!("image {}: no step is called {}", boot.image, fails.step));
                 }

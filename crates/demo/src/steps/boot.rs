@@ -9,10 +9,10 @@ use tokio::time::Instant;
 use crate::environment::{Environment, POLL_INTERVAL};
 use crate::error::{DemoError, expect};
 use crate::observer::{CONDITION, Claim, condition};
-use crate::output::{Mark, seconds};
-use crate::result::{NodeEnd, NodeResult};
+use crate::present::output::{Mark, seconds};
+use crate::present::result::{NodeEnd, NodeResult};
 use crate::scenario::Boot;
-use crate::vms::{Machine, VmEvent};
+use crate::vm::vms::{Machine, VmEvent};
 
 #[derive(Default)]
 struct BootProgress {

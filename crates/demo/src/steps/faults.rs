@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::environment::Environment;
 use crate::error::DemoError;
-use crate::output::Mark;
-use crate::result::{Moment, MomentKind};
+use crate::present::output::Mark;
+use crate::present::result::{Moment, MomentKind};
 use crate::scenario::{Delete, Fault, Wedge};
 
 impl Environment<'_> {

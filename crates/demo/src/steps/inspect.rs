@@ -7,10 +7,10 @@ use crate::environment::{Environment, POLL_INTERVAL};
 use crate::error::{DemoError, expect_words};
 use crate::kubectl::excerpt;
 use crate::observer::{CONDITION, Condition, condition, conditions};
-use crate::output::Mark;
-use crate::result::NodeEnd;
+use crate::present::output::Mark;
+use crate::present::result::NodeEnd;
+use crate::present::wrap::{cut, wrapped};
 use crate::scenario::{Describe, Fleet, NodeFilter, Why};
-use crate::wrap::{cut, wrapped};
 
 /// Maximum characters of an event: messages of Karpenter may fill pages.
 const SHOWN: usize = 150;

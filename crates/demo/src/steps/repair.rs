@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::commands::Answer;
 use crate::environment::Environment;
 use crate::error::{DemoError, expect, expect_words};
-use crate::output::{Mark, seconds};
-use crate::result::{KILLED, Moment, MomentKind};
+use crate::present::output::{Mark, seconds};
+use crate::present::result::{KILLED, Moment, MomentKind};
+use crate::present::wrap::cut;
 use crate::scenario::{Apply, Detect, Resume};
 use crate::steps::inspect::wrap_lines;
-use crate::wrap::cut;
 
 const LOG: &str = "repair.log";
 

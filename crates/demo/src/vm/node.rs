@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use tokio::process::Command;
 use tokio::time::Instant;
 
-use crate::cloud_init::{self, NotCustomData};
-use crate::image::{BORROWED, File};
-use crate::{files, processes};
+use super::cloud_init::{self, NotCustomData};
+use crate::host::{files, processes};
+use crate::scenario::image::{BORROWED, File};
 
 /// Longer than any bootstrap of a simulated image.
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);

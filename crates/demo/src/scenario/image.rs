@@ -1,6 +1,6 @@
 //! Files of a node image that a bootstrap reads. No I/O.
 
-use crate::scenario::Image;
+use super::Image;
 
 /// Steps of the scripts and their p50 in production, in seconds.
 pub(crate) const STEPS: &[(&str, f64)] = &[
@@ -74,14 +74,14 @@ pub(crate) fn files(version: &str, image: &Image, speed: f64) -> Vec<File> {
         ),
         File::program(
             containers("aks-node-controller-launcher.sh"),
-            include_str!("../../../packaging/aks-node-controller-launcher.sh"),
+            include_str!("../../../../packaging/aks-node-controller-launcher.sh"),
         ),
         File::program(containers("provision_preload.sh"), "#!/bin/bash\n"),
         File::program(
             containers("provision_start.sh"),
-            include_str!("../image/provision_start.sh"),
+            include_str!("../../image/provision_start.sh"),
         ),
-        File::program(containers("provision.sh"), include_str!("../image/provision.sh")),
+        File::program(containers("provision.sh"), include_str!("../../image/provision.sh")),
         File::plain(containers("steps"), steps(image, speed)),
     ]);
     files

@@ -15,9 +15,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::image;
-use crate::node::{Ended, Node};
+use super::node::{Ended, Node};
 use crate::scenario::Image;
+use crate::scenario::image;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write};
 use std::time::Duration;
 
-use crate::wrap::wrapped;
+use super::wrap::wrapped;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {

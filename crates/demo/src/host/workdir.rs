@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::files;
 use crate::error::DemoError;
-use crate::files;
 
 const REPORT: &str = "mooring-demo.html";
 

@@ -8,8 +8,8 @@ use mooring_trace::page::{Cell, Page, Severity, facts, notice, table};
 use mooring_trace::{File, Timeline, html, waterfall};
 use serde_json::Value;
 
-use crate::output::seconds;
-use crate::result::{Moment, MomentKind, NodeEnd, NodeResult, ScenarioResult};
+use super::output::seconds;
+use super::result::{Moment, MomentKind, NodeEnd, NodeResult, ScenarioResult};
 use crate::scenario::Scenario;
 
 pub(crate) type NodeFiles = Vec<File>;
@@ -173,7 +173,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::result::KILLED;
+    use crate::present::result::KILLED;
 
     #[test]
     fn page_shows_fleet_nodes_and_repair_and_escapes_text() {
