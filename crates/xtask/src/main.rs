@@ -1,23 +1,16 @@
 //! The project's chores, as `cargo xtask <chore>`.
 
-mod bench_agent;
-mod bench_controller;
-mod browser;
+mod audit;
+mod bench;
 mod chart;
-mod checks;
 mod codes;
-mod deb;
-mod dist;
-mod elf;
 mod fuzz;
 mod lab;
 mod mutants;
-mod oracles;
-mod packaging;
 mod python;
+mod release;
 mod soak;
 mod step;
-mod targets;
 mod test;
 
 use std::process::ExitCode;
@@ -63,17 +56,17 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test", ref rest @ ..] => test::test(rest),
-        ["oracles"] => oracles::install(),
-        ["audit"] => checks::audit(),
+        ["oracles"] => python::install_oracles(),
+        ["audit"] => audit::audit(),
         ["codes"] => codes::write(),
         ["chart"] => chart::write(),
-        ["dist", ref rest @ ..] => dist::dist(rest),
-        ["targets"] => targets::targets(),
-        ["bench", "agent"] => bench_agent::bench(),
+        ["dist", ref rest @ ..] => release::dist::dist(rest),
+        ["targets"] => release::targets::targets(),
+        ["bench", "agent"] => bench::agent::bench(),
         ["mutants", ref rest @ ..] => mutants::mutants(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
-        ["bench", "controller"] => bench_controller::bench(),
-        ["bench", "kubernetes"] => checks::bench_kubernetes(),
+        ["bench", "controller"] => bench::controller(),
+        ["bench", "kubernetes"] => bench::kubernetes(),
         ["lab", "node", ref rest @ ..] => lab::node(rest),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["help" | "--help" | "-h"] => {

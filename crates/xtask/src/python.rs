@@ -1,10 +1,12 @@
-//! Python environments for the reference clients of tests.
+//! Python environments for the reference clients of tests: Helm, and Microsoft's clients of Azure.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::step::{Failed, fetch, install_package, print, root, run, write};
+
+const ORACLES: &str = "crates/simulator/tests/oracles/requirements.txt";
 
 /// Creates an environment with exactly the given requirements, once for each content of that file.
 pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<PathBuf, Failed> {
@@ -29,6 +31,18 @@ pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<Path
     fetch(&pip, &["install", "--quiet", "--disable-pip-version-check", "-r", &requirements])?;
     write(&ready, "")?;
     Ok(environment)
+}
+
+/// Installs Microsoft's Python clients where the tests expect them: `target/oracles/azure`.
+pub(crate) fn install_oracles() -> Result<(), Failed> {
+    let environment = python_environment("azure", Path::new(ORACLES))?;
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    fs::create_dir_all(target.join("oracles"))?;
+    let link = target.join("oracles/azure");
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(environment, &link)?;
+    Ok(())
 }
 
 /// Returns true if Python can create environments. Debian has a separate package for that.

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use super::host::image_root;
 use super::{leave, shell};
-use crate::deb;
+use crate::release::deb;
+use crate::release::targets::build_agent_here;
 use crate::step::{Failed, output, place, print, root, run, write};
-use crate::targets::build_agent_here;
 
 const SUITE: &str = "bookworm";
 const PACKAGES: &str = "systemd,systemd-sysv,dbus,cloud-init,iproute2,procps,ca-certificates,curl";

@@ -3,6 +3,7 @@
 mod build;
 mod durations;
 mod lanes;
+mod packaging;
 mod report;
 mod run;
 mod tools;
@@ -10,7 +11,6 @@ mod tools;
 use std::ffi::OsString;
 use std::fs;
 
-use crate::packaging;
 use crate::step::{Failed, print, root};
 
 use lanes::Plan;

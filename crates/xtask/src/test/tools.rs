@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::step::{Failed, need, root};
-use crate::{browser, chart, oracles, python};
+use crate::{chart, python};
 
 use super::report::Report;
 
@@ -27,14 +27,17 @@ const TOOLS: [Tool; 7] = [
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
     },
     Tool { name: "jq", install: || need("jq", "jq").map(|()| Vec::new()) },
-    Tool { name: "Azure's Python clients", install: || oracles::install().map(|()| Vec::new()) },
+    Tool {
+        name: "Azure's Python clients",
+        install: || python::install_oracles().map(|()| Vec::new()),
+    },
     Tool { name: "kube-apiserver", install: kube_apiserver },
     Tool { name: "kubectl and Kubernetes' Python client", install: kubernetes_clients },
     Tool {
         name: "Helm",
         install: || Ok(vec![(chart::VARIABLE.to_owned(), chart::helm()?.into())]),
     },
-    Tool { name: "Chromium", install: || browser::install().map(|()| Vec::new()) },
+    Tool { name: "Chromium", install: || install_browser().map(|()| Vec::new()) },
 ];
 
 /// Installs all tools. Returns the variables by which tests find them.
@@ -99,6 +102,18 @@ fn kubernetes_clients() -> Result<Variables, Failed> {
     let requirements = Path::new("crates/simulator/tests/clients/requirements.txt");
     let environment = python::python_environment("clients", requirements)?;
     Ok(vec![("MOORING_CLIENTS_ENVIRONMENT".to_owned(), environment.into())])
+}
+
+/// Names of the browser for the tests that open HTML pages.
+const PROGRAMS: [&str; 2] = ["chromium", "chromium-browser"];
+
+/// Installs Debian's Chromium if it is missing and can be installed.
+fn install_browser() -> Result<(), Failed> {
+    if PROGRAMS.into_iter().any(is_there) { Ok(()) } else { need("chromium", "chromium") }
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
 }
 
 #[cfg(test)]

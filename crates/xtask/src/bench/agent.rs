@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::release::targets::build_agent_here;
 use crate::step::{Failed, need, print};
-use crate::targets::build_agent_here;
 
 const WAKE_UPS: usize = 40;
 

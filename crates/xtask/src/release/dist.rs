@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::deb;
+use super::deb;
+use super::targets::{AGENT, MOORING, TARGETS, Tools};
 use crate::step::{Failed, output, place, print, root, write};
-use crate::targets::{AGENT, MOORING, TARGETS, Tools};
 
 /// Name of a shipped binary.
 fn shipped(program: &str, architecture: &str) -> String {

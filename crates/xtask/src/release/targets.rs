@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 
-use crate::elf::{self, Machine};
+use super::elf::{self, Machine};
 use crate::python;
 use crate::step::{Failed, command, need, output, print, root, run};
 
