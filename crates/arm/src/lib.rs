@@ -30,7 +30,6 @@ mod operation;
 mod path;
 mod raw;
 mod request;
-mod resource_id;
 mod text;
 mod world;
 
@@ -40,8 +39,8 @@ pub use cloud::{Cloud, CloudError, Settings};
 pub use error::{CallInfo, Error, ErrorKind, MissingPermission, Refusal, WriteStatus};
 pub use metrics::{BucketLevel, Metrics};
 pub use operation::{Operation, Outcome, Progress, Started};
+pub use path::resource_id::{ResourceId, ResourceIdError};
 pub use path::{ArmPath, ArmPathError};
 pub use raw::{Document, Listed, Raw, RawError};
 pub use request::{Call, Class};
-pub use resource_id::{ResourceId, ResourceIdError};
 pub use world::{Real, Sent, Token, TransportError, World};

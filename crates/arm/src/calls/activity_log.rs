@@ -5,9 +5,9 @@ use jiff::tz::TimeZone;
 
 use crate::client::Client;
 use crate::error::Error;
+use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, Raw};
 use crate::request::Call;
-use crate::resource_id::ResourceId;
 
 /// Filter of events. The service accepts a time range and at most one more condition.
 #[derive(Debug, Clone, PartialEq, Eq)]

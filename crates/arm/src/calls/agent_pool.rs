@@ -1,13 +1,13 @@
-//! Agent pools.
+//! Agent pools, and their machines: single nodes.
 
 use http::Method;
 
 use crate::client::Client;
 use crate::error::Error;
 use crate::operation::{Kind, Started};
+use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
-use crate::resource_id::ResourceId;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeletePool {
@@ -74,5 +74,15 @@ impl Client {
     /// Aborts the running operation of a pool; see [`Client::abort_cluster`].
     pub async fn abort_agent_pool(&self, pool: &ResourceId) -> Result<Started, Error> {
         self.begin(&self.abort(pool)?, Kind::Abort).await
+    }
+
+    /// Returns all machines of a pool with one list, instead of one read per machine.
+    pub async fn machines(&self, pool: &ResourceId) -> Result<Vec<Raw<Document>>, Error> {
+        self.list(Call::get(&format!("{pool}/machines"), self.versions.machines)?).await
+    }
+
+    pub async fn machine(&self, machine: &ResourceId) -> Result<Raw<Document>, Error> {
+        let call = Call::get(machine.as_str(), self.versions.machines)?;
+        self.send(&call).await?.parse(call.path())
     }
 }

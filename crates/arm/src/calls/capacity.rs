@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::client::Client;
 use crate::error::Error;
+use crate::path::resource_id::ResourceId;
 use crate::raw::Raw;
 use crate::request::Call;
-use crate::resource_id::ResourceId;
 
 impl Client {
     /// Returns usage and limits of a region by name (`cores`, and one per VM family).

@@ -8,13 +8,13 @@ use mooring_redact::Secret;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::lenient::or_default;
+use super::or_default;
 use crate::client::Client;
 use crate::error::{Error, WriteStatus};
 use crate::operation::{Kind, Started};
+use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
-use crate::resource_id::ResourceId;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]

@@ -15,7 +15,7 @@ const MAX_PAGES: usize = 100;
 #[derive(Deserialize)]
 #[serde(bound = "T: DeserializeOwned")]
 struct Page<T> {
-    #[serde(default, deserialize_with = "super::lenient::or_default")]
+    #[serde(default, deserialize_with = "super::or_default")]
     value: Vec<Raw<T>>,
     #[serde(default, rename = "nextLink")]
     next_link: Option<String>,

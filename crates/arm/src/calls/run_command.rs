@@ -4,14 +4,14 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::lenient::or_default;
+use super::or_default;
 use super::vm::VmStatus;
 use crate::client::Client;
 use crate::error::Error;
 use crate::operation::{Kind, Started};
+use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, RawError};
 use crate::request::{Call, Class};
-use crate::resource_id::ResourceId;
 
 /// A shell script for a VM. It must not contain secrets: Azure stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]

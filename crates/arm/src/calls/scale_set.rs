@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::lenient::or_default;
+use super::or_default;
 use super::vm::{InstanceView, StorageProfile};
 use crate::client::Client;
 use crate::error::Error;
 use crate::operation::{Kind, Started};
+use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
-use crate::resource_id::ResourceId;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]

@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::lenient::or_default;
+use super::or_default;
 use crate::client::Client;
 use crate::error::Error;
+use crate::path::resource_id::ResourceId;
 use crate::raw::Raw;
 use crate::request::Call;
-use crate::resource_id::ResourceId;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]

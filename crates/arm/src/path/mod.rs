@@ -4,6 +4,8 @@
 //! users can edit. So text becomes a target in one place, [`ArmPath::parse`], and a target becomes a URL in one
 //! place, [`ArmPath::to_url`], which compares the origin again.
 
+pub(crate) mod resource_id;
+
 use std::fmt;
 
 use http::uri::PathAndQuery;
