@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::azure::api::access::sign_in;
 use crate::azure::state::{Azure, Change, Options};
-use crate::trace::Trace;
+use crate::replay::trace::Trace;
 
 impl Azure {
     /// Applies every event that is due by `now`.

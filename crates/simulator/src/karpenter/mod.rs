@@ -36,7 +36,7 @@ use self::pools::Pools;
 use self::transitions::Transitions;
 use crate::azure::{Azure, Change, Cse};
 use crate::kubernetes::Kubernetes;
-use crate::random::Random;
+use crate::replay::random::Random;
 
 /// Timeouts of registration and launch, and the interval at which VMs are polled.
 const REGISTRATION: u64 = 15 * 60;

@@ -68,7 +68,7 @@ struct Claim {
 }
 
 pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Response {
-    let query = crate::uri::query(request.uri().query());
+    let query = crate::exchange::uri::query(request.uri().query());
     let name = query.get("name").map_or("", String::as_str);
     let body = request.body();
     let done = match (request.method().as_str(), request.uri().path()) {

@@ -6,7 +6,7 @@ use super::admin;
 use super::shell::{Shell, now};
 use crate::exchange::{Outcome, Request};
 use crate::faults::Service as Called;
-use crate::live_patching;
+use crate::node::live_patching;
 use crate::secrets;
 use crate::serve::Service;
 

@@ -9,7 +9,7 @@ use super::shell::Shell;
 use crate::azure::{self, KubernetesAccess};
 use crate::cluster::{KubernetesApi, Options};
 use crate::karpenter;
-use crate::live_patching;
+use crate::node::live_patching;
 use crate::scenario::Scenario;
 use crate::secrets::{self, NoRandomness};
 use crate::serve::{self, Authority, AuthorityError, HostCheck};

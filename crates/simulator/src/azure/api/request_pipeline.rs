@@ -5,12 +5,11 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::azure::api::access::sign_in;
-use crate::azure::api::request::versions;
-use crate::azure::api::request::{ArmError, ArmPath, Call, Reply};
+use crate::azure::api::request::{ArmError, ArmPath, Call, Reply, versions};
 use crate::azure::state::Azure;
+use crate::exchange::uri::query;
 use crate::exchange::{Body, Outcome, Request, Response, json};
 use crate::faults::{self, Fault, Service};
-use crate::uri::query;
 
 impl Azure {
     pub fn handle(&mut self, request: &Request, now: Timestamp) -> Outcome {

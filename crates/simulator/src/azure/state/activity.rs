@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::random::Random;
+use crate::replay::random::Random;
 
 /// Number of entries kept: a wedge at full speed writes about 100 a minute, so hours of them.
 const KEPT: usize = 20_000;

@@ -2,11 +2,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::azure_state::AzureState;
 use super::history::History;
-use super::limits::Buckets;
 use super::options::Options;
+use super::options::limits::Buckets;
 use crate::faults::Faults;
-use crate::random::Random;
-use crate::trace::Trace;
+use crate::replay::random::Random;
+use crate::replay::trace::Trace;
 
 #[derive(Debug, Clone)]
 pub struct Azure {

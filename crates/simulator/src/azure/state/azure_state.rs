@@ -5,19 +5,16 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::access::DenyAssignment;
-use super::access::Lock;
-use super::access::{Assignment, Denial, initial};
+use super::access::{Assignment, Denial, DenyAssignment, Lock, initial};
 use super::activity::ActivityLog;
 use super::changes::Change;
 use super::event_queue::EventQueue;
-use super::machine::Promise;
-use super::machine::{Cse, Guest, Join};
+use super::machine::{Cse, Guest, Join, Promise};
 use super::operations::Operation;
 use super::options::Options;
 use super::store::Store;
 use super::wedge::Wedge;
-use crate::random::Random;
+use crate::replay::random::Random;
 
 /// Maximum changes that wait for a reader: a cluster of 5,000 nodes, created and deleted.
 const MAX_CHANGES: usize = 20_000;

@@ -11,7 +11,7 @@ use crate::exchange::{Outcome, Request};
 use crate::kubernetes::api::state::{ApiServer, Options};
 use crate::kubernetes::controllers::pod_times::PodTimes;
 use crate::kubernetes::controllers::settle;
-use crate::trace::Trace;
+use crate::replay::trace::Trace;
 
 pub type Shell = Shared<Kubernetes>;
 

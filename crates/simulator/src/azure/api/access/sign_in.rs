@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::azure::api::request::{ArmError, Reply};
 use crate::azure::state::Options;
+use crate::exchange::uri::query;
 use crate::secrets;
-use crate::uri::query;
 
 /// Seconds until a token expires.
 const LIFETIME: i64 = 3600;

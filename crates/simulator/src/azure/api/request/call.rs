@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::error::ArmError;
 use super::path::ArmPath;
 use super::reply::Reply;
+use crate::exchange::uri::encode;
 use crate::faults::OperationFault;
-use crate::uri::encode;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Call {

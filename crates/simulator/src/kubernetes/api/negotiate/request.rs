@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::protobuf;
 use crate::exchange::Request;
+use crate::exchange::uri::decode;
 use crate::kubernetes::api::state::{
     ApiResult, Catalog, FieldError, Form, Format, Part, Resource, StatusError, User, Writer,
 };
 use crate::kubernetes::store::objects::Key;
-use crate::uri::decode;
 
 #[derive(Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);

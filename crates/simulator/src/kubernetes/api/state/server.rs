@@ -9,7 +9,7 @@ use super::watches::Watches;
 use super::writes::{ChangeQueue, Write};
 use crate::faults::Faults;
 use crate::kubernetes::store::Store;
-use crate::random::Random;
+use crate::replay::random::Random;
 
 /// An API server: its objects, resources and clients.
 pub struct ApiServer {

@@ -9,7 +9,7 @@ use crate::kubernetes::api::state::{
     ApiResult, ApiServer, FieldError, Resource, StatusError, Writer,
 };
 use crate::kubernetes::store::objects::{self, Key};
-use crate::random::Random;
+use crate::replay::random::Random;
 
 impl ApiServer {
     pub(crate) fn serve_create(&mut self, call: &Call<'_>) -> ApiResult<Response> {

@@ -1,10 +1,10 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::patch::{self, PatchKind};
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{Call, json_answer};
 use crate::kubernetes::api::state::{ApiResult, ApiServer, Part, Resource, StatusError};
+use crate::kubernetes::api::write::patch::{self, PatchKind};
 use crate::kubernetes::store::objects;
 
 impl ApiServer {

@@ -39,7 +39,7 @@ impl Imds {
     }
 
     pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
-        let query = crate::uri::query(request.uri().query());
+        let query = crate::exchange::uri::query(request.uri().query());
         let get = |name: &str| query.get(name).map_or("", String::as_str);
         if request
             .headers()

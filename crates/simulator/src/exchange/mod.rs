@@ -1,5 +1,7 @@
 //! Requests and their outcomes.
 
+pub(crate) mod uri;
+
 use std::fmt;
 use std::pin::Pin;
 

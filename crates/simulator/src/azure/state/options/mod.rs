@@ -1,11 +1,13 @@
 //! Options of one run.
 
+pub(super) mod limits;
+
 use std::time::Duration;
 
 use mooring_contract::Secret;
 
-use super::limits::Limits;
 use super::machine::Cse;
+use limits::Limits;
 
 /// Names, speed and limits of simulated Azure.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::delete::DeleteOptions;
 use crate::exchange::Response;
 use crate::kubernetes::api::negotiate::{Call, success};
 use crate::kubernetes::api::state::{ApiResult, ApiServer, StatusError, Writer};
+use crate::kubernetes::api::write::delete::DeleteOptions;
 use crate::kubernetes::store::fits_label_selector;
 use crate::kubernetes::store::objects::{self, number};
 
