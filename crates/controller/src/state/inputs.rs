@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::event_reads::EVENT_TTL;
 use super::machine::State;
 use super::messages::Action;
+use super::reads::event_reads::EVENT_TTL;
 use super::reconcile::rank;
 use super::tracked::{HeldVerdict, RecordedFailure, TrackedClaim};
 use crate::claim::Claim;

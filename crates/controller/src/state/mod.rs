@@ -9,10 +9,8 @@
 mod alerts;
 mod counting;
 mod deferred;
-mod event_reads;
 mod events;
 mod inputs;
-mod limits;
 mod machine;
 mod messages;
 mod nodes;

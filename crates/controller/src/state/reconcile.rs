@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::event_reads::EVENT_TTL;
 use super::events::failure_entry;
-use super::limits::{REASSERT_WINDOW, RESPONSE_TIMEOUT};
 use super::machine::State;
 use super::messages::{Action, DiagnosedClaim};
-use super::tracked::{HeldVerdict, TrackedClaim};
+use super::reads::event_reads::EVENT_TTL;
+use super::tracked::{HeldVerdict, REASSERT_WINDOW, RESPONSE_TIMEOUT, TrackedClaim};
 use crate::schedule::{NextRead, NoReadReason, next};
 use crate::verdict::condition::Reason;
-use crate::verdict::messages;
 use crate::verdict::patch::{self, DesiredCondition, Kind, PatchResult};
-use crate::verdict::{Verdict, evaluate_event, hints, seconds};
+use crate::verdict::{Verdict, evaluate_event, hints, messages, seconds};
 
 /// Pauses before a patch is retried, in seconds; the last repeats.
 const REWRITE_PAUSES: [i64; 4] = [1, 5, 30, 300];

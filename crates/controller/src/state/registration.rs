@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::limits::RESPONSE_TIMEOUT;
 use super::machine::State;
 use super::messages::Action;
+use super::tracked::RESPONSE_TIMEOUT;
 use super::tracked::{HeldVerdict, overdue_of};
 use crate::verdict::Verdict;
 use crate::verdict::condition::Reason;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::limits::{REASSERT_WINDOW, RESPONSE_TIMEOUT};
 use crate::claim::Claim;
 use crate::observation::karpenter::ProvisioningError;
 use crate::record::Entry;
@@ -12,6 +11,11 @@ use crate::schedule::{Priority, ReadHistory};
 use crate::verdict::condition::Reason;
 use crate::verdict::messages;
 use crate::verdict::registration::{Overdue, VmState, overdue, overdue_after_success};
+
+pub(super) const RESPONSE_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+
+/// Time after which a condition that was not dropped is stable.
+pub(super) const REASSERT_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 
 #[derive(Debug)]
 pub(super) struct TrackedClaim {

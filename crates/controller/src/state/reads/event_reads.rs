@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machine::State;
-use super::messages::Action;
 use crate::claim::mode::Role;
 use crate::observation::karpenter::{FailureSubject, ProvisioningError};
 use crate::observation::{Observation, Progress};
 use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::schedule::{DELETED_AFTER_MISSES, Priority, QUICK_PAUSES};
+use crate::state::machine::State;
+use crate::state::messages::Action;
 
-pub(super) const EVENT_TTL: SignedDuration = SignedDuration::from_mins(10);
+pub(in crate::state) const EVENT_TTL: SignedDuration = SignedDuration::from_mins(10);
 /// Time after which a further event about the same NodeClaim requests reads again.
 const BURST_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 /// Number of waiting reads above which a list is read.
@@ -25,7 +25,7 @@ const MAX_EARLY_EVENTS: usize = 512;
 
 impl State {
     /// Handles an event: Karpenter gives up on a node, and its VM is deleted or about to be.
-    pub(super) fn handle_provisioning_error(
+    pub(in crate::state) fn handle_provisioning_error(
         &mut self,
         mut event: ProvisioningError,
         now: Timestamp,
@@ -53,12 +53,17 @@ impl State {
 
     /// Returns true if events request more reads than the rate limit allows. One list then shows which of the
     /// VMs failed, and failed ones are read regardless of events.
-    pub(super) fn has_event_backlog(&self) -> bool {
+    pub(in crate::state) fn has_event_backlog(&self) -> bool {
         self.event_queue.waiting() > EVENT_BACKLOG
     }
 
     /// Keeps an event about a known NodeClaim, and requests a read.
-    pub(super) fn take_event(&mut self, uid: &Arc<str>, event: ProvisioningError, now: Timestamp) {
+    pub(in crate::state) fn take_event(
+        &mut self,
+        uid: &Arc<str>,
+        event: ProvisioningError,
+        now: Timestamp,
+    ) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         if tracked.is_final() || tracked.claim.registered.is_some() {
             return;
@@ -72,7 +77,7 @@ impl State {
     }
 
     /// Requests a read of a NodeClaim's VM, unless its deletion does or an event did recently.
-    pub(super) fn request_event_read(&mut self, uid: &Arc<str>, now: Timestamp) {
+    pub(in crate::state) fn request_event_read(&mut self, uid: &Arc<str>, now: Timestamp) {
         let Some(tracked) = self.claims.get_mut(uid).filter(|_| self.leads) else { return };
         let work = tracked.work();
         let recent =
@@ -96,7 +101,7 @@ impl State {
     }
 
     /// Takes the event that was observed before its NodeClaim.
-    pub(super) fn take_early(&mut self, uid: &Arc<str>, now: Timestamp) {
+    pub(in crate::state) fn take_early(&mut self, uid: &Arc<str>, now: Timestamp) {
         let found = self.early_events.iter().position(|event| *event.uid == **uid);
         let event = found.and_then(|at| self.early_events.remove(at));
         let named = |event: &ProvisioningError| {
@@ -110,7 +115,7 @@ impl State {
     }
 
     /// Requests the reads of events, after all others that are due, as far as both rate limits allow.
-    pub(super) fn plan_event_reads(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+    pub(in crate::state) fn plan_event_reads(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.event_queue.advance(now);
         while let Some((_, uid)) = self.event_queue.first() {
             let uid = Arc::clone(uid);
@@ -136,7 +141,7 @@ impl State {
     }
 
     /// Requests a few more quick reads after an inconclusive one, since the view of a VM can lag.
-    pub(super) fn follow_event_read(&mut self, uid: &Arc<str>, now: Timestamp) {
+    pub(in crate::state) fn follow_event_read(&mut self, uid: &Arc<str>, now: Timestamp) {
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         if tracked.is_final() {
             return;
@@ -169,7 +174,7 @@ fn order(event_reads: u32) -> Timestamp {
 }
 
 /// Returns true if a read shows that the bootstrap has not failed.
-pub(super) fn contradicts(observation: &Observation) -> bool {
+pub(in crate::state) fn contradicts(observation: &Observation) -> bool {
     let Observation::Vm(vm) = observation else { return false };
     vm.progress != Progress::Deleting
         && vm.extensions.iter().any(|extension| {

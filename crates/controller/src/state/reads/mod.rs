@@ -1,14 +1,15 @@
 //! Scheduling of reads, and handling of their results.
 
+pub(super) mod event_reads;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::event_reads::contradicts;
 use super::events::output_of;
-use super::limits::RESPONSE_TIMEOUT;
 use super::machine::State;
 use super::messages::{Action, Read, Target};
+use super::tracked::RESPONSE_TIMEOUT;
 use crate::claim::Claim;
 use crate::observation::Observation;
 use crate::schedule::Priority;
@@ -16,6 +17,7 @@ use crate::schedule::rate_limit::TRIGGER_RESERVE;
 use crate::verdict::condition::Reason;
 use crate::verdict::registration::VmState;
 use crate::verdict::{Finding, evaluate};
+use event_reads::contradicts;
 
 impl State {
     /// Requests due reads, by priority, as far as the rate limit allows.
