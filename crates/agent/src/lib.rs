@@ -12,7 +12,7 @@
 //! | `hotfix` | repaired scripts and agents for an image that was published with broken ones |
 //! | `registry` | logging in to the bootstrap registry |
 //! | [`environment`] | the variables for the scripts, without I/O |
-//! | `node` | the node's paths and inputs ([`nbc`], [`compare`]), [`secrets`], log, and files that pass results between processes |
+//! | `node` | the node's paths, programs and inputs ([`nbc`], [`compare`]), [`secrets`], log, and files that pass results between processes |
 //! | `format` | formats that other tools read: events, times, and the texts of Go |
 //! | [`world`] | I/O of the process |
 

@@ -12,11 +12,11 @@ use mooring_contract::custom_data::Format;
 use mooring_redact::identifier;
 
 use crate::format::time::parse_duration;
+use crate::registry::LoginFlags;
 use crate::world::Url;
 use flags::{Args, Flag, Takes, invalid};
 
 pub(crate) use help::{Topic, text as help_text};
-pub(crate) use registry_login::LoginFlags;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {

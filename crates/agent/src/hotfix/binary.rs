@@ -11,7 +11,7 @@ use crate::format::go_text::{path_error, read_failure};
 use crate::node::agent::Agent;
 use crate::node::log::Value;
 use crate::node::paths::{AGENT, CONTAINERS_DIR, HOTFIX_AGENT};
-use crate::preflight::examine_program;
+use crate::node::program::examine_program;
 use crate::world::Replace;
 
 /// The agent that the package installs.

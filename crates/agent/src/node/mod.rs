@@ -7,6 +7,7 @@ pub(crate) mod log;
 pub mod nbc;
 pub(crate) mod paths;
 pub(crate) mod pid_file;
+pub(crate) mod program;
 pub(crate) mod report;
 pub(crate) mod report_redaction;
 pub mod secrets;

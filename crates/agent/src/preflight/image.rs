@@ -2,13 +2,14 @@
 
 use mooring_contract::node_config::OrUnset as _;
 
-use super::program::{State, in_path};
+use super::program::in_path;
 use super::rooted_path::{Target, resolve};
 use super::{Config, Facts, Finding};
 use crate::cli::Stage;
 use crate::environment::command::START as START_SCRIPT;
 use crate::node::host_info::read_components;
 use crate::node::paths::COMPONENTS;
+use crate::node::program::State;
 use crate::world::World;
 
 pub(super) fn start_script(world: &mut dyn World, facts: &Facts<'_>) -> Finding {

@@ -9,14 +9,12 @@
 //! | `check` | checks and their results |
 //! | `facts` | facts about the node: stage, root, config |
 //! | `program` | lookup of a binary like a shell, with the reason if it is not found |
-//! | `elf` | length of a complete ELF file |
 //! | `rooted_path` | resolution of links below the root |
 //! | `oras`, `image`, `node`, `hotfix` | the checks |
 //! | `network` | network probes, run in parallel |
 //! | `show` | the results as a table or JSON |
 
 mod check;
-mod elf;
 mod facts;
 mod hotfix;
 mod image;
@@ -37,7 +35,6 @@ use check::{Check, Need};
 pub(crate) use check::{Finding, Verdict};
 pub(crate) use facts::{Config, Facts};
 pub(crate) use oras::find_oras;
-pub(crate) use program::examine_program;
 pub(crate) use show::{code_name, report};
 
 /// Every check, in the order in which fatal findings count.

@@ -8,12 +8,13 @@ use mooring_codes::image_date;
 use mooring_redact::Secret;
 
 use super::check::Verdict;
-use super::program::{Candidate, State, at, in_path, search_path};
+use super::program::{Candidate, at, in_path, search_path};
 use super::{Config, Facts, Finding};
 use crate::VERSION;
 use crate::cli::Stage;
 use crate::format::go_text::{child_error, os_error};
 use crate::node::agent::Agent;
+use crate::node::program::State;
 use crate::world::{ChildStatus, Tool, ToolEnd, World};
 
 const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];

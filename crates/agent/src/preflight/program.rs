@@ -1,77 +1,16 @@
 //! Lookup of a binary like a shell, with the reason if it is not found.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::Facts;
-use super::elf::{Elf, HEADER_BYTES};
 use super::rooted_path::{Target, resolve};
 use crate::cli::Stage;
+use crate::node::program::elf::{Elf, HEADER_BYTES};
+use crate::node::program::{HEAD_BYTES, State, elf_state, this_machine};
 use crate::world::{EntryKind, World};
 
 /// Search path of a system service of an image.
 const IMAGE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// Enough for the header and the table of segments, and for both tables of a Go program.
-const HEAD_BYTES: u64 = 2048;
-
-/// State of a candidate path of a binary.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum State {
-    Good,
-    Missing,
-    NotExecutable {
-        mode: u32,
-    },
-    NotAFile,
-    Dangling(PathBuf),
-    /// Neither an ELF file nor a script, such as an empty file, or an HTML page instead of a download.
-    NotAProgram {
-        length: u64,
-    },
-    /// A truncated ELF file.
-    Truncated {
-        length: u64,
-        needed: u64,
-    },
-    WrongArchitecture {
-        found: &'static str,
-        expected: &'static str,
-    },
-    /// It was started, and failed.
-    DoesNotStart {
-        why: String,
-    },
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Good => f.write_str("present"),
-            Self::Missing => f.write_str("missing"),
-            Self::NotExecutable { mode } => {
-                write!(f, "present, but not executable (mode {mode:04o})")
-            }
-            Self::NotAFile => f.write_str("present, but not a file"),
-            Self::Dangling(target) => {
-                write!(f, "a broken link (to {})", target.display())
-            }
-            Self::NotAProgram { length: 0 } => f.write_str("present, but empty"),
-            Self::NotAProgram { length } => {
-                write!(f, "present, but neither a program nor a script ({length} bytes)")
-            }
-            Self::Truncated { length, needed } => {
-                write!(f, "present, but cut short ({length} of at least {needed} bytes)")
-            }
-            Self::DoesNotStart { why } => {
-                write!(f, "present, but `oras version` fails ({why})")
-            }
-            Self::WrongArchitecture { found, expected } => {
-                write!(f, "present, but made for {found}; this machine is {expected}")
-            }
-        }
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
@@ -145,53 +84,6 @@ fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: 
     };
     let expected = expected_architecture(world, facts);
     elf_state(world, &elf, &head, real, length, expected)
-}
-
-/// Checks that an ELF file is complete and for the expected architecture.
-fn elf_state(
-    world: &mut dyn World,
-    elf: &Elf,
-    head: &[u8],
-    real: &Path,
-    length: u64,
-    expected: Option<&'static str>,
-) -> State {
-    let needed = elf.needed_length(|offset, count| {
-        let end = offset.checked_add(count).and_then(|end| usize::try_from(end).ok());
-        let in_head = usize::try_from(offset).ok().zip(end);
-        match in_head.and_then(|(from, to)| head.get(from..to)) {
-            Some(bytes) => bytes.to_vec(),
-            None => world.read_at(real, offset, count).unwrap_or_default(),
-        }
-    });
-    match expected {
-        _ if needed > length => State::Truncated { length, needed },
-        Some(expected) if expected != elf.architecture() => {
-            State::WrongArchitecture { found: elf.architecture(), expected }
-        }
-        _ => State::Good,
-    }
-}
-
-/// Rejects a file that is not a complete ELF binary for this host; the error describes the file.
-pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), String> {
-    let length = world.entry(path).map_err(|error| error.to_string())?.length;
-    let head = world.read_at(path, 0, HEAD_BYTES).map_err(|error| error.to_string())?;
-    let Some(elf) = Elf::read(&head) else {
-        return Err(format!("not an ELF program ({length} bytes)"));
-    };
-    match elf_state(world, &elf, &head, path, length, Some(this_machine())) {
-        State::Good => Ok(()),
-        state => Err(state.to_string()),
-    }
-}
-
-fn this_machine() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "x86-64",
-        "aarch64" => "arm64",
-        other => other,
-    }
 }
 
 /// Returns the expected architecture: that of this host, or of the image's shell.

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `steps` | the steps, as executed, logged and documented: `oras`, `anonymous`, `identity`, `exchange`, `permission` | through the session |
 //! | `session` | state and result of the steps; attempts, their log and retries | yes |
+//! | `flags` | parameters of a login | |
 //! | `error` | errors and their exit codes | |
 //! | `budget` | time limit, and pauses between attempts | |
 //! | `responses`, `token`, `form` | bodies, tokens and forms | |
@@ -15,6 +16,7 @@
 mod budget;
 mod ca_certs;
 mod error;
+mod flags;
 mod form;
 mod proxy;
 mod responses;
@@ -22,7 +24,6 @@ mod session;
 mod steps;
 mod token;
 
-use crate::cli::LoginFlags;
 use crate::format::event::Task;
 use crate::node::agent::Agent;
 use crate::node::log::Value;
@@ -33,6 +34,7 @@ use steps::STEPS;
 
 pub(crate) use budget::{Budget, cse_left};
 pub(crate) use ca_certs::system as system_certificates;
+pub(crate) use flags::{Identity, LoginFlags};
 pub(crate) use proxy::Proxies;
 pub(crate) use steps::help;
 

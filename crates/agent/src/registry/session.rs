@@ -7,8 +7,8 @@ use mooring_redact::{Redactor, Secret};
 
 use super::budget::{self, Budget};
 use super::error::{Code, Kind, LoginError, Retry, Service, Stop};
+use super::flags::LoginFlags;
 use super::proxy::Proxies;
-use crate::cli::LoginFlags;
 use crate::node::agent::Agent;
 use crate::node::log::Value;
 use crate::node::secrets;

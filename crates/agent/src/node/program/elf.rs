@@ -1,7 +1,7 @@
 //! Length of a complete ELF file.
 
 /// As long as the longest header.
-pub(super) const HEADER_BYTES: u64 = 64;
+pub(crate) const HEADER_BYTES: u64 = 64;
 
 /// A table of a file that is longer than this is none: real programs have some ten entries.
 const MAX_TABLE_BYTES: u64 = 1 << 20;
@@ -10,7 +10,7 @@ const MAX_TABLE_BYTES: u64 = 1 << 20;
 const NO_BITS: u64 = 8;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Elf {
+pub(crate) struct Elf {
     is_64_bit: bool,
     is_big_endian: bool,
     machine: u64,
@@ -28,7 +28,7 @@ struct Table {
 
 impl Elf {
     /// Reads a header; `None` if the file is not an ELF file or its header is truncated.
-    pub(super) fn read(head: &[u8]) -> Option<Self> {
+    pub(crate) fn read(head: &[u8]) -> Option<Self> {
         if !head.starts_with(b"\x7fELF") {
             return None;
         }
@@ -49,7 +49,7 @@ impl Elf {
         Some(Self { is_64_bit, is_big_endian, machine: number(18, 2)?, programs, sections })
     }
 
-    pub(super) fn architecture(&self) -> &'static str {
+    pub(crate) fn architecture(&self) -> &'static str {
         match self.machine {
             0x03 => "x86",
             0x28 => "arm",
@@ -61,7 +61,7 @@ impl Elf {
     }
 
     /// Returns the minimum length of the file according to its tables; `read` returns fewer bytes at the end.
-    pub(super) fn needed_length(&self, mut read: impl FnMut(u64, u64) -> Vec<u8>) -> u64 {
+    pub(crate) fn needed_length(&self, mut read: impl FnMut(u64, u64) -> Vec<u8>) -> u64 {
         // Per entry: where its bytes begin, how many they are, and for sections the kind.
         let (programs, sections, width) =
             if self.is_64_bit { ((8, 32), (24, 32), 8) } else { ((4, 16), (16, 20), 4) };
