@@ -5,16 +5,14 @@
 //! | `operator-gone` | a run starts | `--override operator-gone=REASON`, except a running workload |
 //! | `objects-known` | a run starts | `--best-effort` |
 //! | `cluster-identity` | a run starts | nothing |
-//! | `operator-stopped` | right before finalizers are removed | its Leases by `--override operator-gone=REASON` |
+//! | `operator-stopped` | right before finalizers are removed (`steps`) | its Leases by `--override operator-gone=REASON` |
 //! | `target-planned` | right before every effect (`Terms::covers`) | nothing |
 //!
 //! Unknown is never pass.
 
-mod effect;
 mod ids;
 mod operator_gone;
 mod start;
 
-pub(crate) use effect::operator_stopped;
 pub use ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE};
 pub(crate) use start::{evaluate, unread};

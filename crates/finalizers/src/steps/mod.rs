@@ -10,13 +10,13 @@
 //! | `decide` | the decision of the current step |
 //! | `context` | inputs of a step, and the retry policy of its effects |
 //! | `objects`, `installation` | the steps |
+//! | `operator_stopped` | the check right before finalizers are removed |
 //! | `remaining` | objects that remain at the end |
 
 mod context;
 mod decide;
 mod installation;
 mod objects;
+mod operator_stopped;
 pub(crate) mod reads;
 mod remaining;
-
-pub(crate) use context::{Context, Halt, stop};

@@ -4,7 +4,7 @@ use crate::removal::workflow::RemovalRun as _;
 use std::collections::BTreeSet;
 
 use super::context::{Context, Halt, Objects, Progress, Unknown};
-use crate::checks::operator_stopped;
+use super::operator_stopped::operator_stopped;
 use crate::cluster::observation::Object;
 use crate::cluster::unreadable::unreadable;
 use crate::cluster::view::Query;

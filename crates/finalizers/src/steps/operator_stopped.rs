@@ -1,16 +1,17 @@
-//! Checks right before finalizers are removed.
+//! The check right before finalizers are removed.
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::context::{Context, Halt, stop};
 use crate::cluster::view::Query;
 use crate::removal::workflow::Reason;
-use crate::steps::{Context, Halt, stop};
 
 /// Maximum clock skew between the cluster and this process.
 const LEASE_GRACE: SignedDuration = SignedDuration::from_secs(15);
+
 /// Ensures that no workload of the operator runs and none of its Leases is renewed: a running controller removes its
 /// finalizers itself.
-pub(crate) fn operator_stopped(cx: &Context<'_>) -> Result<(), Halt> {
+pub(super) fn operator_stopped(cx: &Context<'_>) -> Result<(), Halt> {
     match cx.controllers()? {
         Ok(controllers) => {
             if let Some(running) = controllers.iter().find(|controller| controller.runs()) {

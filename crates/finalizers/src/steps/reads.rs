@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::objects::next_whole;
-use crate::checks::operator_stopped;
+use super::operator_stopped::operator_stopped;
 use crate::cluster::observation::Controller;
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::profile::Profile;
