@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::or_default;
+use super::page::or_default;
 use crate::client::Client;
 use crate::error::Error;
 use crate::path::resource_id::ResourceId;

@@ -8,7 +8,7 @@ use mooring_redact::Secret;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::or_default;
+use super::page::or_default;
 use crate::client::Client;
 use crate::error::{Error, WriteStatus};
 use crate::operation::{Kind, Started};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::or_default;
+use super::page::or_default;
 use crate::client::Client;
 use crate::error::Error;
 use crate::raw::Raw;

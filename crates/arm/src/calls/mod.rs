@@ -29,14 +29,3 @@ pub use run_command::{Script, ScriptOutput};
 pub use scale_set::{OsProfile, ScaleSet, ScaleSetVm, ScaleSetVmProperties};
 pub use versions::Versions;
 pub use vm::{ImageReference, InstanceView, StorageProfile, Vm, VmAgent, VmProperties, VmStatus};
-
-use serde::{Deserialize, Deserializer};
-
-/// Reads `null` as an empty list or map, since Azure returns either.
-pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + Default,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}

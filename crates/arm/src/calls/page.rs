@@ -1,8 +1,8 @@
-//! Paged lists.
+//! Lists: their pages, and `null` in place of a list.
 
 use http::Method;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
@@ -15,7 +15,7 @@ const MAX_PAGES: usize = 100;
 #[derive(Deserialize)]
 #[serde(bound = "T: DeserializeOwned")]
 struct Page<T> {
-    #[serde(default, deserialize_with = "super::or_default")]
+    #[serde(default, deserialize_with = "or_default")]
     value: Vec<Raw<T>>,
     #[serde(default, rename = "nextLink")]
     next_link: Option<String>,
@@ -48,4 +48,13 @@ impl Client {
         let what = format!("more than {MAX_PAGES} pages, or a loop of pages");
         Err(Error::malformed(Method::GET, &path, "", what))
     }
+}
+
+/// Reads `null` as an empty list or map, since Azure returns either.
+pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

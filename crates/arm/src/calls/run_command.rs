@@ -4,7 +4,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::or_default;
+use super::page::or_default;
 use super::vm::VmStatus;
 use crate::client::Client;
 use crate::error::Error;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::or_default;
+use super::page::or_default;
 use super::vm::{InstanceView, StorageProfile};
 use crate::client::Client;
 use crate::error::Error;
