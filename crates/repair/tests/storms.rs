@@ -23,6 +23,8 @@ use serde_json::{Value, json};
 const SET: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-system-1-vmss";
 const OTHER_SET: &str = "/subscriptions/s/resourceGroups/MC/providers/Microsoft.Compute/virtualMachineScaleSets/aks-user-1-vmss";
 const CODE: &str = "NetworkingInternalOperationError";
+/// Age of an instance without a creation time.
+const NO_AGE: i64 = i64::MAX;
 
 /// A log, live state, and the expected verdict.
 struct Case {
@@ -117,6 +119,8 @@ fn cases() -> Vec<Case> {
         // Live state, without a single event.
         case("an interface with an empty list", Log::default(), Live { nics: vec![(empty(), 60), (Some(address()), 900)], ..live() }, CONFIRMED),
         case("an empty list on a young instance", Log::default(), Live { nics: vec![(empty(), 9), (Some(address()), 900)], ..live() }, SUSPECT),
+        case("an empty list on an instance of unknown age", Log::default(), Live { nics: vec![(empty(), NO_AGE), (Some(address()), 900)], ..live() }, UNKNOWN),
+        case("empty lists on instances of unknown and known age", Log::default(), Live { nics: vec![(empty(), NO_AGE), (empty(), 60)], ..live() }, CONFIRMED),
         case("a list that is null", Log::default(), Live { nics: vec![(Some(Value::Null), 60)], ..live() }, UNKNOWN),
         case("a list that is left out", Log::default(), Live { nics: vec![(None, 60)], ..live() }, UNKNOWN),
         case("a null list beside good ones", Log::default(), Live { nics: vec![(Some(Value::Null), 60), (Some(address()), 60)], ..live() }, SUSPECT),
@@ -371,7 +375,8 @@ fn seen(log: &Log, live: &Live) -> ClusterView {
     let mut instances = Vec::new();
     let mut nics = Vec::new();
     for (number, (list, age)) in live.nics.iter().enumerate() {
-        instances.push(json!({"id": instance(number), "properties": {"timeCreated": ago(*age)}}));
+        let created = (*age != NO_AGE).then(|| ago(*age));
+        instances.push(json!({"id": instance(number), "properties": {"timeCreated": created}}));
         let mut nic =
             json!({"name": "n", "properties": {"virtualMachine": {"id": instance(number)}}});
         if let Some(list) = list {

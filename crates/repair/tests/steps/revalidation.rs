@@ -323,3 +323,27 @@ fn operation_is_aborted_only_in_a_busy_cluster() {
         assert_eq!(end.cloud.borrow().aborts.len(), aborts, "{state}");
     }
 }
+
+/// Its nodes are ready, but it is on the scale set of the plan, so it is the wedged pool.
+#[test]
+fn temporary_pool_is_kept_until_the_pool_is_on_a_new_scale_set() {
+    let cloud = until(Step::VerifyPool, &settings(), Cloud::wedged);
+    let planned = Cloud::wedged().pools["system"].set.clone();
+    {
+        let mut cloud = cloud.borrow_mut();
+        let pool = cloud.pools.get_mut("system").unwrap();
+        assert_ne!(pool.set, planned);
+        pool.set.clone_from(&planned);
+        let count = pool.count();
+        cloud.nodes.retain(|node| node.pool != "system");
+        cloud.nodes.extend((0..count).map(|index| node("system", &planned, index)));
+    }
+    let end = recover(&cloud.borrow(), &settings(), None);
+    let (reason, message) = stopped(&end);
+    assert_eq!(reason, Reason::StepTimeout, "{message}");
+    assert!(message.contains("pool system to be on a new scale set"), "{message}");
+    let cloud = end.cloud.borrow();
+    let of_temporary = || cloud.nodes.iter().filter(|node| node.pool == "systmp");
+    assert_eq!(of_temporary().count(), 3);
+    assert!(of_temporary().all(|node| !node.cordoned));
+}
