@@ -31,6 +31,8 @@ pub struct Evidence {
 pub struct Failure {
     /// `OrasBinaryMissing`.
     pub cause: String,
+    /// The cause in one sentence, without its full stop.
+    pub summary: String,
     /// The reason of Mooring's condition or of Karpenter's: `CSEFailed`, `LaunchFailed`.
     pub condition_reason: String,
     pub message: String,
@@ -57,6 +59,7 @@ impl Failure {
         Self {
             stage: stage(&entry.cause, &entry.reason),
             condition_reason: entry.reason.clone(),
+            summary: sentence(&entry.message),
             message: entry.message.clone(),
             reported,
             effective: effective.map(with_name),
@@ -83,6 +86,7 @@ impl Failure {
             None => Self {
                 cause: reason.to_owned(),
                 condition_reason: reason.to_owned(),
+                summary: sentence(&text),
                 evidence: evidence(Some(&text), "cluster"),
                 message: text,
                 reported: code_in(message).map(with_name),
@@ -106,6 +110,7 @@ impl Failure {
         });
         Self {
             cause: found.reason.clone(),
+            summary: first_sentence(&found.summary).trim_end_matches('.').to_owned(),
             condition_reason: reason.to_owned(),
             message,
             reported: reported.map(with_name),
@@ -125,6 +130,7 @@ impl Failure {
         Self {
             stage: stage(&found.cause, reason),
             cause: found.cause.clone(),
+            summary: found.sentence.clone(),
             condition_reason: reason.to_owned(),
             message: message.to_owned(),
             reported: found.code.map(|code| Code { code, name: found.name.clone() }),
@@ -141,6 +147,29 @@ impl Failure {
     pub fn code(&self) -> Option<&Code> {
         self.effective.as_ref().or(self.reported.as_ref())
     }
+}
+
+/// Returns the cause in a message: the sentence after `CSE exited with code 50 (NAME): `.
+fn sentence(message: &str) -> String {
+    let message = message.strip_prefix("Unconfirmed: ").unwrap_or(message);
+    let is_head = |head: &str| head.starts_with("CSE ") || head == "The node did not register";
+    let text = match message.split_once(": ") {
+        Some((head, rest)) if is_head(head) => rest,
+        _ => message,
+    };
+    let text = first_sentence(text).trim_end_matches('.');
+    // The code of the cause has a member.
+    match text.rsplit_once(" (") {
+        Some((before, code)) if code.starts_with(|c: char| c.is_ascii_digit()) => before.to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns the text up to a full stop that another sentence follows.
+fn first_sentence(text: &str) -> &str {
+    let starts = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '`');
+    let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));
+    end.map_or(text, |(at, _)| &text[..at])
 }
 
 /// Returns the code of Mooring's own message: `CSE exited with code 50 (…`. Its cause needs the record.
@@ -167,5 +196,29 @@ fn stage(cause: &str, reason: &str) -> &'static str {
         (None, "VMNotRunning" | "AgentSilent") => Stage::Boot.as_str(),
         (None, _) if reason == "NodeNotRegistered" => Stage::Register.as_str(),
         (None, _) => Stage::Bootstrap.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn summary_is_the_cause_in_the_message() {
+        for (message, expected) in [
+            (
+                "CSE exited with code 211 (ERR_X): oras is missing on the image (232 ERR_Y). Use it. See VM extension logs for details.",
+                "oras is missing on the image",
+            ),
+            ("Unconfirmed: CSE exited with code 50 (ERR_X): no route. Only an event", "no route"),
+            (
+                "The node did not register: no request of v1.30 came. Look there.",
+                "no request of v1.30 came",
+            ),
+            ("quota exceeded: 0 of 8 cores left", "quota exceeded: 0 of 8 cores left"),
+            ("", ""),
+        ] {
+            assert_eq!(sentence(message), expected);
+        }
     }
 }

@@ -13,6 +13,9 @@ use crate::node::{Node, PoolKind};
 #[serde(rename_all = "camelCase")]
 pub struct Group {
     pub cause: String,
+    /// The cause in one sentence, without its full stop.
+    pub summary: String,
+    pub os: Option<&'static str>,
     pub image: Option<String>,
     pub pool: Option<String>,
     pub pool_kind: PoolKind,
@@ -71,6 +74,8 @@ fn group(nodes: &[&Node]) -> Option<Group> {
     let times = || nodes.iter().filter_map(|node| node.at());
     Some(Group {
         cause: failure.cause.clone(),
+        summary: failure.summary.clone(),
+        os: first.os(),
         image: first.image.clone(),
         pool: first.pool.clone(),
         pool_kind: first.pool_kind,

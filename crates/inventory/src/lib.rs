@@ -23,7 +23,7 @@ mod object;
 mod pool;
 
 pub use failure::{Code, Evidence, Failure};
-pub use fleet::{Fleet, FleetRow, FleetVerdict};
+pub use fleet::{Fleet, FleetRow, FleetVerdict, Share};
 pub use group::{Group, groups};
 pub use merge::Inventory;
 pub use node::{Filter, Node, PoolKind, State};

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::Status;
 use mooring_controller::claim::image;
+use mooring_controller::query::NodeReport;
 use mooring_controller::record::{Document, Entry};
 use mooring_diagnosis::Stage;
 
@@ -63,13 +64,70 @@ impl Inventory {
         Self { nodes, dropped: self.dropped }
     }
 
-    /// Replaces the verdict on a node that has none yet.
-    pub fn add_failure(&mut self, uid: &str, failure: Failure) {
-        let unknown = |node: &&mut Node| node.uid == uid && node.state == State::Joining;
-        if let Some(node) = self.nodes.iter_mut().find(unknown) {
-            node.failure = Some(failure);
+    /// Returns the node with this uid.
+    pub fn by_uid(&self, uid: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.uid == uid)
+    }
+
+    /// Adds the verdict of Azure on a node that has none yet, or whose cause is not known.
+    pub fn add_report(&mut self, uid: &str, report: &NodeReport) {
+        let Some(node) = self.nodes.iter_mut().find(|node| node.uid == uid) else { return };
+        let is_unknown = match node.state {
+            State::Joining => true,
+            State::Failed => node.failure.as_ref().is_none_or(|failure| failure.owner.is_none()),
+            State::Ready | State::NotReady => false,
+        };
+        if let (true, Some(failure)) = (is_unknown, observed(report)) {
+            let failed_at = node.failure.as_ref().and_then(|failure| failure.failed_at);
+            node.failure = Some(Failure { failed_at, ..failure });
             node.state = State::Failed;
         }
+    }
+
+    /// Adds a VM that Azure shows, unless its Node is in the cluster. Returns the uid of the node.
+    pub fn add_vm(&mut self, report: &NodeReport) -> String {
+        let is_same = |node: &&Node| node.node.as_deref() == Some(&*report.node) && node.exists;
+        if let Some(node) = self.nodes.iter().find(is_same) {
+            let uid = node.uid.clone();
+            self.add_report(&uid, report);
+            return uid;
+        }
+        let node = of_vm(report);
+        let uid = node.uid.clone();
+        self.nodes.push(node);
+        uid
+    }
+}
+
+fn observed(report: &NodeReport) -> Option<Failure> {
+    let failure = report.verdict.failure.as_ref().filter(|_| report.is_failed())?;
+    Some(Failure::observed(failure, report.verdict.reason.as_str(), &report.message()))
+}
+
+/// Returns a VM without a NodeClaim and without a Node.
+fn of_vm(report: &NodeReport) -> Node {
+    let failure = observed(report);
+    Node {
+        uid: format!("vm/{}", report.node),
+        node_claim: report.claim.clone(),
+        node: Some(report.node.clone()),
+        pool: report.pool.clone(),
+        pool_kind: PoolKind::AksPool,
+        instance_id: None,
+        image: report.image.clone(),
+        node_class: None,
+        instance_type: None,
+        zone: None,
+        state: match (&failure, report.joined) {
+            (Some(_), _) => State::Failed,
+            (None, Some(true)) => State::Ready,
+            (None, _) => State::Joining,
+        },
+        exists: true,
+        created_at: None,
+        launched_at: None,
+        joined_at: None,
+        failure,
     }
 }
 
@@ -120,6 +178,7 @@ fn of_claim(
         node: node.map(|node| node.name.clone()).or_else(|| Some(claim.node_name())),
         pool: text(&claim.pool),
         pool_kind: PoolKind::NodePool,
+        instance_id: None,
         image: claim.image_key(),
         node_class: Some(claim.node_class.to_string()).filter(|class| !class.is_empty()),
         instance_type: text(&claim.instance_type),
@@ -155,6 +214,7 @@ fn of_node(node: &NodeItem, now: Timestamp) -> Node {
         node: Some(node.name.clone()),
         pool,
         pool_kind,
+        instance_id: node.instance_id().map(str::to_owned),
         image: node.label(IMAGE).map(image::key),
         node_class: None,
         instance_type: label(INSTANCE_TYPE),
@@ -175,6 +235,7 @@ fn of_entry(entry: &Entry) -> Node {
         node: Some(entry.node.clone()).filter(|node| !node.is_empty()),
         pool: Some(entry.pool.clone()).filter(|pool| !pool.is_empty()),
         pool_kind: PoolKind::NodePool,
+        instance_id: None,
         image: entry.image.clone(),
         node_class: Some(entry.node_class.clone()).filter(|class| !class.is_empty()),
         instance_type: entry.instance_type.clone(),

@@ -45,6 +45,8 @@ pub struct Node {
     pub node: Option<String>,
     pub pool: Option<String>,
     pub pool_kind: PoolKind,
+    /// Number in the scale set of an AKS pool.
+    pub instance_id: Option<String>,
     /// `AKSUbuntu/2204gen2containerd/202601.13.0`.
     pub image: Option<String>,
     pub node_class: Option<String>,
@@ -65,9 +67,23 @@ impl Node {
         self.node_claim.as_deref().or(self.node.as_deref()).unwrap_or(&self.uid)
     }
 
-    /// Returns true for the name of the NodeClaim, the Node or the VM.
+    /// Returns true for the name of the NodeClaim, the Node or the VM, and for `POOL/` with one of these names or
+    /// with the number of the instance.
     pub fn is_named(&self, name: &str) -> bool {
-        self.node_claim.as_deref() == Some(name) || self.node.as_deref() == Some(name)
+        let is = |own: &Option<String>, name: &str| own.as_deref() == Some(name);
+        let has = |name: &str| is(&self.node_claim, name) || is(&self.node, name);
+        match name.split_once('/') {
+            None => has(name),
+            Some((pool, rest)) => {
+                is(&self.pool, pool) && (has(rest) || is(&self.instance_id, rest))
+            }
+        }
+    }
+
+    /// Returns the operating system that the image shows.
+    pub fn os(&self) -> Option<&'static str> {
+        let image = self.image.as_ref()?.to_ascii_lowercase();
+        Some(if image.contains("windows") { "windows" } else { "linux" })
     }
 
     pub fn is_failed(&self) -> bool {

@@ -88,6 +88,13 @@ impl NodeItem {
         is_lost.then_some(found)
     }
 
+    /// Returns the number of an instance of a scale set.
+    pub fn instance_id(&self) -> Option<&str> {
+        let (rest, instance) = self.provider_id.rsplit_once('/')?;
+        let is_instance = rest.to_ascii_lowercase().contains("/virtualmachinescalesets/");
+        (is_instance && !instance.is_empty()).then_some(instance)
+    }
+
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }

@@ -92,6 +92,9 @@ pub async fn connect(path: Option<&Path>, context: Option<&str>) -> Result<Conne
     if cluster.is_none() && context.is_some() {
         return Err(unknown_context(&kubeconfig, &place, &name));
     }
+    if let Some(program) = missing_plugin(&kubeconfig, &name) {
+        return Err(format!("{place}: {}", plugin_hint(&program)));
+    }
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
     let config = match (config, path) {
@@ -102,7 +105,46 @@ pub async fn connect(path: Option<&Path>, context: Option<&str>) -> Result<Conne
     };
     let server = server(&config);
     let context = cluster.is_some().then_some(name);
-    Ok(Connection { client: from_config(config)?, context, cluster, server })
+    let client = create_client(config).await?;
+    Ok(Connection { client, context, cluster, server })
+}
+
+/// Creates a client on a thread, since a credential plugin runs now and may wait for a user. The thread is not joined: a
+/// plugin that hangs does not outlast the command.
+async fn create_client(config: kube::Config) -> Result<kube::Client, String> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let runtime = tokio::runtime::Handle::current();
+    std::thread::spawn(move || {
+        let _entered = runtime.enter();
+        let _ = sender.send(from_config(config));
+    });
+    receiver.await.unwrap_or_else(|_| Err("the client could not be created".to_owned()))
+}
+
+/// Returns the credential plugin of a context, if it is not installed.
+fn missing_plugin(kubeconfig: &Kubeconfig, context: &str) -> Option<String> {
+    let context = kubeconfig.contexts.iter().find(|one| one.name == context)?;
+    let user = context.context.as_ref()?.user.as_ref()?;
+    let user = kubeconfig.auth_infos.iter().find(|one| one.name == *user)?;
+    let program = user.auth_info.as_ref()?.exec.as_ref()?.command.clone()?;
+    let is_found = if program.contains('/') {
+        Path::new(&program).exists()
+    } else {
+        let directories = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&directories).any(|directory| directory.join(&program).is_file())
+    };
+    (!is_found).then_some(program)
+}
+
+fn plugin_hint(program: &str) -> String {
+    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = printable(&name);
+    let hint = match name.as_str() {
+        "kubelogin" => "`az aks install-cli` installs it".to_owned(),
+        "az" => "install the Azure CLI".to_owned(),
+        _ => format!("install {name}, or use a context with other credentials"),
+    };
+    format!("the credential plugin `{name}` is not installed\nhint: {hint}")
 }
 
 fn unknown_context(kubeconfig: &Kubeconfig, place: &str, name: &str) -> String {
@@ -195,6 +237,25 @@ mod tests {
         assert_eq!(cluster_of(&parse(YAML).unwrap(), "c"), None);
         let unknown = unknown_context(&kubeconfig, "f", "prd");
         assert_eq!(unknown, "f: context \"prd\" not found; contexts: d, c");
+    }
+
+    #[tokio::test]
+    async fn missing_credential_plugin_is_named_with_an_install_hint() {
+        let yaml = |command: &str| {
+            format!(
+                "current-context: c\nclusters: [{{name: prod, cluster: {{server: 'https://127.0.0.1:1'}}}}]\ncontexts: [{{name: c, context: {{cluster: prod, user: u}}}}]\nusers: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, command: {command}}}}}}}]\n"
+            )
+        };
+        for (command, hint) in [
+            ("/nowhere/kubelogin", "hint: `az aks install-cli` installs it"),
+            ("no-such-plugin", "hint: install no-such-plugin, or use"),
+        ] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(yaml(command).as_bytes()).unwrap();
+            let error = connect(Some(file.path()), None).await.map(drop).unwrap_err();
+            assert!(error.contains("is not installed") && error.contains(hint), "{error}");
+        }
+        assert_eq!(missing_plugin(&parse(&yaml("sh")).unwrap(), "c"), None);
     }
 
     #[test]

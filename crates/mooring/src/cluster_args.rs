@@ -27,11 +27,17 @@ Permissions: charts/mooring/files/rules.yaml for Kubernetes, docs/SECURITY.md
 for Azure.";
 
 pub(crate) const WHY_HELP: &str = "\
+Failures with the same cause, image and pool are one group, the largest first.
+Reads the cluster and the failure record, and Azure only for what they lack.
+
 Examples:
+  mooring why                    all failures of the cluster
+  mooring why default            a NodePool or an AKS pool, with past failures
   mooring why default-2jf98      a NodeClaim, even if it was deleted
   mooring why aks-default-2jf98  a node or a VM
-  mooring why default            a NodePool or an AKS pool, with past failures
   mooring why system/3           an instance of an AKS pool
+  mooring why default -o wide    every node, with time and evidence
+  mooring why -o name | xargs kubectl get
   mooring why default-2jf98 --run-command
 
 Exits with 0 if no node failed, and with 1 if a node failed.";
@@ -165,19 +171,22 @@ pub(crate) struct ControllerArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhyArguments {
-    /// NodeClaim, node, VM, pool, or instance of a pool
-    #[arg(value_name = "NODECLAIM|NODE|VM|POOL|POOL/INSTANCE")]
-    pub(crate) what: String,
+    /// Pool, NodeClaim, node, VM, or instance of a pool [default: all failures of the cluster]
+    #[arg(value_name = "POOL|NODECLAIM|NODE|VM|POOL/INSTANCE")]
+    pub(crate) what: Option<String>,
     #[command(flatten)]
-    pub(crate) cluster: ClusterArguments,
+    pub(crate) read: ReadArguments,
     /// Read provision.json from the VM with Run Command (needs write permission)
     ///
     /// Used only if Azure has no result of the extension.
     #[arg(long)]
     pub(crate) run_command: bool,
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = ReportFormat::Table)]
-    pub(crate) output: ReportFormat,
+    #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+    pub(crate) output: AnswerFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = [crate::answers::WHY, crate::answers::FORMER_WHY])]
+    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -199,16 +208,6 @@ pub(crate) struct StatusArguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// Human-readable table
-    Table,
-    /// JSON with a stable schema
-    Json,
-    /// Markdown, for issues and chats
-    Markdown,
 }
 
 #[cfg(test)]

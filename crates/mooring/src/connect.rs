@@ -30,6 +30,23 @@ pub(crate) fn azure_client(endpoint: Option<&String>, limits: Limits) -> Result<
     Ok(Client::new(cloud, Arc::new(world), Budget::new(limits)))
 }
 
+/// Returns the ways to sign in to Azure that are tried.
+pub(crate) fn credentials() -> String {
+    let ways: Vec<String> = match Identity::from_env().choose() {
+        Ok(ways) => ways.iter().map(ToString::to_string).collect(),
+        Err(_) => Vec::new(),
+    };
+    ways.join(", then ")
+}
+
+/// Signs in to Azure. The error names each way that was tried.
+pub(crate) async fn sign_in(arm: &Client) -> Result<(), Failure> {
+    let token = arm.token(&arm.cloud().scope()).await;
+    token.map(drop).map_err(|error| {
+        Failure::io(format!("not signed in: {error}\nhint: `az login` signs in; AZURE_TOKEN_CREDENTIALS selects one way"))
+    })
+}
+
 /// Connects as kubectl does, with a kubeconfig and a context, or by the default rules.
 pub(crate) async fn connect_kube(
     kubeconfig: Option<&Path>,
@@ -38,6 +55,9 @@ pub(crate) async fn connect_kube(
     let context = flag_or_env(context, &["MOORING_CONTEXT"]);
     let connected = mooring_kube::kubeconfig::connect(kubeconfig, context.as_deref()).await;
     connected.map_err(|error| {
+        if error.contains("\nhint: ") {
+            return Failure::io(format!("cannot connect to the Kubernetes API: {error}"));
+        }
         Failure::io(format!(
             "cannot connect to the Kubernetes API: {error}\nhint: set `--context NAME`, `--kubeconfig FILE` or KUBECONFIG; `az aks get-credentials` writes a kubeconfig"
         ))

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cli::Command;
 use crate::{
     answers, bundle, codes, controller, demo, explain, finalizers, man, repair, schema, sim, trace,
-    version, why,
+    version,
 };
 
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -33,7 +33,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
             return answers::fleet(&arguments).unwrap_or_else(|failure| failure.report());
         }
         Command::Why(arguments) => {
-            return why::why(&arguments).unwrap_or_else(|failure| failure.report());
+            return answers::why(&arguments).unwrap_or_else(|failure| failure.report());
         }
         Command::Agent { arguments } => {
             // Simulated nodes run the agent with this binary.

@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use mooring_controller::query::QueryError;
+
 use crate::{error_document, show};
 
 /// Message and exit code. The message is `what failed: why`, and may have lines that start with `hint: `.
@@ -34,6 +36,14 @@ impl Failure {
     pub(crate) fn azure(error: &mooring_arm::Error) -> Self {
         let exit_code = if error.is_throttled() { 6 } else { 3 };
         Self { exit_code, ..Self::io(format!("Azure: {error}")) }
+    }
+
+    pub(crate) fn query(error: &QueryError) -> Self {
+        match error {
+            QueryError::Azure(azure) => Self::azure(azure),
+            QueryError::NotFound(_) => Self::unknown_name(error.to_string()),
+            other => Self::io(other.to_string()),
+        }
     }
 
     pub(crate) fn text(&self) -> &str {

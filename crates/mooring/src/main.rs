@@ -14,6 +14,7 @@ mod error_document;
 mod explain;
 mod failure;
 mod finalizers;
+mod former;
 mod man;
 mod man_page;
 mod outfile;
@@ -24,14 +25,11 @@ mod repair;
 mod runs;
 mod schema;
 mod show;
-mod show_fleet;
-mod show_why;
 mod sim;
 mod speed;
 mod suggest;
 mod trace;
 mod version;
-mod why;
 
 use std::process::ExitCode;
 

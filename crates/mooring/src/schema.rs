@@ -17,6 +17,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.repair.run/v1", include_str!("../schemas/repair.run.v1.json")),
     ("mooring.status/v1", include_str!("../schemas/status.v1.json")),
     ("mooring.version/v1", include_str!("../schemas/version.v1.json")),
+    ("mooring.why/v2", include_str!("../schemas/why.v2.json")),
 ];
 
 /// Prints a schema, or lists the IDs of all.

@@ -143,7 +143,7 @@ impl Screen {
                 Block::Prose { indent, hanging, text } => {
                     lines.extend(prose(*indent, *hanging, text, style));
                 }
-                Block::Ends(start, end) => lines.push(ends(start, end, style)),
+                Block::Ends(start, end) => lines.extend(ends(start, end, style)),
                 Block::Rule(caption) => lines.push(rule(caption, style)),
                 Block::Table { indent, table } => {
                     let inner = Style {
@@ -184,10 +184,23 @@ fn prose(indent: usize, hanging: usize, text: &Text, style: &Style) -> Vec<Strin
     start.chain(others).zip(lines).map(|(before, line)| before + &line.render(style)).collect()
 }
 
-fn ends(start: &Text, end: &Text, style: &Style) -> String {
+/// Renders both texts on one line if they fit, else the second at the end of a line of its own.
+fn ends(start: &Text, end: &Text, style: &Style) -> Vec<String> {
     let used = start.width(style) + end.width(style);
-    let gap = style.width.map_or(2, |width| width.saturating_sub(used).max(2));
-    format!("{}{}{}", start.render(style), " ".repeat(gap), end.render(style))
+    let join =
+        |gap: usize| format!("{}{}{}", start.render(style), " ".repeat(gap), end.render(style));
+    match style.width {
+        None => vec![join(2)],
+        Some(width) if used + 2 <= width => vec![join(width - used)],
+        Some(width) => {
+            let content = start.content();
+            let indent = content.chars().take_while(|c| c.is_ascii_digit() || *c == ' ');
+            let mut lines = prose(0, indent.count(), start, style);
+            let gap = " ".repeat(width.saturating_sub(end.width(style)));
+            lines.push(gap + &end.render(style));
+            lines
+        }
+    }
 }
 
 fn rule(caption: &str, style: &Style) -> String {
@@ -263,6 +276,12 @@ mod tests {
         assert_eq!(text, "prod                 09:14 UTC\n ── undone by abort ──────────\n\n");
         assert!(
             screen.render(&Style::PIPE).starts_with("prod  09:14 UTC\n ── undone by abort ──\n")
+        );
+        let mut long = Screen::default();
+        long.ends(Text::new("37  the node image has no oras"), Text::new("OrasBinaryMissing"));
+        assert_eq!(
+            long.render(&NARROW),
+            "37  the node image has no oras\n             OrasBinaryMissing\n"
         );
         let ascii = Style { unicode: false, ..NARROW };
         assert!(screen.render(&ascii).contains(" -- undone by abort ----------\n"));

@@ -21,10 +21,13 @@ use crate::cloud::Cloud;
 use crate::text::safe;
 use crate::world::Token;
 
-/// Timeout of the last credential. Without a metadata service, requests to its address get no response.
-const LAST_TIMEOUT: Duration = Duration::from_secs(30);
-/// Timeout of a credential that is followed by others.
-const CHAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout of the only credential.
+const SINGLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Timeout of the last of several credentials: all together take less than ten seconds.
+const LAST_TIMEOUT: Duration = Duration::from_secs(8);
+/// Timeout of a credential that is followed by others. Without a metadata service, requests to its address get no
+/// response; with one, the response is immediate.
+const CHAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Credentials in the order in which they are tried. The first that returned a token is tried first from then on.
 #[derive(Debug)]
@@ -67,7 +70,11 @@ impl Chain {
             let at = (good + turn) % self.links.len();
             let (credential, link) = &self.links[at];
             let last = turn + 1 == self.links.len();
-            let timeout = if last { LAST_TIMEOUT } else { CHAIN_TIMEOUT };
+            let timeout = match (last, self.links.len()) {
+                (_, 1) => SINGLE_TIMEOUT,
+                (true, _) => LAST_TIMEOUT,
+                (false, _) => CHAIN_TIMEOUT,
+            };
             match tokio::time::timeout(timeout, link.get_token(&[scope], None)).await {
                 Ok(Ok(token)) => {
                     self.good.store(at, Ordering::Relaxed);
@@ -238,22 +245,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn last_credential_has_the_long_timeout() {
+    async fn several_credentials_take_less_than_ten_seconds() {
         let hanging = || -> Arc<dyn TokenCredential> {
             Arc::new(Fake { fails: false, hangs: true, requests: AtomicUsize::new(0) })
         };
         let start = tokio::time::Instant::now();
-        let links = vec![
-            (Credential::WorkloadIdentity, hanging()),
-            (Credential::ManagedIdentity, hanging()),
-            (Credential::AzureCli, hanging()),
-        ];
+        let links =
+            vec![(Credential::ManagedIdentity, hanging()), (Credential::AzureCli, hanging())];
         let chain = Chain { links, good: AtomicUsize::new(0), secrets: Vec::new() };
         let IdentityError::AllFailed(failures) = chain.token("scope").await.unwrap_err() else {
             panic!("another error");
         };
         let messages: Vec<&str> = failures.iter().map(|(_, why)| why.as_str()).collect();
-        assert_eq!(messages, [5, 5, 30].map(|seconds| format!("no response within {seconds}s")));
-        assert_eq!(start.elapsed(), Duration::from_secs(40));
+        assert_eq!(messages, [1, 8].map(|seconds| format!("no response within {seconds}s")));
+        assert_eq!(start.elapsed(), Duration::from_secs(9));
     }
 }

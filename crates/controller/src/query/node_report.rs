@@ -106,9 +106,9 @@ impl NodeReport {
         }
     }
 
-    /// Returns the next command to run. Names are quoted for a shell; an image that is not a single plain
+    /// Returns the next command to run, complete with the resource group of the VM. Names are quoted for a shell; an image that is not a single plain
     /// word is omitted.
-    pub fn next(&self, subject: &str) -> Option<String> {
+    pub fn next(&self, subject: &str, resource_group: Option<&str>) -> Option<String> {
         let failure = self.verdict.failure.as_ref();
         let image = self.image.as_deref().map(image::version).filter(|image| is_plain_word(image));
         let image = image.map_or_else(String::new, |image| format!(" --image {image}"));
@@ -119,7 +119,8 @@ impl NodeReport {
                 Some(format!("mooring explain {code}{image}"))
             }
             _ if self.cse_succeeded && self.joined == Some(false) => Some(format!(
-                "az vm run-command invoke --name {} --command-id RunShellScript --scripts 'journalctl -u kubelet | tail -50'",
+                "az vm run-command invoke --resource-group {} --name {} --command-id RunShellScript --scripts 'journalctl -u kubelet | tail -50'",
+                shell_word(resource_group?),
                 shell_word(&self.node)
             )),
             (Reason::NoCseExtension | Reason::NodeNotRegistered, _)
@@ -174,8 +175,13 @@ mod tests {
 
     #[test]
     fn next_command_depends_on_the_reason() {
-        let next = |reason, joined| report(reason, joined).next("c").unwrap_or_default();
-        assert!(next(Reason::CseSucceeded, Some(false)).contains("journalctl -u kubelet"));
+        let next =
+            |reason, joined| report(reason, joined).next("c", Some("rg")).unwrap_or_default();
+        let command = next(Reason::CseSucceeded, Some(false));
+        assert!(command.starts_with("az vm run-command invoke --resource-group rg --name aks-c "));
+        assert!(command.contains("journalctl -u kubelet"));
+        let unnamed = report(Reason::CseSucceeded, Some(false)).next("c", None);
+        assert_eq!(unnamed, None, "a command without its resource group fails");
         assert_eq!(next(Reason::CseSucceeded, Some(true)), "");
         assert_eq!(next(Reason::NodeNotRegistered, Some(false)), "mooring why c --run-command");
         assert_eq!(next(Reason::NoCseExtension, Some(true)), "");

@@ -13,7 +13,7 @@ const POOL: &str = "aks-managed-poolName";
 
 impl NodeQuery {
     /// Returns all instances of a pool, or the one with this number or host name. None if the pool does not exist.
-    pub(super) async fn instances(
+    pub async fn instances(
         &self,
         pool: &str,
         instance: Option<&str>,

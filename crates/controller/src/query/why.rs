@@ -13,7 +13,6 @@ use crate::claim::vm_id::VmId;
 use crate::counts::CountsError;
 use crate::observation::Observation;
 use crate::observation::node;
-use crate::record::legacy;
 use crate::record::{self, Document, RecordError};
 use crate::run::{Api, ApiError, Inspector, observe};
 use crate::schedule::Priority;
@@ -125,17 +124,6 @@ impl NodeQuery {
 
     pub async fn fleet(&self) -> Result<Table, QueryError> {
         Ok(Table::of(&self.record().await?, &self.claims("").await?))
-    }
-
-    /// Returns the number of failures that only the record of version 0.1.0 has; none if it does not exist or
-    /// cannot be read.
-    pub async fn old_failures(&self) -> Option<usize> {
-        if self.namespace == legacy::NAMESPACE || self.record().await.ok()?.taken_from.is_some() {
-            return None;
-        }
-        let text = self.get(&record::path(legacy::NAMESPACE)).await.ok()??;
-        let object = serde_json::from_str(&text).ok()?;
-        Document::from_config_map(&object).ok().map(|record| record.entries().count())
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Option<String>, QueryError> {

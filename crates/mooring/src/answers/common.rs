@@ -1,10 +1,14 @@
 //! Parts that the screens share.
 
+use std::fmt::Write as _;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
-use mooring_inventory::Filter;
+use mooring_controller::observation::node::Node as KubernetesNode;
 use mooring_inventory::document::{Document, Source, SourceName, SourceState};
+use mooring_inventory::{Filter, Node};
 use mooring_terminal::{Screen, Text};
+use serde::Serialize;
 
 use crate::cluster::Facts;
 use crate::cluster_args::ReadArguments;
@@ -44,6 +48,69 @@ pub(super) fn print_warnings(facts: &Facts) {
     }
 }
 
+/// A command to run next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Next {
+    pub(super) command: String,
+    pub(super) purpose: String,
+}
+
+impl Next {
+    pub(super) fn new(command: impl Into<String>, purpose: impl Into<String>) -> Self {
+        Self { command: command.into(), purpose: purpose.into() }
+    }
+}
+
+/// A Node without a providerID.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct LostNode {
+    node: String,
+    pool: String,
+    pub(super) message: String,
+}
+
+impl LostNode {
+    pub(super) fn new(node: &KubernetesNode) -> Self {
+        Self { node: node.name.clone(), pool: node.pool.clone(), message: node.finding() }
+    }
+}
+
+/// Returns the nodes that exist, as kubectl takes them.
+pub(super) fn names<'a>(nodes: impl Iterator<Item = &'a Node>) -> String {
+    let mut text = String::new();
+    for node in nodes.filter(|node| node.exists) {
+        let _ = match (&node.node_claim, &node.node) {
+            (Some(claim), _) => writeln!(text, "nodeclaim.karpenter.sh/{claim}"),
+            (None, Some(node)) => writeln!(text, "node/{node}"),
+            (None, None) => Ok(()),
+        };
+    }
+    text
+}
+
+/// Returns what limits "no failures", which is true only for what was read.
+pub(super) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
+    if facts.record.is_none() {
+        let text =
+            "This cluster has no failure record, so failures of deleted nodes are not known.";
+        Some(text.to_owned())
+    } else if joining > 0 && facts.azure_was_not_read() {
+        let are = if joining == 1 { "is" } else { "are" };
+        let nodes = plural(joining, "node");
+        Some(format!("{nodes} {are} joining, and Azure was not asked about them."))
+    } else if facts.controller.is_running() {
+        None
+    } else {
+        let text = "The controller is not running, so recent failures may not be recorded.";
+        Some(text.to_owned())
+    }
+}
+
+/// Returns `1 node` or `2 nodes`.
+pub(super) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// Returns the version of an image, which is unique in nearly every cluster.
 pub(super) fn short_image(name: &str) -> &str {
     image::version(name)
@@ -58,6 +125,23 @@ pub(super) fn clock(at: Timestamp, now: Timestamp) -> String {
     } else {
         date.to_owned()
     }
+}
+
+/// Returns `09:13`, with the date if it is not of the same day.
+pub(super) fn moment(at: Timestamp, now: Timestamp) -> String {
+    dated(at, now, 5)
+}
+
+/// Returns `09:13:04`, with the date if it is not of the same day.
+pub(super) fn seconds_clock(at: Timestamp, now: Timestamp) -> String {
+    dated(at, now, 8)
+}
+
+fn dated(at: Timestamp, now: Timestamp, length: usize) -> String {
+    let text = at.to_string();
+    let (date, time) = text.split_once('T').unwrap_or((&text, ""));
+    let time = time.get(..length).unwrap_or(time);
+    if now.to_string().starts_with(date) { time.to_owned() } else { format!("{date} {time}") }
 }
 
 /// Returns `1m12s`.
@@ -107,7 +191,10 @@ mod tests {
     fn times_of_other_days_are_dates() {
         let now: Timestamp = "2026-11-17T09:14:00Z".parse().unwrap();
         assert_eq!(clock("2026-11-17T05:09:59Z".parse().unwrap(), now), "05:09");
-        assert_eq!(clock("2026-11-16T23:59:59Z".parse().unwrap(), now), "2026-11-16");
+        let before: Timestamp = "2026-11-16T23:59:59Z".parse().unwrap();
+        assert_eq!(clock(before, now), "2026-11-16");
+        assert_eq!(moment(before, now), "2026-11-16 23:59");
+        assert_eq!(seconds_clock(now, now), "09:14:00");
     }
 
     #[test]

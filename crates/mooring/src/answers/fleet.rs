@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use mooring_controller::observation::node::Node;
 use mooring_controller::verdict::advice::{self, AffectedResources};
-use mooring_inventory::{Fleet, FleetRow, FleetVerdict, Inventory};
+use mooring_inventory::{Fleet, FleetRow, FleetVerdict, Node};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use serde::Serialize;
 
 use super::common::{
-    add_sources, clock, cluster_name, document, filter, print_warnings, short_duration, short_image,
+    LostNode, add_sources, caveat, clock, cluster_name, document, filter, names, plural,
+    print_warnings, short_duration, short_image,
 };
 use crate::cluster::{Facts, read};
 use crate::cluster_args::FleetArguments;
@@ -37,20 +37,6 @@ struct Content<'a> {
     findings: &'a [ImageFinding],
     #[serde(rename = "nodesWithoutProviderID")]
     lost: Vec<LostNode>,
-}
-
-/// A Node without a providerID.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct LostNode {
-    node: String,
-    pool: String,
-    message: String,
-}
-
-impl LostNode {
-    fn new(node: &Node) -> Self {
-        Self { node: node.name.clone(), pool: node.pool.clone(), message: node.finding() }
-    }
 }
 
 fn findings(facts: &Facts, fleet: &Fleet) -> Vec<ImageFinding> {
@@ -89,7 +75,7 @@ pub(crate) const SCHEMA: &str = "mooring.fleet/v2";
 /// Exits with 1 if an image is at fault.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
     if arguments.schema != SCHEMA {
-        return crate::why::fleet(arguments).map(|()| ExitCode::SUCCESS);
+        return crate::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
     }
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
     let filter = filter(&arguments.read, facts.now);
@@ -105,7 +91,10 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
             print_document(&document, arguments.output == AnswerFormat::Yaml)?;
         }
         AnswerFormat::Markdown => show::print(markdown(&facts, &fleet, &findings).as_bytes())?,
-        AnswerFormat::Name => show::print(names(&inventory).as_bytes())?,
+        AnswerFormat::Name => {
+            let failed = |node: &&Node| node.is_failed();
+            show::print(names(inventory.nodes.iter().filter(failed)).as_bytes())?;
+        }
         AnswerFormat::Table | AnswerFormat::Wide => {
             print_screen(&screen(arguments, &facts, &fleet, &findings))?;
         }
@@ -113,20 +102,6 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
     let is_wrong = fleet.findings().next().is_some() || !facts.lost.is_empty();
     let is_wrong = is_wrong && !arguments.read.exit_zero;
     Ok(ExitCode::from(u8::from(is_wrong)))
-}
-
-/// Returns NodeClaims that exist and failed, as kubectl takes them.
-fn names(inventory: &Inventory) -> String {
-    let failed = inventory.nodes.iter().filter(|node| node.is_failed() && node.exists);
-    let mut text = String::new();
-    for node in failed {
-        let _ = match (&node.node_claim, &node.node) {
-            (Some(claim), _) => writeln!(text, "nodeclaim.karpenter.sh/{claim}"),
-            (None, Some(node)) => writeln!(text, "node/{node}"),
-            (None, None) => Ok(()),
-        };
-    }
-    text
 }
 
 fn screen(
@@ -203,25 +178,11 @@ fn short_since(seconds: u64) -> String {
 
 /// "None" is true only for what was read.
 fn add_nothing(screen: &mut Screen, facts: &Facts, fleet: &Fleet) {
-    let nodes = fleet.ready + fleet.not_ready + fleet.joining;
-    let mut text = format!("No failures among the {nodes} nodes that exist now.");
-    if facts.record.is_none() {
-        text.push_str(
-            " This cluster has no failure record, so failures of deleted nodes are not known.",
-        );
-        screen.sentence(Mark::Warning, text);
-    } else if fleet.joining > 0 && facts.azure_was_not_read() {
-        let _ = write!(
-            text,
-            " {} nodes are joining, and Azure was not asked about them.",
-            fleet.joining
-        );
-        screen.sentence(Mark::Warning, text);
-    } else if facts.controller.is_running() {
-        screen.sentence(Mark::Good, text + " None are recorded.");
-    } else {
-        let late = " The controller is not running, so recent failures may not be recorded.";
-        screen.sentence(Mark::Warning, text + late);
+    let nodes = plural(fleet.ready + fleet.not_ready + fleet.joining, "node");
+    let text = format!("No failures among the {nodes} that exist now.");
+    match caveat(facts, fleet.joining) {
+        Some(caveat) => screen.sentence(Mark::Warning, format!("{text} {caveat}")),
+        None => screen.sentence(Mark::Good, text + " None are recorded."),
     }
 }
 

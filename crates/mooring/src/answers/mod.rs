@@ -1,8 +1,10 @@
-//! Answers about a cluster: documents and screens of `mooring status` and `mooring fleet`.
+//! Answers about a cluster: documents and screens of `mooring status`, `mooring fleet` and `mooring why`.
 
 mod common;
 mod fleet;
 mod status;
+mod why;
 
 pub(crate) use fleet::fleet;
 pub(crate) use status::status;
+pub(crate) use why::{FORMER as FORMER_WHY, SCHEMA as WHY, why};

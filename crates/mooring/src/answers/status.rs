@@ -7,7 +7,8 @@ use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use serde::Serialize;
 
 use super::common::{
-    add_sources, clock, cluster_name, document, filter, print_warnings, short_duration, short_image,
+    Next, add_sources, clock, cluster_name, document, filter, print_warnings, short_duration,
+    short_image,
 };
 use super::fleet::image_fails;
 use crate::cluster::{ControllerState, Facts, read};
@@ -39,12 +40,6 @@ struct Status<'a> {
     next: Vec<Next>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Next {
-    command: String,
-    purpose: &'static str,
-}
-
 /// Exits with 1 if something is wrong.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
@@ -66,14 +61,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
         }
         AnswerFormat::Name => {
             let names: Vec<&str> = status.pools.iter().map(|pool| pool.name.as_str()).collect();
-            show::print(
-                (names.join(
-                    "
-",
-                ) + "
-")
-                .as_bytes(),
-            )?;
+            show::print_names(names)?;
         }
         AnswerFormat::Markdown => {
             let screen = screen(arguments, &facts, &status);
@@ -143,15 +131,13 @@ fn next(inventory: &Inventory, facts: &Facts) -> Vec<Next> {
     pools.dedup();
     for pool in pools.iter().take(2) {
         let command = format!("mooring why {}", mooring_redact::shell_word(pool));
-        next.push(Next { command, purpose: "failed nodes of the pool" });
+        next.push(Next::new(command, "failed nodes of the pool"));
     }
     if !pools.is_empty() {
-        let command = "mooring fleet".to_owned();
-        next.push(Next { command, purpose: "failures by image and cause" });
+        next.push(Next::new("mooring fleet", "failures by image and cause"));
     }
     if facts.has_karpenter && facts.controller.state == "not-running" {
-        let command = "helm install mooring charts/mooring".to_owned();
-        next.push(Next { command, purpose: "record failures" });
+        next.push(Next::new("helm install mooring charts/mooring", "record failures"));
     }
     next
 }
@@ -174,7 +160,7 @@ fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen
         screen.blank();
     }
     screen.label("Controller", [controller(facts)]);
-    let next = status.next.iter().map(|next| (next.command.as_str(), next.purpose));
+    let next = status.next.iter().map(|next| (next.command.as_str(), next.purpose.as_str()));
     screen.commands("Next", next);
     add_sources(&mut screen, facts);
     screen

@@ -4,20 +4,21 @@ use mooring_redact::Redactor;
 
 use super::archive::{Contents, Entry};
 use super::redact::redact;
-use crate::cluster_args::{ClusterArguments, ReportFormat};
+use crate::cluster_args::ClusterArguments;
 use crate::failure::Failure;
 use crate::runs::build_runtime;
-use crate::{show_why, why};
+use crate::{former, show};
 
 /// Collects the output of `mooring why` and the messages of the extensions.
 pub(crate) fn collect(name: &str, cluster: &ClusterArguments) -> Result<Contents, Failure> {
     let (reports, answer) = build_runtime()?.block_on(async {
-        let query = why::node_query(cluster, false, true).await?;
-        let reports = query.why(name).await.map_err(|error| why::to_failure(&error))?;
+        let query = former::node_query(cluster, false, true).await?;
+        let reports = query.why(name).await.map_err(|error| Failure::query(&error))?;
         let fleet = query.fleet().await.unwrap_or_default();
         let lost = query.nodes_without_provider_id().await;
-        let answer = show_why::show(ReportFormat::Json, name, &reports, &fleet, &lost)?;
-        Ok::<_, Failure>((reports, answer))
+        let answer =
+            former::why_document(name, &reports, &fleet, &lost, &query.scope.node_resource_group);
+        Ok::<_, Failure>((reports, show::json(&answer)?))
     })?;
     let mut contents = Contents::default();
     contents.entries.push(entry("why.json".to_owned(), "output of `mooring why`", &answer));

@@ -1,120 +1,215 @@
 //! Facts of Azure: results of VMs that have no verdict in the cluster or in the record.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use mooring_arm::Limits;
-use mooring_controller::query::NodeQuery;
-use mooring_controller::run::Api;
+use mooring_arm::{Client, Limits};
+use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::{Scope, Settings};
 use mooring_inventory::document::{Source, SourceName, SourceState};
-use mooring_inventory::{Failure as NodeFailure, Inventory, Node, State};
+use mooring_inventory::{Inventory, Node, State};
 
+use super::read::Facts;
 use super::waiting::wait;
 use crate::cluster_args::{AzureMode, ReadArguments};
 use crate::connect;
 use crate::failure::Failure;
 
-/// Without an answer, the command continues without Azure.
+/// Without a response, the command continues without Azure.
 const LIMIT: Duration = Duration::from_secs(10);
+/// A Run Command takes up to three minutes.
+const COMMAND_LIMIT: Duration = Duration::from_secs(220);
 /// A VM has no result in its first minute.
 const MIN_AGE: SignedDuration = SignedDuration::from_secs(30);
 /// More VMs are not read; the controller lists them instead.
 const MAX_VMS: usize = 64;
 const CONCURRENT: usize = 8;
 
-/// Adds results of Azure for nodes that have no verdict yet.
-pub(super) async fn add_results(
-    inventory: &mut Inventory,
-    api: &Api,
-    arguments: &ReadArguments,
-    scope: Option<Scope>,
-    now: Timestamp,
-) -> Result<(Source, Option<String>), Failure> {
-    let is_old =
-        |node: &&Node| node.created_at.is_none_or(|created| now.duration_since(created) >= MIN_AGE);
-    let waiting: Vec<(String, String)> = inventory
-        .nodes
-        .iter()
-        .filter(|node| node.state == State::Joining && node.launched_at.is_some())
-        .filter(is_old)
-        .map(|node| (node.uid.clone(), node.name().to_owned()))
-        .take(MAX_VMS)
-        .collect();
-    let not_asked = Source::new(SourceName::Azure, SourceState::NotAsked);
-    if arguments.azure == AzureMode::Never || waiting.is_empty() {
-        return Ok((not_asked, None));
-    }
-    let started = tokio::time::Instant::now();
-    let work = Box::pin(read_all(api, arguments, scope, &waiting, now));
-    let done = wait("waiting for Azure", LIMIT, "continuing without it", work).await;
-    let seconds = Some(started.elapsed().as_secs_f64());
-    let error = match done {
-        Some(Ok(results)) => {
-            for (uid, failure) in results {
-                inventory.add_failure(&uid, failure);
-            }
-            let source = Source::new(SourceName::Azure, SourceState::Read);
-            return Ok((Source { at: Some(now), seconds, ..source }, None));
-        }
-        Some(Err(error)) => error,
-        None => Failure::io(format!("Azure did not respond within {}s", LIMIT.as_secs())),
-    };
-    if arguments.azure == AzureMode::Always {
-        return Err(error);
-    }
-    let failed = Source::new(SourceName::Azure, SourceState::Failed);
-    let text = error.text().to_owned();
-    Ok((Source { seconds, error: Some(text.clone()), ..failed }, Some(text)))
+/// VMs to read.
+#[derive(Debug, Default)]
+pub(crate) struct Request {
+    /// Uids and names of NodeClaims.
+    pub(crate) claims: Vec<(String, String)>,
+    /// An AKS pool whose instances are read.
+    pub(crate) pool: Option<String>,
+    /// A VM or instance by its name.
+    pub(crate) name: Option<String>,
+    /// Allows Run Command.
+    pub(crate) run_command: bool,
 }
 
-/// Reads VMs, some at a time. A VM that cannot be read keeps its state.
-async fn read_all(
-    api: &Api,
-    arguments: &ReadArguments,
-    scope: Option<Scope>,
-    waiting: &[(String, String)],
-    now: Timestamp,
-) -> Result<Vec<(String, NodeFailure)>, Failure> {
-    let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), Limits::default())?;
-    let scope = match scope {
-        Some(scope) => scope,
-        None => connect::read_scope(&arm, &arguments.cluster).await?,
-    };
-    let query = NodeQuery {
-        api: Some(api.clone()),
-        arm,
-        scope,
-        namespace: String::new(),
-        condition_type: Settings::default().condition_type,
-        now,
-        run_command: false,
-        progress: crate::show::print_note,
-    };
-    let reads = futures::stream::iter(waiting).map(|(uid, name)| {
-        let query = &query;
-        async move { (uid.clone(), query.claim_report(name).await) }
-    });
-    let reports: Vec<_> = reads.buffer_unordered(CONCURRENT).collect().await;
-    let mut results = Vec::new();
-    let mut last_error = None;
-    let mut any_read = false;
-    for (uid, report) in reports {
-        match report {
-            Ok(Some(report)) => {
-                any_read = true;
-                if let (true, Some(failure)) = (report.is_failed(), &report.verdict.failure) {
-                    let reason = report.verdict.reason.as_str();
-                    results.push((uid, NodeFailure::observed(failure, reason, &report.message())));
-                }
+impl Request {
+    /// Requests the NodeClaims whose outcome or cause only Azure knows.
+    pub(crate) fn unknown<'a>(nodes: impl IntoIterator<Item = &'a Node>, now: Timestamp) -> Self {
+        let is_old = |node: &Node| {
+            node.created_at.is_none_or(|created| now.duration_since(created) >= MIN_AGE)
+        };
+        let is_unknown = |node: &Node| match (node.state, &node.failure) {
+            (State::Joining, _) => is_old(node),
+            (State::Failed, Some(failure)) => node.exists && failure.owner.is_none(),
+            _ => false,
+        };
+        let nodes = nodes.into_iter();
+        let wanted = nodes.filter(|node| node.launched_at.is_some() && is_unknown(node));
+        let claims = wanted.filter_map(|node| Some((node.uid.clone(), node.node_claim.clone()?)));
+        Self { claims: claims.take(MAX_VMS).collect(), ..Self::default() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.claims.is_empty() && self.pool.is_none() && self.name.is_none()
+    }
+}
+
+/// Reports by the uid of their node.
+pub(crate) type Reports = BTreeMap<String, NodeReport>;
+
+impl Facts {
+    /// Reads VMs and adds the results. Without Azure there are none, and a warning.
+    pub(crate) async fn ask_azure(
+        &mut self,
+        arguments: &ReadArguments,
+        request: &Request,
+    ) -> Result<Reports, Failure> {
+        if arguments.azure == AzureMode::Never || request.is_empty() {
+            return Ok(Reports::new());
+        }
+        let started = tokio::time::Instant::now();
+        let done = self.read_azure(arguments, request).await;
+        let seconds = Some(started.elapsed().as_secs_f64());
+        let error = match done {
+            Ok(found) => {
+                let source = Source::new(SourceName::Azure, SourceState::Read);
+                self.set_source(Source { at: Some(self.now), seconds, ..source });
+                return Ok(add(&mut self.inventory, found));
             }
-            Ok(None) => any_read = true,
-            Err(error) => last_error = Some(error),
+            Err(error) => error,
+        };
+        if arguments.azure == AzureMode::Always || request.run_command {
+            return Err(error);
+        }
+        let failed = Source::new(SourceName::Azure, SourceState::Failed);
+        let text = error.text().to_owned();
+        self.warnings.push(format!("Azure was not read: {text}"));
+        let first = text.lines().next().unwrap_or_default().to_owned();
+        self.set_source(Source { seconds, error: Some(first), ..failed });
+        Ok(Reports::new())
+    }
+
+    async fn read_azure(
+        &self,
+        arguments: &ReadArguments,
+        request: &Request,
+    ) -> Result<Vec<Found>, Failure> {
+        let (limit, then) = match arguments.azure {
+            _ if request.run_command => (COMMAND_LIMIT.max(arguments.timeout), "giving up"),
+            AzureMode::Always => (arguments.timeout, "giving up"),
+            AzureMode::Auto | AzureMode::Never => {
+                (LIMIT.min(arguments.timeout), "continuing without it")
+            }
+        };
+        let started = tokio::time::Instant::now();
+        let endpoint = arguments.cluster.arm_endpoint.as_ref();
+        let arm = connect::azure_client(endpoint, Limits::default())?;
+        let ways = connect::credentials();
+        let late = |what: &str| Failure::io(format!("{what} within {}s", limit.as_secs()));
+        let what = format!("signing in to Azure by {ways}");
+        let signed_in = wait(&what, limit, then, connect::sign_in(&arm)).await;
+        signed_in.ok_or_else(|| late(&format!("not signed in: no response by {ways}")))??;
+        let left = limit.saturating_sub(started.elapsed());
+        let work = Box::pin(self.read_vms(arm, arguments, request));
+        let read = wait("waiting for Azure", left, then, work).await;
+        read.ok_or_else(|| late("Azure did not respond"))?
+    }
+
+    /// Reads VMs, some at a time. A VM that cannot be read keeps its state.
+    async fn read_vms(
+        &self,
+        arm: Client,
+        arguments: &ReadArguments,
+        request: &Request,
+    ) -> Result<Vec<Found>, Failure> {
+        let query = self.node_query(arm, arguments, request.run_command).await?;
+        let reads = futures::stream::iter(&request.claims).map(|(uid, name)| {
+            let query = &query;
+            async move { (uid, query.claim_report(name).await) }
+        });
+        let reads: Vec<_> = reads.buffer_unordered(CONCURRENT).collect().await;
+        let mut found = Vec::new();
+        let mut last_error = None;
+        let mut any_read = false;
+        for (uid, read) in reads {
+            match read {
+                Ok(report) => {
+                    any_read = true;
+                    found.extend(report.map(|report| Found { uid: Some(uid.clone()), report }));
+                }
+                Err(error) => last_error = Some(error),
+            }
+        }
+        let mut named = Vec::new();
+        if let Some(pool) = &request.pool {
+            named = query.instances(pool, None).await.map_err(|error| Failure::query(&error))?;
+        }
+        if let Some(name) = &request.name {
+            named = match query.why(name).await {
+                Err(QueryError::NotFound(_)) => Vec::new(),
+                read => read.map_err(|error| Failure::query(&error))?,
+            };
+        }
+        found.extend(named.into_iter().map(|report| Found { uid: None, report }));
+        match last_error {
+            Some(error) if !any_read => Err(Failure::query(&error)),
+            _ => Ok(found),
         }
     }
-    match last_error {
-        Some(error) if !any_read => Err(crate::why::to_failure(&error)),
-        _ => Ok(results),
+
+    async fn node_query(
+        &self,
+        arm: Client,
+        arguments: &ReadArguments,
+        run_command: bool,
+    ) -> Result<NodeQuery, Failure> {
+        let scope = match &self.scope {
+            Some(scope) => Scope { cluster: self.identity.id.clone(), ..scope.clone() },
+            None => connect::read_scope(&arm, &arguments.cluster).await?,
+        };
+        Ok(NodeQuery {
+            api: Some(self.api.clone()),
+            arm,
+            scope,
+            namespace: self.controller.namespace.clone(),
+            condition_type: Settings::default().condition_type,
+            now: self.now,
+            run_command,
+            progress: crate::show::print_note,
+        })
     }
+
+    fn set_source(&mut self, source: Source) {
+        self.sources.retain(|one| one.name != source.name);
+        self.sources.push(source);
+    }
+}
+
+/// A report of Azure; without a uid if it was found by another name.
+struct Found {
+    uid: Option<String>,
+    report: NodeReport,
+}
+
+fn add(inventory: &mut Inventory, found: Vec<Found>) -> Reports {
+    let mut reports = Reports::new();
+    for Found { uid, report } in found {
+        let uid = match uid {
+            Some(uid) => {
+                inventory.add_report(&uid, &report);
+                uid
+            }
+            None => inventory.add_vm(&report),
+        };
+        reports.insert(uid, report);
+    }
+    reports
 }

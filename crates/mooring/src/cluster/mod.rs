@@ -6,5 +6,6 @@ mod list;
 mod read;
 mod waiting;
 
+pub(crate) use azure::{Reports, Request};
 pub(crate) use controller_state::{ControllerState, NAMESPACE};
-pub(crate) use read::{Facts, read};
+pub(crate) use read::{Facts, read, read_cluster};

@@ -8,13 +8,14 @@ use mooring_controller::observation::node::Node;
 use mooring_controller::record::{self, Document};
 use mooring_controller::run::{Api, ApiError};
 use mooring_controller::verdict::advice;
-use mooring_controller::{Scope, Settings};
+use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
 use mooring_inventory::document::{ClusterIdentity, Source, SourceName, SourceState};
 use mooring_inventory::{ClaimItem, Inventory, NodeItem};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::azure;
+use super::azure::Request;
 use super::controller_state::ControllerState;
 use super::list::list;
 use super::waiting::wait;
@@ -24,6 +25,7 @@ use crate::failure::Failure;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
+const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
@@ -33,6 +35,8 @@ pub(crate) struct Facts {
     pub(crate) region: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) inventory: Inventory,
+    /// NodePools, with or without nodes.
+    pub(crate) node_pools: Vec<String>,
     pub(crate) has_karpenter: bool,
     /// Nodes that stop Karpenter.
     pub(crate) lost: Vec<Node>,
@@ -44,6 +48,9 @@ pub(crate) struct Facts {
     pub(crate) sources: Vec<Source>,
     pub(crate) warnings: Vec<String>,
     pub(crate) now: Timestamp,
+    pub(super) api: Api,
+    /// Subscription and resource group of the nodes.
+    pub(crate) scope: Option<Scope>,
 }
 
 impl Facts {
@@ -54,10 +61,18 @@ impl Facts {
     }
 }
 
-/// Reads NodeClaims, Nodes, the record and the controller; then Azure for nodes without a verdict.
+/// Reads the cluster and the record; then Azure for nodes without a verdict.
 pub(crate) async fn read(arguments: &ReadArguments) -> Result<Facts, Failure> {
+    let mut facts = read_cluster(arguments).await?;
+    let request = Request::unknown(&facts.inventory.nodes, facts.now);
+    facts.ask_azure(arguments, &request).await?;
+    Ok(facts)
+}
+
+/// Reads NodeClaims, Nodes, the record and the controller.
+pub(crate) async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let limit = arguments.timeout;
-    let work = Box::pin(read_cluster(arguments));
+    let work = Box::pin(read_objects(arguments));
     match wait("waiting for the Kubernetes API", limit, "giving up", work).await {
         Some(facts) => facts,
         None => Err(Failure::io(format!(
@@ -67,7 +82,7 @@ pub(crate) async fn read(arguments: &ReadArguments) -> Result<Facts, Failure> {
     }
 }
 
-async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Failure> {
+async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let cluster = &arguments.cluster;
     let connection = connect::connect_cluster(cluster).await?;
     let api = Api::new(connection.client.clone());
@@ -87,8 +102,14 @@ async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let system = api.get("/api/v1/namespaces/kube-system");
     let version = api.get("/version");
     let node_class = api.get(NODE_CLASS_CRD);
-    let (claims, nodes, (controller, record, record_took), system, version, node_class) =
-        tokio::join!(claims, nodes, controller_and_record, system, version, node_class);
+    let node_pools = list(&api, NODE_POOLS, name);
+    let legacy_path = record::path(LEGACY_NAMESPACE);
+    let legacy = api.get(&legacy_path);
+    let live = async { tokio::join!(claims, nodes, node_pools) };
+    let context = async { tokio::join!(system, version, node_class, legacy) };
+    let ((claims, nodes, node_pools), controller_and_record, (system, version, node_class, legacy)) =
+        tokio::join!(live, controller_and_record, context);
+    let (controller, record, record_took) = controller_and_record;
     let took = started.elapsed();
     let mut warnings = Vec::new();
     let crd = node_class.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
@@ -104,39 +125,50 @@ async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let claims = or_warning("NodeClaims", claims.map(Option::unwrap_or_default), &mut warnings);
     let nodes = or_warning("nodes", nodes.map(Option::unwrap_or_default), &mut warnings);
     let (record, record_source) = parse_record(record, record_took, &controller, &mut warnings);
-    let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
+    warnings
+        .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
+    let inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
     let scope = connect::find_scope(&claims, &nodes);
     let cluster_source = Source {
         at: Some(now),
         seconds: Some(took.as_secs_f64()),
         ..Source::new(SourceName::Cluster, SourceState::Read)
     };
-    let name = |scope: &Scope| connect::cluster_name(cluster, &scope.node_resource_group);
+    let found = |scope: &Scope| connect::cluster_name(cluster, &scope.node_resource_group);
     let identity = ClusterIdentity {
-        name: scope.as_ref().and_then(name).or(connection.cluster.clone()),
+        name: scope.as_ref().and_then(found).or(connection.cluster.clone()),
         id: connect::cluster_id(cluster),
         context: connection.context.clone(),
         server: Some(connection.server.clone()),
         uid: system.ok().and_then(|text| member(&text, "/metadata/uid")),
     };
-    let (azure_source, warning) =
-        azure::add_results(&mut inventory, &api, arguments, scope, now).await?;
-    warnings.extend(warning.map(|why| format!("Azure was not read: {why}")));
     let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
     Ok(Facts {
         identity,
         region: nodes.iter().find_map(region),
         version: version.ok().and_then(|text| member(&text, "/gitVersion")),
         inventory,
+        node_pools: node_pools.ok().flatten().unwrap_or_default(),
         has_karpenter,
         lost: nodes.iter().filter_map(|node| node.lost(now)).collect(),
         has_versions,
         controller,
         record,
-        sources: vec![cluster_source, record_source, azure_source],
+        sources: vec![
+            cluster_source,
+            record_source,
+            Source::new(SourceName::Azure, SourceState::NotAsked),
+        ],
         warnings,
         now,
+        api,
+        scope,
     })
+}
+
+/// Returns the name of an object.
+fn name(object: &RawValue) -> Option<String> {
+    member(object.get(), "/metadata/name")
 }
 
 fn cannot_read(what: &str, error: &ApiError) -> Failure {
@@ -184,6 +216,23 @@ fn parse_record(
         Err(error) if error.status == Some(404) => (None, source(SourceState::Absent)),
         Err(error) => failed(error.what, warnings),
     }
+}
+
+/// Warns about a failure record of an earlier version that no controller has adopted.
+fn legacy_warning(
+    text: &str,
+    record: Option<&Document>,
+    controller: &ControllerState,
+) -> Option<String> {
+    let is_adopted = record.is_some_and(|record| record.taken_from.is_some());
+    if is_adopted || controller.namespace == LEGACY_NAMESPACE {
+        return None;
+    }
+    let failures = Document::from_config_map(&serde_json::from_str(text).ok()?).ok()?;
+    Some(format!(
+        "namespace {LEGACY_NAMESPACE} has a failure record of an earlier version ({} failures), which is not shown\nhint: `mooring controller` adopts it when it becomes leader; `--namespace {LEGACY_NAMESPACE}` shows it",
+        failures.entries().count()
+    ))
 }
 
 fn member(text: &str, pointer: &str) -> Option<String> {

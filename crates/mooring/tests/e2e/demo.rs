@@ -177,12 +177,12 @@ fn recent_operation_is_not_aborted() {
 fn failed_scenario_exits_with_1_and_names_stage_and_logs() {
     let workspace = Workspace::new();
     let shown = workspace.run(&["--show", "healthy-boot"]);
-    let changed = text(&shown.stdout).replace("The node has joined", "The node has vanished");
+    let changed = text(&shown.stdout).replace("has joined", "has vanished");
     std::fs::write(workspace.directory.path().join("changed.yaml"), changed).unwrap();
     let output = workspace.run(&["--scenario", "./changed.yaml"]);
     let shown = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{shown}");
-    assert!(shown.contains("The node has vanished") && shown.contains("stage 2"), "{shown}");
+    assert!(shown.contains("has vanished") && shown.contains("stage 2"), "{shown}");
     let logs = shown.split("logs: ").nth(1).unwrap().trim();
     assert!(Path::new(logs).join("controller.log").is_file(), "{logs}");
 }

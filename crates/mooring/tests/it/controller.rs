@@ -95,36 +95,89 @@ fn bundle_by_node_name_has_the_results_of_azure() {
 fn why_finds_nodeclaims_nodes_pools_and_instances() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
-    for what in ["default-bad1", "aks-default-bad1"] {
+    // Every name of a node gives the same facts.
+    let json = |words: &[&str]| -> (Option<i32>, Value) {
+        let output = run(&sim, &[&["why"], words, &["-o", "json"]].concat());
+        let document = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{words:?}: {}", text(&output.stderr)));
+        assert_valid(&document);
+        assert_eq!(document["schema"], "mooring.why/v2");
+        (output.status.code(), document)
+    };
+    let expected = json(&["default-bad1"]).1;
+    for what in ["default-bad1", "aks-default-bad1", "default/default-bad1"] {
         let output = run(&sim, &["why", what]);
         let shown = text(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{what}: {shown} {}", text(&output.stderr));
         assert!(
-            shown.contains(
-                "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing"
-            ),
+            shown.starts_with("✗ default-bad1 did not join demo: oras is missing on the image.\n"),
             "{shown}"
         );
-        // Only NodeClaims have an image.
-        let is_claim = what == "default-bad1";
-        assert_eq!(shown.contains("mooring explain 232 --image"), is_claim, "{what}: {shown}");
-    }
-    for what in ["default-good1", "aks-default-good1", "system", "system/0"] {
-        let output = run(&sim, &["why", what, "-o", "json"]);
-        let shown: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{what}: {}", text(&output.stderr)));
-        assert_eq!(output.status.code(), Some(0), "{what}: {shown}");
+        for line in [
+            "  cause     OrasBinaryMissing, 232 ERR_ORAS_BINARY_NOT_FOUND (reported as 211)\n",
+            "  where     NodePool default, node aks-default-bad1, image 202601.27.0, ",
+            "  like it   4 more nodes with this image; no node with other images\n",
+            "  next      mooring explain 232 --image 202601.27.0\n",
+            "            mooring why default\n",
+        ] {
+            assert!(shown.contains(line), "{line}: {shown}");
+        }
+        let (code, shown) = json(&[what]);
+        assert_eq!((code, &shown["nodes"]), (Some(1), &expected["nodes"]), "{what}");
+        let diagnosis = &shown["diagnoses"][0];
         assert_eq!(
-            (&shown["schema"], &shown["nodes"][0]["joined"]),
-            (&"mooring.why/v1".into(), &true.into()),
-            "{shown}"
+            (&diagnosis["code"], &diagnosis["os"], &diagnosis["cause"], &diagnosis["owner"]),
+            (&232.into(), &"linux".into(), &"OrasBinaryMissing".into(), &"image".into()),
         );
     }
-    let pool = run(&sim, &["why", "default", "-o", "markdown"]);
-    assert_eq!((pool.status.code(), text(&pool.stdout).matches("- **aks-").count()), (Some(1), 10));
-    let missing = run(&sim, &["why", "no-such-thing"]);
+    for what in ["default-good1", "aks-default-good1", "system/0"] {
+        let (code, shown) = json(&[what]);
+        assert_eq!(code, Some(0), "{what}: {shown}");
+        assert_eq!(shown["nodes"][0]["hasJoined"], true, "{shown}");
+        let (name, state) = (&shown["sources"][2]["name"], &shown["sources"][2]["state"]);
+        assert_eq!((name, state), (&"azure".into(), &"not-asked".into()), "{shown}");
+    }
+    let (code, shown) = json(&["system"]);
+    assert_eq!((code, &shown["joined"]), (Some(0), &3.into()), "{shown}");
+    assert_eq!(shown["subject"]["kind"], "aks-pool");
+    let former = run(&sim, &["why", "default-good1", "-o", "json", "--schema", "mooring.why/v1"]);
+    let shown: Value = serde_json::from_slice(&former.stdout).unwrap();
+    assert_eq!(
+        (&shown["schema"], &shown["nodes"][0]["joined"]),
+        (&"mooring.why/v1".into(), &true.into()),
+        "{shown}"
+    );
+    // Equal failures are one group, in a pool and in the cluster.
+    for words in [&["default"][..], &[]] {
+        let (code, shown) = json(words);
+        let groups = shown["diagnoses"].as_array().unwrap();
+        assert_eq!((code, groups.len(), &groups[0]["failed"]), (Some(1), 1, &5.into()), "{shown}");
+        assert_eq!((&shown["failed"], &shown["joining"]), (&5.into(), &0.into()), "{shown}");
+    }
+    let pool = text(&run(&sim, &["why", "default"]).stdout);
+    assert!(pool.starts_with("✗ Pool default of demo: 5 nodes failed since "), "{pool}");
+    assert!(pool.contains(" 5  oras is missing on the image  OrasBinaryMissing\n"), "{pool}");
+    assert!(pool.contains("Use image 202601.13.0 for new nodes: 5 of 5 nodes joined"), "{pool}");
+    assert!(!pool.contains("rollback") && !pool.contains("hold"), "{pool}");
+    let wide = text(&run(&sim, &["why", "default", "-o", "wide"]).stdout);
+    let names = |text: &str| (1..=5).filter(|n| text.contains(&format!("default-bad{n} "))).count();
+    assert_eq!((names(&wide), names(&pool)), (5, 0), "{wide}{pool}");
+    let listed = text(&run(&sim, &["why", "-o", "name"]).stdout);
+    assert_eq!(
+        listed
+            .lines()
+            .filter(|line| line.starts_with("nodeclaim.karpenter.sh/default-bad"))
+            .count(),
+        5
+    );
+    let markdown = text(&run(&sim, &["why", "default", "-o", "markdown"]).stdout);
+    assert!(markdown.contains("- **5 × OrasBinaryMissing**: oras is missing"), "{markdown}");
+    let missing = run(&sim, &["why", "defalt"]);
     assert_eq!(missing.status.code(), Some(2));
-    assert!(text(&missing.stderr).contains("hint:"), "{}", text(&missing.stderr));
+    assert_eq!(
+        text(&missing.stderr),
+        "error: nothing in demo is called `defalt`, now or in the failure record\nhint: did you mean `default` (NodePool)?   mooring why default\n"
+    );
     // Without a controller, Azure shows the failures of nodes that exist.
     let fleet = run(&sim, &["fleet"]);
     let shown = text(&fleet.stdout);
@@ -227,7 +280,12 @@ fn controller_runs_with_env_sh_and_stops_on_sigterm() {
     let gone = run(&sim, &["why", "default-bad2"]);
     let shown = text(&gone.stdout);
     assert_eq!(gone.status.code(), Some(1), "{shown} {}", text(&gone.stderr));
-    assert!(shown.contains("OrasBinaryMissing") || shown.contains("oras is missing"), "{shown}");
+    assert!(shown.contains("✗ default-bad2 did not join demo: oras is missing"), "{shown}");
+    assert!(
+        shown.contains("NodePool default, node aks-default-bad2, image 202601.27.0"),
+        "{shown}"
+    );
+    assert!(shown.contains("; Azure not asked"), "{shown}");
     let ended = Command::new("kill").arg(controller.0.id().to_string()).status().unwrap();
     assert!(ended.success());
     let status = wait_for("end", || controller.0.try_wait().unwrap());

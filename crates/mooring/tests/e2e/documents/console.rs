@@ -47,10 +47,10 @@ const PIPELINES: [(&str, &str); 7] = [
     ("kubectl get nodes", "stray\n"),
     ("kubectl -n mooring-system logs", "Connection refused"),
     (
-        "mooring why default -o json | jq -c '.nodes[] | select(.failed)",
+        "mooring why default -o json | jq -c '.diagnoses[]",
         r#""cause":"OrasBinaryMissing""#,
     ),
-    ("mooring why default -o json | jq -c '.nodes[] | {node", r#""unconfirmed":false"#),
+    ("mooring why default -o json | jq -c '.nodes[].failure", r#""isConfirmed":true"#),
     ("mooring repair status", r#""vmSize""#),
     ("HASH=$(mooring repair plan", ""),
 ];

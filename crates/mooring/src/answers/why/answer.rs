@@ -1,0 +1,300 @@
+//! The facts of an answer, as in schema `mooring.why/v2`.
+
+use jiff::Timestamp;
+use mooring_codes::Os;
+use mooring_controller::claim::image;
+use mooring_controller::query::NodeReport;
+use mooring_controller::record::Entry;
+use mooring_diagnosis::{cause_page, find_codes};
+use mooring_inventory::{
+    Fleet, FleetRow, FleetVerdict, Group, Inventory, Node, Share, State, groups,
+};
+use mooring_redact::{is_plain_word, shell_word};
+use serde::Serialize;
+
+use super::subject::Subject;
+use crate::answers::common::{LostNode, Next, filter, short_image};
+use crate::cluster::{Facts, Reports};
+use crate::cluster_args::ReadArguments;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Answer {
+    pub(super) subject: SubjectName,
+    pub(super) since: Option<Timestamp>,
+    pub(super) failed: usize,
+    pub(super) joining: usize,
+    pub(super) joined: usize,
+    /// Failures by cause, image and pool, the largest group first.
+    pub(super) diagnoses: Vec<Diagnosis>,
+    /// Nodes that did not join or are not ready; for one node, that node.
+    pub(super) nodes: Vec<NodeEntry>,
+    #[serde(rename = "nodesWithoutProviderID")]
+    pub(super) lost: Vec<LostNode>,
+    pub(super) next: Vec<Next>,
+    /// Time of the last node that joined.
+    #[serde(skip)]
+    pub(super) last_joined_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct SubjectName {
+    /// Null for the whole cluster.
+    pub(super) name: Option<String>,
+    /// `cluster`, `node-pool`, `aks-pool` or `node`.
+    pub(super) kind: &'static str,
+}
+
+/// A group of failures, and what can be done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Diagnosis {
+    /// The code of the cause.
+    pub(super) code: Option<i32>,
+    #[serde(flatten)]
+    pub(super) group: Group,
+    /// Failures with this cause on this image, in the whole cluster; null if not comparable.
+    pub(super) here: Option<Share>,
+    /// The same on other images.
+    pub(super) others: Option<Share>,
+    pub(super) actions: Vec<String>,
+    pub(super) next: Vec<Next>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NodeEntry {
+    #[serde(flatten)]
+    pub(super) node: Node,
+    pub(super) os: Option<&'static str>,
+    pub(super) has_joined: bool,
+    /// State in Azure; null if it was not asked.
+    pub(super) message: Option<String>,
+    /// Failure of an earlier attempt on the same node.
+    pub(super) earlier: Option<Earlier>,
+    /// True for a finished bootstrap without a Node.
+    #[serde(skip)]
+    is_unregistered: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Earlier {
+    pub(super) cause: String,
+    pub(super) code: Option<i32>,
+    pub(super) message: String,
+}
+
+impl Answer {
+    pub(super) fn new(
+        facts: &Facts,
+        subject: &Subject,
+        selected: &Inventory,
+        reports: &Reports,
+        arguments: &ReadArguments,
+    ) -> Self {
+        let filter = filter(arguments, facts.now);
+        let all = facts.inventory.filtered(&mooring_inventory::Filter {
+            since: filter.since,
+            ..mooring_inventory::Filter::default()
+        });
+        let fleet = Fleet::of(&all, filter.since);
+        let is_single = matches!(subject, Subject::Node(_));
+        let count = |is: fn(&Node) -> bool| selected.nodes.iter().filter(|node| is(node)).count();
+        let is_listed = |node: &&Node| is_single || node.is_failed() || !node.has_joined();
+        let listed = selected.nodes.iter().filter(is_listed);
+        let nodes: Vec<NodeEntry> =
+            listed.map(|node| NodeEntry::new(node, reports.get(&node.uid), facts)).collect();
+        let diagnoses: Vec<Diagnosis> = groups(&selected.nodes)
+            .into_iter()
+            .map(|group| diagnosis(group, &fleet, &all, subject))
+            .collect();
+        let pool = match subject {
+            Subject::Pool { name, .. } => Some(name),
+            _ => None,
+        };
+        let lost = facts.lost.iter().filter(|node| pool.is_none_or(|pool| node.pool == *pool));
+        let joined = || selected.nodes.iter().filter(|node| node.has_joined() && !node.is_failed());
+        Self {
+            subject: SubjectName::new(subject, selected),
+            since: filter.since.filter(|_| !is_single),
+            failed: count(Node::is_failed),
+            joining: count(|node| node.state == State::Joining),
+            joined: joined().count(),
+            next: next(subject, &nodes, &diagnoses, reports, facts),
+            diagnoses,
+            nodes,
+            lost: lost.map(LostNode::new).collect(),
+            last_joined_at: joined().filter_map(|node| node.joined_at).max(),
+        }
+    }
+
+    pub(super) fn is_single(&self) -> bool {
+        self.subject.kind == "node"
+    }
+
+    /// Returns the node that was named.
+    pub(super) fn single(&self) -> Option<&NodeEntry> {
+        self.nodes.first().filter(|_| self.is_single())
+    }
+
+    pub(super) fn is_wrong(&self) -> bool {
+        let is_unregistered = |node: &NodeEntry| self.is_single() && node.is_unregistered;
+        let has_lost = !self.is_single() && !self.lost.is_empty();
+        self.failed > 0 || has_lost || self.nodes.iter().any(is_unregistered)
+    }
+
+    /// Returns the listed nodes of a group.
+    pub(super) fn of_group<'a>(&'a self, group: &'a Group) -> impl Iterator<Item = &'a Node> {
+        let is_of = move |node: &&Node| {
+            node.failure.as_ref().is_some_and(|failure| failure.cause == group.cause)
+                && (&node.image, &node.pool) == (&group.image, &group.pool)
+        };
+        self.nodes.iter().map(|entry| &entry.node).filter(is_of)
+    }
+}
+
+impl SubjectName {
+    fn new(subject: &Subject, selected: &Inventory) -> Self {
+        let (name, kind) = match subject {
+            Subject::Cluster | Subject::Unknown(_) => (None, "cluster"),
+            Subject::Pool { name, kind: mooring_inventory::PoolKind::NodePool } => {
+                (Some(name.clone()), "node-pool")
+            }
+            Subject::Pool { name, .. } => (Some(name.clone()), "aks-pool"),
+            Subject::Node(_) => (selected.nodes.first().map(|node| node.name().to_owned()), "node"),
+        };
+        Self { name, kind }
+    }
+}
+
+impl NodeEntry {
+    fn new(node: &Node, report: Option<&NodeReport>, facts: &Facts) -> Self {
+        let entries = facts.record.iter().flat_map(|record| record.entries());
+        let recorded = entries.filter(|entry| is_earlier(node, entry)).max_by_key(|entry| entry.at);
+        let from_record = recorded.map(|entry| Earlier {
+            cause: entry.cause.clone(),
+            code: entry.code,
+            message: entry.message.clone(),
+        });
+        let from_node = report.and_then(|report| report.earlier.as_ref()).map(|failure| Earlier {
+            cause: failure.cause.clone(),
+            code: failure.code,
+            message: failure.sentence.clone(),
+        });
+        Self {
+            os: node.os(),
+            has_joined: node.has_joined(),
+            message: report.map(NodeReport::message),
+            earlier: from_node.or(from_record),
+            is_unregistered: report.is_some_and(|report| {
+                report.is_failed() && report.verdict.failure.is_none() && !node.is_failed()
+            }),
+            node: node.clone(),
+        }
+    }
+}
+
+/// Returns true for a recorded failure of the same node, other than the one that it has now.
+fn is_earlier(node: &Node, entry: &Entry) -> bool {
+    let is_same = node.uid == entry.uid || node.node.as_deref() == Some(&*entry.node);
+    let is_shown = node.failure.as_ref().is_some_and(|failure| failure.cause == entry.cause);
+    is_same && node.exists && !is_shown
+}
+
+fn diagnosis(group: Group, fleet: &Fleet, all: &Inventory, subject: &Subject) -> Diagnosis {
+    let is_same = |row: &&FleetRow| {
+        Some(&row.image) == group.image.as_ref() && row.cause == group.cause && group.is_confirmed
+    };
+    let row = fleet.rows.iter().find(is_same);
+    let code = group.effective.as_ref().or(group.reported.as_ref()).map(|code| code.code);
+    let mut next = explain(&group, code);
+    if let (Subject::Cluster, Some(pool)) = (subject, &group.pool) {
+        let command = format!("mooring why {}", shell_word(pool));
+        next.insert(0, Next::new(command, "nodes of the pool"));
+    }
+    Diagnosis {
+        code,
+        here: row.map(|row| row.here),
+        others: row.map(|row| row.others),
+        actions: actions(&group, code, row, all),
+        next,
+        group,
+    }
+}
+
+/// Returns next steps: first another image, if the image is at fault and another one works in this pool.
+fn actions(
+    group: &Group,
+    code: Option<i32>,
+    row: Option<&FleetRow>,
+    all: &Inventory,
+) -> Vec<String> {
+    let mut actions = Vec::new();
+    if row.is_some_and(|row| row.verdict == FleetVerdict::Image) {
+        actions.extend(good_image(group, all).map(|(image, joined)| {
+            let version = short_image(&image);
+            format!("Use image {version} for new nodes: {joined} of {joined} nodes joined with it.")
+        }));
+    }
+    if let Some(page) = cause_page(&group.cause) {
+        actions.extend(page.actions.iter().map(|action| (*action).to_owned()));
+    } else if let Some(code) = code {
+        let os = if group.os == Some("windows") { Os::Windows } else { Os::Linux };
+        let row = mooring_codes::lookup(os, code, None);
+        actions.extend(row.first().map(|row| row.action.to_owned()));
+    }
+    actions
+}
+
+/// Returns the image of the pool with which most nodes joined and none failed.
+fn good_image(group: &Group, all: &Inventory) -> Option<(String, usize)> {
+    let mut counts: std::collections::BTreeMap<&str, (usize, usize)> = Default::default();
+    for node in all.nodes.iter().filter(|node| node.pool == group.pool) {
+        let Some(image) = node.image.as_deref() else { continue };
+        let (joined, failed) = counts.entry(image).or_default();
+        *joined += usize::from(node.has_joined() && !node.is_failed());
+        *failed += usize::from(node.is_failed());
+    }
+    let good = counts.into_iter().filter(|(_, (joined, failed))| *joined > 0 && *failed == 0);
+    good.max_by_key(|(_, (joined, _))| *joined)
+        .map(|(image, (joined, _))| (image.to_owned(), joined))
+}
+
+/// Returns the command that explains a code or a cause. An image that is not a plain word is omitted.
+fn explain(group: &Group, code: Option<i32>) -> Vec<Next> {
+    let version = group.image.as_deref().map(image::version).filter(|image| is_plain_word(image));
+    let version = version.map_or_else(String::new, |image| format!(" --image {image}"));
+    let is_cause = || cause_page(&group.cause).is_some() || !find_codes(&group.cause).is_empty();
+    let command = match code {
+        Some(code) => format!("mooring explain {code}{version}"),
+        None if is_cause() => format!("mooring explain {}", shell_word(&group.cause)),
+        None => return Vec::new(),
+    };
+    vec![Next::new(command, "cause and next steps")]
+}
+
+fn next(
+    subject: &Subject,
+    nodes: &[NodeEntry],
+    diagnoses: &[Diagnosis],
+    reports: &Reports,
+    facts: &Facts,
+) -> Vec<Next> {
+    let mut next = Vec::new();
+    if let (Subject::Node(uid), Some(entry)) = (subject, nodes.first()) {
+        next.extend(diagnoses.iter().flat_map(|one| one.next.iter().cloned()));
+        if let Some(pool) = entry.node.pool.as_ref().filter(|_| entry.node.is_failed()) {
+            let command = format!("mooring why {}", shell_word(pool));
+            next.push(Next::new(command, "all nodes of the pool"));
+        }
+        if next.is_empty() {
+            let name = entry.node.name();
+            let group = facts.scope.as_ref().map(|scope| scope.node_resource_group.as_str());
+            let command = reports.get(uid).and_then(|report| report.next(name, group));
+            next.extend(command.map(|command| Next::new(command, "more evidence")));
+        }
+    } else if !diagnoses.is_empty() {
+        next.push(Next::new("mooring fleet", "failures by image and cause"));
+    }
+    next
+}

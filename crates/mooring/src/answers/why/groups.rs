@@ -1,0 +1,253 @@
+//! The screen of a pool or of the cluster: groups of failures, then nodes that are joining, then joined ones.
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_inventory::{Group, State};
+use mooring_terminal::{Column, Mark, Screen, Table, Text};
+
+use super::answer::{Answer, Diagnosis};
+use crate::answers::common::{
+    caveat, clock, cluster_name, moment, plural, short_duration, short_image,
+};
+use crate::cluster::Facts;
+
+/// Karpenter deletes a NodeClaim that has not registered after this time.
+const REGISTRATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);
+/// Names in a group; `-o wide` has all.
+const NAMES: usize = 3;
+
+/// Returns the first line: the answer.
+pub(super) fn sentence(facts: &Facts, answer: &Answer) -> (Mark, String) {
+    let cluster = cluster_name(facts);
+    let subject = match &answer.subject.name {
+        Some(pool) => format!("Pool {pool} of {cluster}"),
+        None => cluster,
+    };
+    if answer.failed > 0 {
+        let first = answer.diagnoses.iter().filter_map(|one| one.group.first_at).min();
+        let since =
+            first.map_or_else(String::new, |at| format!(" since {}", moment(at, facts.now)));
+        let causes = match answer
+            .diagnoses
+            .iter()
+            .map(|one| &one.group.cause)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+        {
+            1 if answer.failed == 1 => String::new(),
+            1 => ", all for one cause".to_owned(),
+            causes => format!(", for {causes} causes"),
+        };
+        let nodes = plural(answer.failed, "node");
+        return (Mark::Bad, format!("{subject}: {nodes} failed{since}{causes}."));
+    }
+    let nodes = plural(answer.joined + answer.joining, "node");
+    let text = format!("{subject}: no failures among its {nodes}.");
+    match caveat(facts, answer.joining) {
+        Some(caveat) => (Mark::Warning, format!("{text} {caveat}")),
+        None => (Mark::Good, text),
+    }
+}
+
+pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, is_wide: bool) {
+    let (mark, text) = sentence(facts, answer);
+    screen.sentence(mark, text);
+    let counts = [answer.failed, answer.joining, answer.joined];
+    let width = counts.map(|count| count.to_string().len()).into_iter().max().unwrap_or(1).max(2);
+    if counts.iter().any(|count| *count > 0) {
+        screen.blank();
+    }
+    for diagnosis in &answer.diagnoses {
+        add_group(screen, facts, answer, diagnosis, width, is_wide);
+    }
+    if answer.joining > 0 {
+        let oldest = oldest_joining(answer, facts.now);
+        let oldest = oldest.map_or_else(String::new, |seconds| {
+            let limit = short_duration(REGISTRATION_TIMEOUT.as_secs());
+            format!(
+                ", the oldest for {} (Karpenter deletes it after {limit})",
+                short_duration(seconds)
+            )
+        });
+        screen.hanging(
+            0,
+            width + 2,
+            Text::new(format!("{:>width$}  joining{oldest}", answer.joining)),
+        );
+    }
+    if answer.joined > 0 {
+        let first = answer.diagnoses.iter().filter_map(|one| one.group.first_at).min();
+        let before = first.filter(|first| answer.last_joined_at.is_some_and(|last| last < *first));
+        let before =
+            before.map_or_else(String::new, |at| format!(" before {}", moment(at, facts.now)));
+        screen.hanging(
+            0,
+            width + 2,
+            Text::new(format!("{:>width$}  joined{before}", answer.joined)),
+        );
+    }
+    let next = answer.next.iter().map(|next| (next.command.as_str(), next.purpose.as_str()));
+    screen.commands("Next", next);
+}
+
+fn oldest_joining(answer: &Answer, now: Timestamp) -> Option<i64> {
+    let joining = answer.nodes.iter().filter(|entry| entry.node.state == State::Joining);
+    let created = joining.filter_map(|entry| entry.node.created_at).min()?;
+    Some(now.duration_since(created).as_secs().max(0))
+}
+
+fn add_group(
+    screen: &mut Screen,
+    facts: &Facts,
+    answer: &Answer,
+    diagnosis: &Diagnosis,
+    width: usize,
+    is_wide: bool,
+) {
+    let group = &diagnosis.group;
+    let indent = width + 2;
+    let count = format!("{:>width$}  ", group.failed);
+    screen.ends(
+        Text::default().bold(count).plain(&group.summary),
+        Text::default().bold(&group.cause),
+    );
+    let mut rows = Rows { screen, indent };
+    if let (None, Some(pool)) = (&answer.subject.name, &group.pool) {
+        rows.prose("pool", format!("{pool} ({})", group.pool_kind.as_str()));
+    }
+    if let Some(code) = code(group) {
+        rows.prose("code", code);
+    }
+    if let Some(image) = image(diagnosis) {
+        rows.prose("image", image);
+    }
+    for evidence in &group.evidence {
+        rows.literal("evidence", &evidence.line);
+    }
+    if let Some(owner) = owner(group.owner.as_deref(), group.confidence.as_deref()) {
+        rows.prose("owner", owner);
+    }
+    if !group.is_confirmed {
+        rows.prose("source", "events only; neither Azure nor the API server shows it".to_owned());
+    }
+    if let Some(when) = when(group, facts.now) {
+        rows.prose("when", when);
+    }
+    if is_wide {
+        let table = table(answer, group, facts.now);
+        rows.screen.indented_table(indent, table);
+    } else {
+        rows.prose("nodes", nodes(group));
+    }
+    if let Some(action) = diagnosis.actions.first() {
+        rows.prose("do first", action.clone());
+    }
+    for (at, next) in diagnosis.next.iter().enumerate() {
+        rows.literal(if at == 0 { "next" } else { "" }, &next.command);
+    }
+}
+
+/// Labeled lines at an indent.
+pub(super) struct Rows<'a> {
+    pub(super) screen: &'a mut Screen,
+    pub(super) indent: usize,
+}
+
+impl Rows<'_> {
+    const LABEL: usize = 10;
+
+    pub(super) fn prose(&mut self, label: &str, text: String) {
+        self.screen.labeled(self.indent, Self::LABEL, label, [Text::new(text)]);
+    }
+
+    /// Adds a line that is never wrapped: evidence or a command.
+    pub(super) fn literal(&mut self, label: &str, text: &str) {
+        let (indent, width) = (self.indent, Self::LABEL);
+        self.screen.line(Text::new(format!("{:indent$}{label:<width$}", "")).plain(text));
+    }
+}
+
+/// Returns `232 ERR_ORAS_BINARY_NOT_FOUND (reported as 211)`.
+pub(super) fn code(group: &Group) -> Option<String> {
+    let shown = |code: &mooring_inventory::Code| match &code.name {
+        Some(name) => format!("{} {name}", code.code),
+        None => code.code.to_string(),
+    };
+    match (&group.effective, &group.reported) {
+        (Some(effective), Some(reported)) => {
+            Some(format!("{} (reported as {})", shown(effective), reported.code))
+        }
+        (Some(code), None) | (None, Some(code)) => Some(shown(code)),
+        (None, None) => None,
+    }
+}
+
+fn image(diagnosis: &Diagnosis) -> Option<String> {
+    let image = short_image(diagnosis.group.image.as_deref()?);
+    Some(match (diagnosis.here, diagnosis.others) {
+        (Some(here), Some(others)) => format!(
+            "{image}: {} of {} failed; other images: {} of {}",
+            here.failed, here.nodes, others.failed, others.nodes
+        ),
+        _ => image.to_owned(),
+    })
+}
+
+/// Returns `image: the owner of the node image (confidence high)`.
+pub(super) fn owner(owner: Option<&str>, confidence: Option<&str>) -> Option<String> {
+    let owner = owner?;
+    let known = mooring_codes::Owner::ALL.iter().find(|one| one.as_str() == owner);
+    let role = known.map_or_else(String::new, |one| format!(": {}", one.role()));
+    let confidence = confidence.map_or_else(String::new, |text| format!(" (confidence {text})"));
+    Some(format!("{owner}{role}{confidence}"))
+}
+
+fn when(group: &Group, now: Timestamp) -> Option<String> {
+    let (first, last) = (group.first_at?, group.last_at?);
+    let after = group.seconds_to_failure.map(short_duration);
+    let (first, last) = (moment(first, now), moment(last, now));
+    let time = if first == last { last } else { format!("{first} to {last}") };
+    Some(match (group.failed, after) {
+        (_, None) => time,
+        (1, Some(after)) => format!("{time}, after {after}"),
+        (_, Some(after)) => format!("{time}, each after about {after}"),
+    })
+}
+
+/// Returns the names of the last nodes, and how many have the evidence.
+fn nodes(group: &Group) -> String {
+    let shown = if group.nodes.len() == NAMES + 1 { NAMES + 1 } else { NAMES };
+    let mut text = group.nodes.iter().take(shown).cloned().collect::<Vec<_>>().join(", ");
+    let more = group.failed.saturating_sub(shown);
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    match group.with_evidence {
+        0 => {}
+        with if with >= group.nodes.len() && with > 1 => text.push_str(", all with this evidence"),
+        with if group.nodes.len() > 1 => {
+            text.push_str(&format!(", {with} of them with this evidence"));
+        }
+        _ => {}
+    }
+    text
+}
+
+fn table(answer: &Answer, group: &Group, now: Timestamp) -> Table {
+    let mut table = Table::new([
+        Column::left("NODECLAIM OR NODE"),
+        Column::left("FAILED"),
+        Column::right("AFTER"),
+        Column::left("EVIDENCE"),
+    ]);
+    for node in answer.of_group(group) {
+        let lines = node.failure.iter().flat_map(|failure| failure.evidence.first());
+        let evidence: Vec<&str> = lines.map(|one| one.line.as_str()).collect();
+        table.row([
+            Text::new(node.name()),
+            Text::new(node.at().map_or_else(|| "–".to_owned(), |at| clock(at, now))),
+            Text::new(node.seconds_to_failure().map_or_else(|| "–".to_owned(), short_duration)),
+            Text::new(evidence.join(" ")),
+        ]);
+    }
+    table.wide(true)
+}

@@ -1,0 +1,124 @@
+//! `mooring why`: why nodes did not join, in groups or for one node.
+
+mod answer;
+mod groups;
+mod markdown;
+mod node;
+mod subject;
+
+use std::process::ExitCode;
+
+use mooring_inventory::{Inventory, Node, PoolKind, State};
+use mooring_terminal::{Mark, Screen};
+
+use self::answer::Answer;
+use self::subject::Subject;
+use super::common::{document, filter, names, print_warnings};
+use crate::cluster::{Facts, Reports, Request, read_cluster};
+use crate::cluster_args::WhyArguments;
+use crate::failure::Failure;
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::published::{ensure_document, is_former};
+use crate::runs::build_runtime;
+use crate::show;
+
+pub(crate) const SCHEMA: &str = "mooring.why/v2";
+pub(crate) const FORMER: &str = "mooring.why/v1";
+
+/// Exits with 1 if a node failed.
+pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
+    let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
+    ensure_document(arguments.schema.as_deref(), is_document)?;
+    if is_former(arguments.schema.as_deref(), SCHEMA) {
+        return crate::former::why(arguments);
+    }
+    let runtime = build_runtime()?;
+    let (facts, subject, reports) = runtime.block_on(read(arguments))?;
+    let selected = select(arguments, &facts, &subject);
+    let answer = Answer::new(&facts, &subject, &selected, &reports, &arguments.read);
+    print_warnings(&facts);
+    match arguments.output {
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            let is_yaml = arguments.output == AnswerFormat::Yaml;
+            print_document(&document(SCHEMA, &facts, &answer), is_yaml)?;
+        }
+        AnswerFormat::Markdown => show::print(markdown::text(&facts, &answer).as_bytes())?,
+        AnswerFormat::Name => {
+            let is_wanted = |node: &&Node| answer.is_single() || node.is_failed();
+            show::print(names(selected.nodes.iter().filter(is_wanted)).as_bytes())?;
+        }
+        AnswerFormat::Table | AnswerFormat::Wide => {
+            print_screen(&screen(arguments, &facts, &answer))?;
+        }
+    }
+    Ok(ExitCode::from(u8::from(answer.is_wrong() && !arguments.read.exit_zero)))
+}
+
+/// Reads the cluster and the record, and from Azure only what they lack.
+async fn read(arguments: &WhyArguments) -> Result<(Facts, Subject, Reports), Failure> {
+    let mut facts = read_cluster(&arguments.read).await?;
+    let name = arguments.what.as_deref();
+    let subject = Subject::find(name, &facts.inventory, &facts.node_pools);
+    let selected = select(arguments, &facts, &subject);
+    let mut request = Request::unknown(&selected.nodes, facts.now);
+    match &subject {
+        Subject::Cluster | Subject::Pool { kind: PoolKind::NodePool, .. } => {}
+        Subject::Pool { name, kind: PoolKind::AksPool } => request.pool = Some(name.clone()),
+        Subject::Unknown(name) => request.name = Some(name.clone()),
+        Subject::Node(uid) => add_node(&mut request, &facts, uid, arguments.run_command),
+    }
+    let reports = facts.ask_azure(&arguments.read, &request).await?;
+    let subject = match subject {
+        Subject::Unknown(name) => subject::resolve(&name, &facts, &reports)?,
+        known => known,
+    };
+    Ok((facts, subject, reports))
+}
+
+/// Requests one node: with Run Command also one that has a result, and one without a NodeClaim by its name. A node without
+/// a verdict is compared with others of its pool.
+fn add_node(request: &mut Request, facts: &Facts, uid: &str, command: bool) {
+    let Some(node) = facts.inventory.by_uid(uid).filter(|node| node.exists) else { return };
+    request.run_command = command;
+    let is_joining = node.state == State::Joining;
+    match &node.node_claim {
+        Some(claim) if command => request.claims = vec![(node.uid.clone(), claim.clone())],
+        Some(claim) if is_joining => {
+            let of_pool = facts.inventory.nodes.iter().filter(|other| other.pool == node.pool);
+            *request = Request::unknown(of_pool, facts.now);
+            request.claims.retain(|(uid, _)| *uid != node.uid);
+            request.claims.insert(0, (node.uid.clone(), claim.clone()));
+        }
+        None if command || is_joining => request.name.clone_from(&node.node),
+        _ => {}
+    }
+}
+
+fn select(arguments: &WhyArguments, facts: &Facts, subject: &Subject) -> Inventory {
+    let mut filter = filter(&arguments.read, facts.now);
+    match subject {
+        Subject::Cluster => {}
+        Subject::Pool { name, .. } => filter.pool = Some(name.clone()),
+        Subject::Node(uid) => {
+            let nodes = facts.inventory.by_uid(uid).cloned().into_iter().collect();
+            return Inventory { nodes, ..Inventory::default() };
+        }
+        Subject::Unknown(_) => return Inventory::default(),
+    }
+    facts.inventory.filtered(&filter)
+}
+
+fn screen(arguments: &WhyArguments, facts: &Facts, answer: &Answer) -> Screen {
+    let mut screen = Screen::default();
+    // They stop Karpenter, so they come first.
+    for node in &answer.lost {
+        screen.sentence(Mark::Bad, &node.message);
+    }
+    let is_wide = arguments.output == AnswerFormat::Wide;
+    match answer.single() {
+        Some(node) => self::node::add(&mut screen, facts, answer, node),
+        None => groups::add(&mut screen, facts, answer, is_wide),
+    }
+    super::common::add_sources(&mut screen, facts);
+    screen
+}

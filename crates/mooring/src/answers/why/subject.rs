@@ -1,0 +1,147 @@
+//! The pool or node that a name refers to.
+
+use mooring_inventory::document::{SourceName, SourceState};
+use mooring_inventory::{Inventory, Node, PoolKind};
+use mooring_redact::{identifier, shell_word};
+
+use crate::answers::common::cluster_name;
+use crate::cluster::{Facts, Reports};
+use crate::failure::Failure;
+use crate::suggest;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    Cluster,
+    Pool {
+        name: String,
+        kind: PoolKind,
+    },
+    /// The uid of a node.
+    Node(String),
+    /// Neither the cluster nor the record has this name.
+    Unknown(String),
+}
+
+impl Subject {
+    /// Finds a node by any of its names, then a pool.
+    pub(super) fn find(name: Option<&str>, inventory: &Inventory, node_pools: &[String]) -> Self {
+        let Some(name) = name else { return Self::Cluster };
+        // The last one, if the name was used before.
+        let named = inventory.nodes.iter().filter(|node| node.is_named(name));
+        if let Some(node) = named.max_by_key(|node| (node.exists, node.at())) {
+            return Self::Node(node.uid.clone());
+        }
+        let of_pool = |node: &&Node| node.pool.as_deref() == Some(name);
+        let kind = match inventory.nodes.iter().find(of_pool) {
+            _ if node_pools.iter().any(|pool| pool == name) => PoolKind::NodePool,
+            Some(node) => node.pool_kind,
+            None => return Self::Unknown(name.to_owned()),
+        };
+        Self::Pool { name: name.to_owned(), kind }
+    }
+}
+
+/// Returns the subject of a name that only Azure has.
+pub(super) fn resolve(name: &str, facts: &Facts, reports: &Reports) -> Result<Subject, Failure> {
+    match reports.iter().next() {
+        Some((_, report)) if report.pool.as_deref() == Some(name) => {
+            Ok(Subject::Pool { name: name.to_owned(), kind: PoolKind::AksPool })
+        }
+        Some((uid, _)) => Ok(Subject::Node(uid.clone())),
+        None => Err(unknown(name, facts)),
+    }
+}
+
+fn unknown(name: &str, facts: &Facts) -> Failure {
+    let known = known_names(facts);
+    let similar = suggest::similar(name, known.iter().map(|(name, _)| name.as_str()));
+    let kind = |name: &str| known.iter().find(|(one, _)| one == name).map_or("", |(_, kind)| kind);
+    let named: Vec<String> =
+        similar.iter().map(|name| format!("`{name}` ({})", kind(name))).collect();
+    let hint = match named.as_slice() {
+        [] => {
+            "hint: `mooring status` lists pools; use POOL/INSTANCE for an instance of an AKS pool"
+                .to_owned()
+        }
+        [one] => format!("hint: did you mean {one}?   mooring why {}", shell_word(similar[0])),
+        [first @ .., last] => format!("hint: did you mean {} or {last}?", first.join(", ")),
+    };
+    let text = format!(
+        "nothing in {} is called `{}`, now or in the failure record",
+        cluster_name(facts),
+        identifier(name)
+    );
+    let azure = facts.sources.iter().find(|source| source.name == SourceName::Azure);
+    let error = azure.filter(|source| source.state == SourceState::Failed);
+    match error.and_then(|source| source.error.as_ref()) {
+        // The name may be that of a VM, or a typo.
+        Some(error) if named.is_empty() => {
+            Failure::io(format!("{text}; Azure was not read: {error}\n{hint}"))
+        }
+        _ => Failure::unknown_name(format!("{text}\n{hint}")),
+    }
+}
+
+/// Returns names with their kinds: pools first.
+fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
+    let mut known: Vec<(String, &'static str)> = Vec::new();
+    known.extend(facts.node_pools.iter().map(|name| (name.clone(), "NodePool")));
+    let nodes = &facts.inventory.nodes;
+    known.extend(
+        nodes.iter().filter_map(|node| Some((node.pool.clone()?, node.pool_kind.as_str()))),
+    );
+    known.extend(nodes.iter().filter_map(|node| Some((node.node_claim.clone()?, "NodeClaim"))));
+    known.extend(nodes.iter().filter_map(|node| Some((node.node.clone()?, "node"))));
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(claim: Option<&str>, name: &str, pool: &str, exists: bool) -> Node {
+        let kind = if claim.is_some() { PoolKind::NodePool } else { PoolKind::AksPool };
+        Node {
+            uid: format!("{name}-{exists}"),
+            node_claim: claim.map(str::to_owned),
+            node: Some(name.to_owned()),
+            pool: Some(pool.to_owned()),
+            pool_kind: kind,
+            instance_id: claim.is_none().then(|| "3".to_owned()),
+            image: None,
+            node_class: None,
+            instance_type: None,
+            zone: None,
+            state: mooring_inventory::State::Ready,
+            exists,
+            created_at: None,
+            launched_at: None,
+            joined_at: None,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_node_finds_the_same_node() {
+        let nodes = vec![
+            node(Some("default-a"), "aks-default-a", "default", false),
+            node(Some("default-a"), "aks-default-a", "default", true),
+            node(None, "aks-system-1-vmss000003", "system", true),
+        ];
+        let inventory = Inventory { nodes, ..Inventory::default() };
+        let find = |name: &str| Subject::find(Some(name), &inventory, &["empty".to_owned()]);
+        let claim = Subject::Node("aks-default-a-true".to_owned());
+        for name in ["default-a", "aks-default-a", "default/default-a", "default/aks-default-a"] {
+            assert_eq!(find(name), claim, "{name}");
+        }
+        let instance = Subject::Node("aks-system-1-vmss000003-true".to_owned());
+        assert_eq!(find("system/3"), instance);
+        assert_eq!(find("aks-system-1-vmss000003"), instance);
+        assert_eq!(find("system/4"), Subject::Unknown("system/4".to_owned()));
+        let pool = |name: &str, kind| Subject::Pool { name: name.to_owned(), kind };
+        assert_eq!(find("system"), pool("system", PoolKind::AksPool));
+        assert_eq!(find("default"), pool("default", PoolKind::NodePool));
+        assert_eq!(find("empty"), pool("empty", PoolKind::NodePool));
+        assert_eq!(Subject::find(None, &inventory, &[]), Subject::Cluster);
+    }
+}

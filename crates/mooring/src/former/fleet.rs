@@ -1,0 +1,35 @@
+//! Schema mooring.fleet/v1.
+
+use mooring_controller::observation::node::Node;
+use mooring_controller::query::Table;
+use mooring_controller::verdict::advice;
+use serde_json::{Value, json};
+
+pub(super) fn nodes_json(nodes: &[Node]) -> Vec<Value> {
+    nodes
+        .iter()
+        .map(|node| json!({"node": node.name, "pool": node.pool, "sentence": node.finding()}))
+        .collect()
+}
+
+/// Returns the document mooring.fleet/v1. `has_versions` is true if an AKSNodeClass can pin an image version.
+pub(super) fn document(table: &Table, has_versions: Option<bool>, lost: &[Node]) -> Value {
+    let rows: Vec<_> = table
+        .rows
+        .iter()
+        .map(|row| {
+            json!({"image": row.image, "cause": row.cause, "failed": row.failed, "nodes": row.nodes,
+                   "pools": row.pools, "last": row.last.to_string()})
+        })
+        .collect();
+    let findings: Vec<_> = table
+        .findings
+        .iter()
+        .map(|(image, sentence)| {
+            let actions = advice::steps(&table.affected_resources(image, has_versions));
+            json!({"image": image, "sentence": sentence, "actions": actions})
+        })
+        .collect();
+    json!({"schema": "mooring.fleet/v1", "rows": rows, "findings": findings, "dropped": table.dropped,
+        "unconfirmed": table.unconfirmed, "nodesWithoutProviderID": nodes_json(lost)})
+}
