@@ -9,11 +9,9 @@
 //! | `group` | [`Group`]: failures with the same cause, image and pool |
 //! | `fleet` | [`Fleet`]: images and causes with 95 % intervals |
 //! | `pool` | [`Pool`]: counts by pool |
-//! | `document` | the envelope of JSON documents: cluster and sources |
 //!
 //! Nothing here reads a cluster. Facts that were not read are `None`, never zero.
 
-pub mod document;
 mod failure;
 mod fleet;
 mod group;

@@ -16,7 +16,7 @@ use crate::cluster_args::{
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, OutputArguments};
 use crate::speed::parse_speed;
-use crate::{error_document, version};
+use crate::{error_document, schema, version};
 
 /// Diagnose AKS nodes that fail to join the cluster, and repair wedged node pools
 #[derive(Debug, Parser)]
@@ -184,8 +184,8 @@ pub(crate) struct ExplainArguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,
-    /// Shape of JSON and YAML: mooring.explain/v2 or, for one release, mooring.explain/v1
-    #[arg(long, value_name = "ID")]
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = schema::parser(crate::explain::SCHEMAS))]
     pub(crate) schema: Option<String>,
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::output::AnswerFormat;
+use crate::{answers, schema};
 
 pub(crate) const CONTROLLER_HELP: &str = "\
 Before Karpenter deletes a NodeClaim whose bootstrap failed, the controller
@@ -185,7 +186,7 @@ pub(crate) struct WhyArguments {
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,
     /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = [crate::answers::WHY, crate::answers::FORMER_WHY])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([answers::WHY, answers::FORMER_WHY]))]
     pub(crate) schema: Option<String>,
 }
 
@@ -196,9 +197,9 @@ pub(crate) struct FleetArguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,
-    /// Schema of the JSON document: mooring.fleet/v2 or mooring.fleet/v1
-    #[arg(long, value_name = "ID", default_value = "mooring.fleet/v2", value_parser = ["mooring.fleet/v2", "mooring.fleet/v1"])]
-    pub(crate) schema: String,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = schema::parser([answers::FLEET, answers::FORMER_FLEET]))]
+    pub(crate) schema: Option<String>,
 }
 
 #[derive(Debug, Args)]

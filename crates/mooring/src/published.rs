@@ -1,4 +1,4 @@
-//! JSON and YAML documents: the members that all have in common, and earlier shapes.
+//! JSON and YAML documents: the members that all have in common.
 
 use jiff::{Timestamp, Unit};
 use mooring_workflow::published::{ClusterIdentity, Source};
@@ -36,17 +36,4 @@ impl<'a, T: Serialize> Document<'a, T> {
         let text = serde_json::to_string(self).map_err(|error| Failure::io(error.to_string()))?;
         Ok(show::escape_hidden(&text) + "\n")
     }
-}
-
-/// Returns true if `--schema` selects the shape of the release before; `current` is the id of the new one.
-pub(crate) fn is_former(schema: Option<&str>, current: &str) -> bool {
-    schema.is_some_and(|schema| schema != current)
-}
-
-/// Ensures that `--schema` has a document to select.
-pub(crate) fn ensure_document(schema: Option<&str>, is_document: bool) -> Result<(), Failure> {
-    if schema.is_none() || is_document {
-        return Ok(());
-    }
-    Err(Failure::usage("--schema requires a document\nhint: add `-o json` or `-o yaml`".to_owned()))
 }

@@ -1,5 +1,7 @@
 //! `mooring schema`: JSON Schemas of the documents that commands print.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use crate::failure::Failure;
 use crate::{show, suggest};
 
@@ -31,12 +33,26 @@ pub(crate) fn schema(id: Option<&str>) -> Result<(), Failure> {
     show::print(text.as_bytes())
 }
 
-/// Returns the shape to print: the first one, or the one that `--schema` requests.
-pub(crate) fn select<'a>(wanted: Option<&str>, supported: &[&'a str]) -> Result<&'a str, Failure> {
-    match wanted {
-        Some(wanted) => find(wanted, supported),
-        None => supported.first().copied().ok_or_else(|| Failure::usage("no schema".to_owned())),
+/// Returns the parser of `--schema`: IDs with or without `mooring.`, the current one first.
+pub(crate) fn parser<const N: usize>(
+    ids: [&'static str; N],
+) -> impl TypedValueParser<Value = String> {
+    let value = |id: &'static str| PossibleValue::new(id).aliases(id.strip_prefix("mooring."));
+    let whole = |id: String| if id.starts_with("mooring.") { id } else { format!("mooring.{id}") };
+    PossibleValuesParser::new(ids.map(value)).map(whole)
+}
+
+/// Returns true if `--schema` selects the shape of the release before; `current` is the ID of the new one.
+pub(crate) fn is_former(schema: Option<&str>, current: &str) -> bool {
+    schema.is_some_and(|schema| schema != current)
+}
+
+/// Ensures that `--schema` has a document to select.
+pub(crate) fn ensure_document(schema: Option<&str>, is_document: bool) -> Result<(), Failure> {
+    if schema.is_none() || is_document {
+        return Ok(());
     }
+    Err(Failure::usage("--schema requires a document\nhint: add `-o json` or `-o yaml`".to_owned()))
 }
 
 /// Finds an ID, with or without `mooring.`.
@@ -82,11 +98,14 @@ mod tests {
 
     #[test]
     fn shape_is_selected_by_its_id() {
-        let supported = ["mooring.explain/v2", "mooring.explain/v1"];
-        assert_eq!(select(None, &supported).unwrap(), supported[0]);
-        assert_eq!(select(Some("explain/v1"), &supported).unwrap(), supported[1]);
-        assert_eq!(select(Some("mooring.explain/v1"), &supported).unwrap(), supported[1]);
-        let text = select(Some("explain/v3"), &supported).unwrap_err();
-        assert!(text.text().starts_with("unknown schema `explain/v3`\nhint: "), "{}", text.text());
+        let ids = ["mooring.explain/v2", "mooring.explain/v1"];
+        let command = clap::Command::new("x");
+        let parse = |id: &str| parser(ids).parse_ref(&command, None, id.as_ref());
+        for id in ["explain/v1", "mooring.explain/v1"] {
+            assert_eq!(parse(id).unwrap(), "mooring.explain/v1");
+        }
+        let error = parse("explain/v3").unwrap_err().to_string();
+        assert!(error.contains("mooring.explain/v2, mooring.explain/v1"), "{error}");
+        assert!(is_former(Some("mooring.explain/v1"), ids[0]) && !is_former(None, ids[0]));
     }
 }

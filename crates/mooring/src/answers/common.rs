@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
 use mooring_controller::observation::node::Node as KubernetesNode;
-use mooring_inventory::document::{Document, Source, SourceName, SourceState};
 use mooring_inventory::{Filter, Node};
 use mooring_terminal::{Screen, Text};
+use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde::Serialize;
 
 use crate::cluster::Facts;
 use crate::cluster_args::ReadArguments;
+use crate::published::Document;
 use crate::show;
 
 /// Returns the filter of the flags.
@@ -25,14 +26,13 @@ pub(super) fn filter(arguments: &ReadArguments, now: Timestamp) -> Filter {
     }
 }
 
-pub(super) fn document<T>(schema: &'static str, facts: &Facts, content: T) -> Document<T> {
-    Document {
-        schema,
-        generated_at: facts.now,
-        cluster: facts.identity.clone(),
-        sources: facts.sources.clone(),
-        content,
-    }
+/// Returns the document of an answer.
+pub(super) fn document<'a, T: Serialize>(
+    schema: &'static str,
+    facts: &'a Facts,
+    content: &'a T,
+) -> Document<'a, T> {
+    Document::new(schema, &facts.identity, &facts.sources, content)
 }
 
 /// Returns the name of the cluster, or of its server.
@@ -45,19 +45,6 @@ pub(super) fn cluster_name(facts: &Facts) -> String {
 pub(super) fn print_warnings(facts: &Facts) {
     for warning in &facts.warnings {
         show::print_warning(warning);
-    }
-}
-
-/// A command to run next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Next {
-    pub(super) command: String,
-    pub(super) purpose: String,
-}
-
-impl Next {
-    pub(super) fn new(command: impl Into<String>, purpose: impl Into<String>) -> Self {
-        Self { command: command.into(), purpose: purpose.into() }
     }
 }
 

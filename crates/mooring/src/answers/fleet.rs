@@ -18,6 +18,7 @@ use crate::cluster_args::FleetArguments;
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::runs::build_runtime;
+use crate::schema::{ensure_document, is_former};
 use crate::show;
 
 /// An image that is at fault, and what can be done.
@@ -71,10 +72,13 @@ pub(super) fn image_fails(row: &FleetRow) -> String {
 }
 
 pub(crate) const SCHEMA: &str = "mooring.fleet/v2";
+pub(crate) const FORMER: &str = "mooring.fleet/v1";
 
 /// Exits with 1 if an image is at fault.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
-    if arguments.schema != SCHEMA {
+    let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
+    ensure_document(arguments.schema.as_deref(), is_document)?;
+    if is_former(arguments.schema.as_deref(), SCHEMA) {
         return crate::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
     }
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
@@ -87,7 +91,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let lost = facts.lost.iter().map(LostNode::new).collect();
             let content = Content { fleet: &fleet, findings: &findings, lost };
-            let document = document(SCHEMA, &facts, content);
+            let document = document(SCHEMA, &facts, &content);
             print_document(&document, arguments.output == AnswerFormat::Yaml)?;
         }
         AnswerFormat::Markdown => show::print(markdown(&facts, &fleet, &findings).as_bytes())?,

@@ -5,6 +5,6 @@ mod fleet;
 mod status;
 mod why;
 
-pub(crate) use fleet::fleet;
+pub(crate) use fleet::{FORMER as FORMER_FLEET, SCHEMA as FLEET, fleet};
 pub(crate) use status::status;
 pub(crate) use why::{FORMER as FORMER_WHY, SCHEMA as WHY, why};

@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use mooring_inventory::{Fleet, Inventory, Pool, groups, pools};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use mooring_workflow::published::Next;
 use serde::Serialize;
 
 use super::common::{
-    Next, add_sources, clock, cluster_name, document, filter, print_warnings, short_duration,
-    short_image,
+    add_sources, clock, cluster_name, document, filter, print_warnings, short_duration, short_image,
 };
 use super::fleet::image_fails;
 use crate::cluster::{ControllerState, Facts, read};

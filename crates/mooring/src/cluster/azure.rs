@@ -8,8 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Limits};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::{Scope, Settings};
-use mooring_inventory::document::{Source, SourceName, SourceState};
 use mooring_inventory::{Inventory, Node, State};
+use mooring_workflow::published::{Source, SourceName, SourceState};
 
 use super::read::Facts;
 use super::waiting::wait;
@@ -80,8 +80,8 @@ impl Facts {
         let seconds = Some(started.elapsed().as_secs_f64());
         let error = match done {
             Ok(found) => {
-                let source = Source::new(SourceName::Azure, SourceState::Read);
-                self.set_source(Source { at: Some(self.now), seconds, ..source });
+                let (state, source) = (SourceState::Read, Source::new(SourceName::Azure));
+                self.set_source(Source { state, at: Some(self.now), seconds, ..source });
                 return Ok(add(&mut self.inventory, found));
             }
             Err(error) => error,
@@ -89,11 +89,11 @@ impl Facts {
         if arguments.azure == AzureMode::Always || request.run_command {
             return Err(error);
         }
-        let failed = Source::new(SourceName::Azure, SourceState::Failed);
+        let (state, failed) = (SourceState::Failed, Source::new(SourceName::Azure));
         let text = error.text().to_owned();
         self.warnings.push(format!("Azure was not read: {text}"));
         let first = text.lines().next().unwrap_or_default().to_owned();
-        self.set_source(Source { seconds, error: Some(first), ..failed });
+        self.set_source(Source { state, seconds, error: Some(first), ..failed });
         Ok(Reports::new())
     }
 

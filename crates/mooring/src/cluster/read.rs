@@ -9,8 +9,8 @@ use mooring_controller::record::{self, Document};
 use mooring_controller::run::{Api, ApiError};
 use mooring_controller::verdict::advice;
 use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
-use mooring_inventory::document::{ClusterIdentity, Source, SourceName, SourceState};
 use mooring_inventory::{ClaimItem, Inventory, NodeItem};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -132,7 +132,8 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let cluster_source = Source {
         at: Some(now),
         seconds: Some(took.as_secs_f64()),
-        ..Source::new(SourceName::Cluster, SourceState::Read)
+        state: SourceState::Read,
+        ..Source::new(SourceName::Cluster)
     };
     let found = |scope: &Scope| connect::cluster_name(cluster, &scope.node_resource_group);
     let identity = ClusterIdentity {
@@ -154,11 +155,7 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
         has_versions,
         controller,
         record,
-        sources: vec![
-            cluster_source,
-            record_source,
-            Source::new(SourceName::Azure, SourceState::NotAsked),
-        ],
+        sources: vec![cluster_source, record_source, Source::new(SourceName::Azure)],
         warnings,
         now,
         api,
@@ -195,7 +192,8 @@ fn parse_record(
     let source = |state| Source {
         at: controller.renewed_at,
         seconds: Some(took.as_secs_f64()),
-        ..Source::new(SourceName::Record, state)
+        state,
+        ..Source::new(SourceName::Record)
     };
     let failed = |why: String, warnings: &mut Vec<String>| {
         warnings.push(format!("the failure record was not read: {why}"));

@@ -21,12 +21,12 @@ use crate::codes::{likely_meanings, parse_code, unknown_code};
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::page::{Page, markdown, screen};
-use crate::{schema, show, suggest};
+use crate::{show, suggest};
 
 pub(crate) use pages::code as code_page;
 
 /// Published shapes, the current one first.
-const SCHEMAS: [&str; 2] = [document::SCHEMA, mooring_diagnosis::SCHEMA];
+pub(crate) const SCHEMAS: [&str; 2] = [document::SCHEMA, mooring_diagnosis::SCHEMA];
 
 /// Facts that answer a question.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ struct Explanation {
 }
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
-    let schema = schema::select(arguments.schema.as_deref(), &SCHEMAS)?;
+    let schema = arguments.schema.as_deref().unwrap_or(document::SCHEMA);
     let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
     let explanation = match arguments.what.as_deref() {
         None | Some("-") => {

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use mooring_redact::shell_word;
 
 use crate::runs::{Approval, JournalArgument};
+use crate::schema;
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -219,7 +220,7 @@ pub(crate) struct PlanOutput {
     #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
     pub(crate) output: PlanFormat,
     /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = [PLAN, FORMER_PLAN])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([PLAN, FORMER_PLAN]))]
     pub(crate) schema: Option<String>,
 }
 
@@ -229,7 +230,7 @@ pub(crate) struct RunOutput {
     #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
     pub(crate) output: RunFormat,
     /// Shape of the document; the ones of the release before are printed for one release
-    #[arg(long, value_name = "ID", value_parser = [RUN, PLAN, FORMER, FORMER_PLAN])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, PLAN, FORMER, FORMER_PLAN]))]
     pub(crate) schema: Option<String>,
 }
 
@@ -239,7 +240,7 @@ pub(crate) struct StatusOutput {
     #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
     pub(crate) output: RunFormat,
     /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = [RUN, FORMER_STATUS])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER_STATUS]))]
     pub(crate) schema: Option<String>,
 }
 

@@ -17,8 +17,9 @@ use super::Session;
 use super::arguments::{FORMER_PLAN, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput};
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::{Document, ensure_document, is_former};
+use crate::published::Document;
 use crate::runs::format_lock;
+use crate::schema::{ensure_document, is_former};
 use crate::show::print;
 
 pub(crate) async fn plan(

@@ -8,8 +8,9 @@ use super::arguments::{RUN, RunFormat, StatusOutput};
 use super::show::{content, former_status, run_status, status_screen};
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::{Document, ensure_document, is_former};
+use crate::published::Document;
 use crate::runs::{Ended, Frame, watch};
+use crate::schema::{ensure_document, is_former};
 
 pub(crate) async fn status(
     session: &Session,

@@ -11,6 +11,7 @@ use mooring_workflow::approval::ApprovalToken;
 
 use crate::cluster_args::ClusterName;
 use crate::runs::{Approval, JournalArgument};
+use crate::schema;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
@@ -312,7 +313,7 @@ pub(crate) struct DetectOutput {
     #[arg(short, long, value_enum, default_value_t = DetectFormat::Table)]
     pub(crate) output: DetectFormat,
     /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = [DETECTION, FORMER])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([DETECTION, FORMER]))]
     pub(crate) schema: Option<String>,
     /// Exit with 0 regardless of the verdict
     #[arg(long)]
@@ -325,7 +326,7 @@ pub(crate) struct PlanOutput {
     #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
     pub(crate) output: PlanFormat,
     /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = [PLAN, FORMER_PLAN])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([PLAN, FORMER_PLAN]))]
     pub(crate) schema: Option<String>,
 }
 
@@ -335,7 +336,7 @@ pub(crate) struct ApplyOutput {
     #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
     pub(crate) output: PlanFormat,
     /// Shape of the document; the ones of the release before are printed for one release
-    #[arg(long, value_name = "ID", value_parser = [RUN, PLAN, FORMER, FORMER_PLAN])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, PLAN, FORMER, FORMER_PLAN]))]
     pub(crate) schema: Option<String>,
 }
 
@@ -345,7 +346,7 @@ pub(crate) struct RunOutput {
     #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
     pub(crate) output: RunFormat,
     /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = [RUN, FORMER])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER]))]
     pub(crate) schema: Option<String>,
 }
 
@@ -355,7 +356,7 @@ pub(crate) struct StatusOutput {
     #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
     pub(crate) output: RunFormat,
     /// Shape of the document; the one of the release before is printed for one release
-    #[arg(long, value_name = "ID", value_parser = [RUN, FORMER_STATUS])]
+    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER_STATUS]))]
     pub(crate) schema: Option<String>,
 }
 

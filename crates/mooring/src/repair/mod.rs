@@ -37,11 +37,11 @@ use show::Flags;
 use status::Status;
 
 use crate::failure::Failure;
-use crate::published::is_former;
 use crate::runs::{
     Progress, Signals, build_runtime, dry_run, env_var, print_once, with_progress, write,
     write_screen,
 };
+use crate::schema::is_former;
 
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     let done = match &arguments.command {

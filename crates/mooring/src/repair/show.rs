@@ -21,8 +21,9 @@ use super::arguments::{
 };
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::{Document, ensure_document, is_former};
+use crate::published::Document;
 use crate::runs::write;
+use crate::schema::{ensure_document, is_former};
 use crate::show::print;
 
 /// Flags of a further command on a pool.

@@ -15,8 +15,9 @@ use super::leftover;
 use super::show::{Earlier, PublishedRun, RunContent, former_status, run_screen, run_status};
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::{Document, ensure_document, is_former};
+use crate::published::Document;
 use crate::runs::{Ended, Frame, watch, with_progress, write};
+use crate::schema::{ensure_document, is_former};
 use crate::show::print;
 
 pub(crate) struct Status<'a> {

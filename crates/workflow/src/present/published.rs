@@ -25,13 +25,31 @@ pub struct ClusterIdentity {
 #[serde(rename_all = "kebab-case")]
 pub enum SourceName {
     Cluster,
+    /// The failure record and the counts.
+    Record,
     Azure,
+    Controller,
+}
+
+impl SourceName {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cluster => "cluster",
+            Self::Record => "record",
+            Self::Azure => "Azure",
+            Self::Controller => "controller",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceState {
     Read,
+    /// Exists, and was written long ago.
+    Stale,
+    /// Was read, and does not exist.
+    Absent,
     NotAsked,
     Failed,
 }

@@ -18,8 +18,8 @@ use crate::cluster::{Facts, Reports, Request, read_cluster};
 use crate::cluster_args::WhyArguments;
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::published::{ensure_document, is_former};
 use crate::runs::build_runtime;
+use crate::schema::{ensure_document, is_former};
 use crate::show;
 
 pub(crate) const SCHEMA: &str = "mooring.why/v2";

@@ -1,8 +1,8 @@
 //! The pool or node that a name refers to.
 
-use mooring_inventory::document::{SourceName, SourceState};
 use mooring_inventory::{Inventory, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
+use mooring_workflow::published::{SourceName, SourceState};
 
 use crate::answers::common::cluster_name;
 use crate::cluster::{Facts, Reports};

@@ -46,10 +46,7 @@ const PIPELINES: [(&str, &str); 7] = [
     ("kubectl describe nodeclaims", "    Reason:                CSEFailed\n"),
     ("kubectl get nodes", "stray\n"),
     ("kubectl -n mooring-system logs", "Connection refused"),
-    (
-        "mooring why default -o json | jq -c '.diagnoses[]",
-        r#""cause":"OrasBinaryMissing""#,
-    ),
+    ("mooring why default -o json | jq -c '.diagnoses[]", r#""cause":"OrasBinaryMissing""#),
     ("mooring why default -o json | jq -c '.nodes[].failure", r#""isConfirmed":true"#),
     ("mooring repair status", r#""vmSize""#),
     ("HASH=$(mooring repair plan", ""),
