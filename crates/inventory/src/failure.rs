@@ -166,7 +166,7 @@ fn sentence(message: &str) -> String {
 }
 
 /// Returns the text up to a full stop that another sentence follows.
-fn first_sentence(text: &str) -> &str {
+pub(crate) fn first_sentence(text: &str) -> &str {
     let starts = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '`');
     let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));
     end.map_or(text, |(at, _)| &text[..at])

@@ -1,8 +1,9 @@
 //! Images and causes with 95 % intervals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use mooring_controller::counts::OTHER;
 use mooring_controller::verdict::registration::Cause;
 use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
 use serde::Serialize;
@@ -82,19 +83,22 @@ impl Fleet {
         let failed = |node: &&Node| node.is_failed();
         let is_unconfirmed =
             |node: &&Node| node.failure.as_ref().is_some_and(|failure| !failure.is_confirmed);
+        let unlisted = inventory.unlisted_failures().filter(|one| !one.is_confirmed);
+        let unlisted_unconfirmed = unlisted.map(|one| one.count as usize);
         Self {
             since,
             ready: count(State::Ready),
             not_ready: count(State::NotReady),
             joining: count(State::Joining),
-            failed: inventory.nodes.iter().filter(failed).count(),
+            failed: inventory.failed(),
             failed_existing: inventory
                 .nodes
                 .iter()
                 .filter(failed)
                 .filter(|node| node.exists)
                 .count(),
-            unconfirmed: inventory.nodes.iter().filter(is_unconfirmed).count(),
+            unconfirmed: inventory.nodes.iter().filter(is_unconfirmed).count()
+                + unlisted_unconfirmed.sum::<usize>(),
             dropped: inventory.dropped,
             rows: rows(inventory),
         }
@@ -114,32 +118,42 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
     let nodes: Vec<&Node> = inventory.nodes.iter().filter(known).collect();
     let image = |node: &Node| node.image.clone().unwrap_or_else(|| UNKNOWN.to_owned());
     let mut totals: BTreeMap<String, u32> = BTreeMap::new();
-    let mut failed: BTreeMap<(String, String), Vec<&Node>> = BTreeMap::new();
+    let mut failed: BTreeMap<(String, String), Failures> = BTreeMap::new();
     for node in &nodes {
         *totals.entry(image(node)).or_default() += 1;
         if let Some(failure) = &node.failure {
-            failed.entry((image(node), failure.cause.clone())).or_default().push(node);
+            failed.entry((image(node), failure.cause.clone())).or_default().add(node);
+        }
+    }
+    for one in inventory.unlisted.iter().filter(|one| one.is_confirmed) {
+        let image = one.image.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+        *totals.entry(image.clone()).or_default() += one.count;
+        if let Some(cause) = &one.cause {
+            let failures = failed.entry((image, cause.clone())).or_default();
+            failures.count += one.count;
+            failures.pools.extend(one.pool.clone());
         }
     }
     let all: u32 = totals.values().sum();
     let mut by_cause: BTreeMap<&str, u32> = BTreeMap::new();
-    for ((_, cause), nodes) in &failed {
-        *by_cause.entry(cause).or_default() += count(nodes);
+    for ((_, cause), failures) in &failed {
+        *by_cause.entry(cause).or_default() += failures.count;
     }
     let mut rows: Vec<FleetRow> = failed
         .iter()
-        .map(|((image, cause), nodes)| {
+        .map(|((image, cause), failures)| {
+            let Failures { count, pools, nodes } = failures;
             let total = totals.get(image).copied().unwrap_or_default();
             let elsewhere = by_cause.get(cause.as_str()).copied().unwrap_or_default();
-            let here = Rate::new(count(nodes), total);
-            let others = Rate::new(elsewhere - count(nodes), all - total);
+            let here = Rate::new(*count, total);
+            let others = Rate::new(elsewhere - count, all - total);
             FleetRow {
                 image: image.clone(),
                 cause: cause.clone(),
                 verdict: verdict(image, cause, here, others),
                 here: here.into(),
                 others: others.into(),
-                pools: names(nodes, |node| node.pool.as_ref()),
+                pools: pools.iter().cloned().collect(),
                 node_classes: names(nodes, |node| node.node_class.as_ref()),
                 first_at: nodes.iter().filter_map(|node| node.at()).min(),
                 last_at: nodes.iter().filter_map(|node| node.at()).max(),
@@ -162,15 +176,31 @@ fn names(nodes: &[&Node], name: impl Fn(&Node) -> Option<&String>) -> Vec<String
     names
 }
 
-fn count(nodes: &[&Node]) -> u32 {
-    u32::try_from(nodes.len()).unwrap_or(u32::MAX)
+/// Failures of one image and cause.
+#[derive(Default)]
+struct Failures<'a> {
+    /// Listed and unlisted failures.
+    count: u32,
+    pools: BTreeSet<String>,
+    nodes: Vec<&'a Node>,
+}
+
+impl<'a> Failures<'a> {
+    fn add(&mut self, node: &'a Node) {
+        self.count += 1;
+        self.pools.extend(node.pool.clone());
+        self.nodes.push(node);
+    }
 }
 
 /// The image is at fault only if both sides have enough nodes and their intervals do not touch.
 fn verdict(image: &str, cause: &str, here: Rate, others: Rate) -> FleetVerdict {
     if here.nodes < MIN_SAMPLE || others.nodes < MIN_SAMPLE {
         FleetVerdict::TooFewNodes
-    } else if image != UNKNOWN && Cause::can_be_image(cause) && here.low > others.high {
+    } else if ![UNKNOWN, OTHER].contains(&image)
+        && Cause::can_be_image(cause)
+        && here.low > others.high
+    {
         FleetVerdict::Image
     } else {
         FleetVerdict::NotTheImage

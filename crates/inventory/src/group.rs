@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use mooring_diagnosis::{Stage, cause_page};
 use serde::Serialize;
 
-use crate::failure::{Code, Evidence};
+use crate::failure::{Code, Evidence, first_sentence};
+use crate::merge::Inventory;
 use crate::node::{Node, PoolKind};
+use crate::unlisted::Unlisted;
 
 /// Failures with the same cause, image and pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,10 +46,10 @@ pub struct Group {
     pub nodes: Vec<String>,
 }
 
-/// Groups failed nodes, the largest group first.
-pub fn groups<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<Group> {
+/// Groups failures, the largest group first.
+pub fn groups(inventory: &Inventory) -> Vec<Group> {
     let mut found: BTreeMap<_, Vec<&Node>> = BTreeMap::new();
-    for node in nodes {
+    for node in &inventory.nodes {
         let Some(failure) = &node.failure else { continue };
         let key = (
             !failure.is_confirmed,
@@ -58,11 +61,59 @@ pub fn groups<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<Group> {
         found.entry(key).or_default().push(node);
     }
     let mut groups: Vec<Group> = found.into_values().filter_map(|nodes| group(&nodes)).collect();
+    for unlisted in inventory.unlisted_failures() {
+        add_unlisted(&mut groups, unlisted);
+    }
     groups.sort_by(|a, b| {
         let rank = |group: &Group| (group.is_confirmed, group.failed, group.last_at);
         rank(b).cmp(&rank(a)).then_with(|| a.cause.cmp(&b.cause))
     });
     groups
+}
+
+/// Adds failures without details to their group.
+fn add_unlisted(groups: &mut Vec<Group>, unlisted: &Unlisted) {
+    let Unlisted { pool, image, is_confirmed, .. } = unlisted;
+    let cause = unlisted.cause.as_deref().unwrap_or_default();
+    let is_same = |group: &&mut Group| {
+        (&group.pool, &group.image) == (pool, image)
+            && group.is_confirmed == *is_confirmed
+            && (group.cause == cause || !is_confirmed)
+    };
+    let count = unlisted.count as usize;
+    match groups.iter_mut().find(is_same) {
+        Some(group) => group.failed += count,
+        None => groups.push(without_details(unlisted, cause, count)),
+    }
+}
+
+fn without_details(unlisted: &Unlisted, cause: &str, count: usize) -> Group {
+    let page = cause_page(cause);
+    let summary = page.as_ref().map_or("no details are recorded", |page| page.summary);
+    Group {
+        cause: cause.to_owned(),
+        summary: first_sentence(summary).trim_end_matches('.').to_owned(),
+        os: None,
+        image: unlisted.image.clone(),
+        pool: unlisted.pool.clone(),
+        pool_kind: PoolKind::NodePool,
+        condition_reason: String::new(),
+        stage: page.as_ref().map_or(Stage::Bootstrap, |page| page.stage).as_str(),
+        owner: page.as_ref().map(|page| page.owner.as_str().to_owned()),
+        confidence: None,
+        message: String::new(),
+        reported: None,
+        effective: None,
+        evidence: Vec::new(),
+        with_evidence: 0,
+        failed: count,
+        existing: 0,
+        is_confirmed: unlisted.is_confirmed,
+        first_at: None,
+        last_at: None,
+        seconds_to_failure: None,
+        nodes: Vec::new(),
+    }
 }
 
 fn group(nodes: &[&Node]) -> Option<Group> {

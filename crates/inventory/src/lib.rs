@@ -6,6 +6,7 @@
 //! | `failure` | [`Failure`]: cause, codes and evidence of one node |
 //! | `node` | [`Node`]: one node, in the cluster or only in the record |
 //! | `merge` | [`Inventory`]: all nodes, merged by the uid of their NodeClaim |
+//! | `unlisted` | [`Unlisted`]: nodes that only the counts have |
 //! | `group` | [`Group`]: failures with the same cause, image and pool |
 //! | `fleet` | [`Fleet`]: images and causes with 95 % intervals |
 //! | `pool` | [`Pool`]: counts by pool |
@@ -19,6 +20,7 @@ mod merge;
 mod node;
 mod object;
 mod pool;
+mod unlisted;
 
 pub use failure::{Code, Evidence, Failure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share};
@@ -27,3 +29,4 @@ pub use merge::Inventory;
 pub use node::{Filter, Node, PoolKind, State};
 pub use object::{ClaimItem, NodeItem};
 pub use pool::{Pool, PoolState, pools};
+pub use unlisted::Unlisted;

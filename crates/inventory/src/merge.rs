@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::Status;
 use mooring_controller::claim::image;
+use mooring_controller::counts::Document as Counts;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::{Document, Entry};
 use mooring_diagnosis::Stage;
@@ -12,6 +13,7 @@ use mooring_diagnosis::Stage;
 use crate::failure::Failure;
 use crate::node::{Filter, Node, PoolKind, State};
 use crate::object::{ClaimItem, NodeItem};
+use crate::unlisted::{Unlisted, unlisted};
 
 const AKS_POOL: &str = "kubernetes.azure.com/agentpool";
 const NODE_POOL: &str = "karpenter.sh/nodepool";
@@ -28,6 +30,10 @@ pub struct Inventory {
     pub nodes: Vec<Node>,
     /// Failures that did not fit into the record.
     pub dropped: u64,
+    /// Counted nodes that are not in `nodes`; empty before [`Self::filtered`] and without counts.
+    pub unlisted: Vec<Unlisted>,
+    /// Counts of all nodes for half hours.
+    pub counts: Option<Counts>,
 }
 
 impl Inventory {
@@ -54,14 +60,32 @@ impl Inventory {
         let gone = recorded.into_values().filter(|entry| !existing.contains(entry.uid.as_str()));
         merged.extend(gone.map(of_entry));
         merged.sort_by(|a, b| (a.at(), a.name()).cmp(&(b.at(), b.name())));
-        Self { nodes: merged, dropped: record.map_or(0, |record| record.dropped) }
+        let dropped = record.map_or(0, |record| record.dropped);
+        Self { nodes: merged, dropped, ..Self::default() }
     }
 
     /// Returns the nodes that match.
     #[must_use]
     pub fn filtered(&self, filter: &Filter) -> Self {
         let nodes = self.nodes.iter().filter(|node| filter.matches(node)).cloned().collect();
-        Self { nodes, dropped: self.dropped }
+        let counts = self.counts.as_ref();
+        let unlisted = counts.map(|counts| unlisted(&self.nodes, counts, filter));
+        Self {
+            nodes,
+            dropped: self.dropped,
+            unlisted: unlisted.unwrap_or_default(),
+            counts: self.counts.clone(),
+        }
+    }
+
+    /// Returns the number of failures, listed or not.
+    pub fn failed(&self) -> usize {
+        let listed = self.nodes.iter().filter(|node| node.is_failed()).count();
+        listed + self.unlisted_failures().map(|one| one.count as usize).sum::<usize>()
+    }
+
+    pub(crate) fn unlisted_failures(&self) -> impl Iterator<Item = &Unlisted> {
+        self.unlisted.iter().filter(|one| one.is_failed())
     }
 
     /// Returns the node with this uid.

@@ -63,7 +63,15 @@ pub fn pools(inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
             by_pool.entry((pool.clone(), node.pool_kind)).or_default().push(node);
         }
     }
-    by_pool.into_iter().map(|((name, kind), nodes)| pool(name, kind, &nodes, fleet)).collect()
+    let pool = |((name, kind), nodes): ((String, PoolKind), Vec<&Node>)| {
+        let unlisted = inventory.unlisted_failures();
+        let of_pool = unlisted.filter(|one| one.pool.as_ref() == Some(&name));
+        let more: usize = of_pool.map(|one| one.count as usize).sum();
+        let counted = if kind == PoolKind::NodePool { more } else { 0 };
+        let pool = pool(name, kind, &nodes, fleet);
+        Pool { failed: pool.failed + counted, ..pool }
+    };
+    by_pool.into_iter().map(pool).collect()
 }
 
 fn pool(name: String, kind: PoolKind, nodes: &[&Node], fleet: &Fleet) -> Pool {

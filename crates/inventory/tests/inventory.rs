@@ -3,6 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
+use mooring_controller::counts::{self, Outcome};
 use mooring_controller::record::{Document, Entry};
 use mooring_inventory::{
     ClaimItem, Filter, Fleet, FleetVerdict, Inventory, Node, NodeItem, PoolKind, PoolState, State,
@@ -193,7 +194,7 @@ fn equal_failures_are_one_group() {
     let mut unconfirmed = entry("maybe", NEW, "OrasBinaryMissing", 2);
     unconfirmed.unconfirmed = true;
     entries.push(unconfirmed);
-    let found = groups(&merge(&[claim("b00", NEW, &json!([]))], &[], &entries).nodes);
+    let found = groups(&merge(&[claim("b00", NEW, &json!([]))], &[], &entries));
     assert_eq!(found.len(), 3);
     let first = &found[0];
     assert_eq!((first.failed, first.existing, first.with_evidence), (37, 1, 36));
@@ -280,4 +281,44 @@ fn filters_leave_out_other_failures() {
     assert_eq!(names(cause), ["b"]);
     let pool = Filter { pool: Some("system".to_owned()), ..Filter::default() };
     assert_eq!(names(pool), [""; 0]);
+}
+
+#[test]
+fn counts_complete_the_record_and_no_node_counts_twice() {
+    let entries: Vec<Entry> =
+        (0..60).map(|n| entry(&format!("b{n:02}"), NEW, "OrasBinaryMissing", 70 - n)).collect();
+    let good: Vec<ClaimItem> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
+    let mut outcomes: Vec<Outcome> = entries.iter().map(Outcome::of_failure).collect();
+    let at = |minutes: i64| ago(minutes).parse().unwrap();
+    // Two joined nodes exist, ten were deleted.
+    let joined_at = |uid: &str| Outcome::new(uid, at(8), "default", OLD, None);
+    outcomes.extend(["u-g0", "u-g1"].map(joined_at));
+    outcomes.extend((0..10).map(|n| joined_at(&format!("deleted-{n}"))));
+    // Counted with a cause that a later diagnosis replaced.
+    let replaced = Entry { cause: "ScriptTimedOut".to_owned(), ..entry("r", NEW, "x", 4) };
+    outcomes.push(Outcome::of_failure(&replaced));
+    let mut counted = counts::Document::new(at(120));
+    assert!(counted.merge(&outcomes, now()));
+    // A failure that is not counted yet.
+    let mut all = entries;
+    all.push(entry("new", NEW, "OrasBinaryMissing", 1));
+    all.push(entry("r", NEW, "OrasBinaryMissing", 3));
+    let mut inventory = merge(&good, &[], &all);
+    inventory.counts = Some(counted);
+    let filter = Filter { since: Some(at(134)), ..Filter::default() };
+    let selected = inventory.filtered(&filter);
+    let listed = selected.nodes.iter().filter(|node| node.is_failed()).count();
+    assert_eq!((listed, selected.failed()), (50, 62));
+    let fleet = Fleet::of(&selected, filter.since);
+    let row = &fleet.rows[0];
+    let failed: Vec<u32> = fleet.rows.iter().map(|row| row.here.failed).collect();
+    assert_eq!((failed.as_slice(), fleet.failed), (&[61, 1][..], 62), "{:?}", fleet.rows);
+    assert_eq!((row.here.nodes, row.others.failed, row.others.nodes), (62, 0, 16));
+    let found = groups(&selected);
+    assert_eq!((found[0].failed, found[0].nodes.len(), found[1].failed), (61, 50, 1));
+    assert_eq!(pools(&selected, &fleet)[0].failed, 62);
+    let recent = Filter { since: Some(at(14)), ..Filter::default() };
+    assert_eq!(inventory.filtered(&recent).failed(), 6, "only the last half hour");
+    let other = Filter { pool: Some("gpu".to_owned()), ..filter };
+    assert_eq!(inventory.filtered(&other).failed(), 0);
 }

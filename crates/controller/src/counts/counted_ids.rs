@@ -64,6 +64,10 @@ impl CountedIds {
         at < self.settled_before
     }
 
+    pub(super) fn contains(&self, id: u64) -> bool {
+        self.ids.contains_key(&id)
+    }
+
     /// Adds an outcome. Returns false if it is counted already.
     pub fn insert(&mut self, id: u64, at: Timestamp) -> bool {
         if self.is_settled(at) || self.ids.contains_key(&id) {

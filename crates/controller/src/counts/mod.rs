@@ -49,7 +49,7 @@ const MAX_POOL_BYTES: usize = 63;
 const MAX_IMAGE_BYTES: usize = 128;
 const MAX_CAUSE_BYTES: usize = 64;
 
-pub(crate) fn path(namespace: &str) -> String {
+pub fn path(namespace: &str) -> String {
     format!("{}/{NAME}", record::list_path(namespace))
 }
 
@@ -84,6 +84,11 @@ impl Outcome {
         let image = entry.image.as_deref().unwrap_or_default();
         Self::new(&entry.uid, entry.at, &entry.pool, image, Some(cause))
     }
+}
+
+/// Returns the start of the half hour of a time. Counts have no finer times.
+pub fn half_hour_start(at: Timestamp) -> Timestamp {
+    HalfHour::of(at).start()
 }
 
 /// A half hour, counted from the Unix epoch.
@@ -163,6 +168,12 @@ impl Document {
 
     pub fn since(&self) -> Timestamp {
         self.since
+    }
+
+    /// Returns true if the outcome of a NodeClaim at this time is in the counts.
+    pub fn is_counted(&self, uid: &str, at: Timestamp) -> bool {
+        let is_settled = at >= self.since && self.counted.is_settled(at);
+        is_settled || self.counted.contains(counted_ids::id_of(hash(&[uid])))
     }
 
     pub fn counted(&self) -> &CountedIds {

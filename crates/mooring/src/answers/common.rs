@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
+use mooring_controller::counts::half_hour_start;
 use mooring_controller::observation::node::Node as KubernetesNode;
 use mooring_inventory::{Filter, Node};
 use mooring_terminal::{Screen, Text};
@@ -15,11 +16,13 @@ use crate::cluster_args::ReadArguments;
 use crate::published::Document;
 use crate::show;
 
-/// Returns the filter of the flags.
-pub(super) fn filter(arguments: &ReadArguments, now: Timestamp) -> Filter {
+/// Returns the filter of the flags. With counts, it begins with a half hour.
+pub(super) fn filter(arguments: &ReadArguments, facts: &Facts) -> Filter {
     let since = SignedDuration::try_from(arguments.since).ok();
+    let since = since.and_then(|since| facts.now.checked_sub(since).ok());
+    let has_counts = facts.inventory.counts.is_some();
     Filter {
-        since: since.and_then(|since| now.checked_sub(since).ok()),
+        since: since.map(|at| if has_counts { half_hour_start(at) } else { at }),
         pool: arguments.pool.clone(),
         image: arguments.image.clone(),
         cause: arguments.cause.clone(),

@@ -82,7 +82,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
         return crate::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
     }
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
-    let filter = filter(&arguments.read, facts.now);
+    let filter = filter(&arguments.read, &facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
     let findings = findings(&facts, &fleet);

@@ -43,7 +43,7 @@ struct Status<'a> {
 /// Exits with 1 if something is wrong.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
-    let filter = filter(&arguments.read, facts.now);
+    let filter = filter(&arguments.read, &facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
     let status = Status {
@@ -88,7 +88,7 @@ fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding>
     found.splice(..0, lost);
     let blamed: Vec<(&str, &str)> =
         fleet.findings().map(|row| (row.image.as_str(), row.cause.as_str())).collect();
-    for group in groups(&inventory.nodes) {
+    for group in groups(inventory) {
         let key = (group.image.as_deref().unwrap_or_default(), group.cause.as_str());
         if blamed.contains(&key) || !group.is_confirmed {
             continue;
@@ -127,7 +127,7 @@ fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding>
 fn next(inventory: &Inventory, facts: &Facts) -> Vec<Next> {
     let mut next = Vec::new();
     let mut pools: Vec<String> =
-        groups(&inventory.nodes).into_iter().filter_map(|group| group.pool).collect();
+        groups(inventory).into_iter().filter_map(|group| group.pool).collect();
     pools.dedup();
     for pool in pools.iter().take(2) {
         let command = format!("mooring why {}", mooring_redact::shell_word(pool));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_controller::claim::intern::Interner;
+use mooring_controller::counts;
 use mooring_controller::observation::node::Node;
 use mooring_controller::record::{self, Document};
 use mooring_controller::run::{Api, ApiError};
@@ -96,8 +97,10 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let controller_and_record = async {
         let controller = ControllerState::read(&api, namespace.as_deref(), Timestamp::now()).await;
         let asked = Instant::now();
-        let record = api.get(&record::path(&controller.namespace)).await;
-        (controller, record, asked.elapsed())
+        let (record, counts) =
+            (record::path(&controller.namespace), counts::path(&controller.namespace));
+        let (record, counts) = tokio::join!(api.get(&record), api.get(&counts));
+        (controller, record, counts, asked.elapsed())
     };
     let system = api.get("/api/v1/namespaces/kube-system");
     let version = api.get("/version");
@@ -109,7 +112,7 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let context = async { tokio::join!(system, version, node_class, legacy) };
     let ((claims, nodes, node_pools), controller_and_record, (system, version, node_class, legacy)) =
         tokio::join!(live, controller_and_record, context);
-    let (controller, record, record_took) = controller_and_record;
+    let (controller, record, counts, record_took) = controller_and_record;
     let took = started.elapsed();
     let mut warnings = Vec::new();
     let crd = node_class.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
@@ -127,7 +130,8 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let (record, record_source) = parse_record(record, record_took, &controller, &mut warnings);
     warnings
         .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
-    let inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
+    let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
+    inventory.counts = parse_counts(counts, &mut warnings);
     let scope = connect::find_scope(&claims, &nodes);
     let cluster_source = Source {
         at: Some(now),
@@ -214,6 +218,22 @@ fn parse_record(
         Err(error) if error.status == Some(404) => (None, source(SourceState::Absent)),
         Err(error) => failed(error.what, warnings),
     }
+}
+
+/// Without counts, failures that the record does not keep are not known.
+fn parse_counts(
+    read: Result<String, ApiError>,
+    warnings: &mut Vec<String>,
+) -> Option<counts::Document> {
+    let parsed = match read {
+        Ok(text) => {
+            let object = serde_json::from_str(&text).unwrap_or_default();
+            counts::Document::from_config_map(&object).map_err(|error| error.to_string())
+        }
+        Err(error) if error.status == Some(404) => return None,
+        Err(error) => Err(error.what),
+    };
+    parsed.map_err(|why| warnings.push(format!("the counts were not read: {why}"))).ok()
 }
 
 /// Warns about a failure record of an earlier version that no controller has adopted.

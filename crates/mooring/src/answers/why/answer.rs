@@ -93,7 +93,7 @@ impl Answer {
         reports: &Reports,
         arguments: &ReadArguments,
     ) -> Self {
-        let filter = filter(arguments, facts.now);
+        let filter = filter(arguments, facts);
         let all = facts.inventory.filtered(&mooring_inventory::Filter {
             since: filter.since,
             ..mooring_inventory::Filter::default()
@@ -105,7 +105,7 @@ impl Answer {
         let listed = selected.nodes.iter().filter(is_listed);
         let nodes: Vec<NodeEntry> =
             listed.map(|node| NodeEntry::new(node, reports.get(&node.uid), facts)).collect();
-        let diagnoses: Vec<Diagnosis> = groups(&selected.nodes)
+        let diagnoses: Vec<Diagnosis> = groups(selected)
             .into_iter()
             .map(|group| diagnosis(group, &fleet, &all, subject))
             .collect();
@@ -118,7 +118,7 @@ impl Answer {
         Self {
             subject: SubjectName::new(subject, selected),
             since: filter.since.filter(|_| !is_single),
-            failed: count(Node::is_failed),
+            failed: selected.failed(),
             joining: count(|node| node.state == State::Joining),
             joined: joined().count(),
             next: next(subject, &nodes, &diagnoses, reports, facts),

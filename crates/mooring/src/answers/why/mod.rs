@@ -95,7 +95,7 @@ fn add_node(request: &mut Request, facts: &Facts, uid: &str, command: bool) {
 }
 
 fn select(arguments: &WhyArguments, facts: &Facts, subject: &Subject) -> Inventory {
-    let mut filter = filter(&arguments.read, facts.now);
+    let mut filter = filter(&arguments.read, facts);
     match subject {
         Subject::Cluster => {}
         Subject::Pool { name, .. } => filter.pool = Some(name.clone()),

@@ -1,7 +1,7 @@
 //! The screen of one node.
 
 use jiff::Timestamp;
-use mooring_inventory::{Failure, Node, PoolKind, State};
+use mooring_inventory::{Failure, Node, PoolKind, State, groups};
 use mooring_terminal::{Mark, Screen, Text};
 
 use super::answer::{Answer, NodeEntry};
@@ -123,16 +123,16 @@ fn when(node: &Node, now: Timestamp) -> Option<String> {
 
 /// Compares with other nodes: the image is suspicious if only its nodes fail.
 fn similar(facts: &Facts, node: &Node, failure: &Failure) -> String {
-    let fails_alike = |other: &&Node| {
-        other.uid != node.uid
-            && other.failure.as_ref().is_some_and(|one| one.cause == failure.cause)
-    };
-    let alike: Vec<&Node> = facts.inventory.nodes.iter().filter(fails_alike).collect();
-    let here = alike.iter().filter(|other| other.image == node.image).count();
+    let all = facts.inventory.filtered(&mooring_inventory::Filter::default());
+    let alike = groups(&all).into_iter().filter(|group| group.cause == failure.cause);
+    let (mut here, mut others) = (0, 0);
+    for group in alike {
+        *(if group.image == node.image { &mut here } else { &mut others }) += group.failed;
+    }
     let count = |count: usize, more: &str| match count {
         0 => "no node".to_owned(),
         count => plural(count, &format!("{more}node")),
     };
-    let others = count(alike.len() - here, "");
-    format!("{} with this image; {others} with other images", count(here, "more "))
+    let here = count(usize::saturating_sub(here, 1), "more ");
+    format!("{here} with this image; {} with other images", count(others, ""))
 }

@@ -1,0 +1,118 @@
+//! Nodes that only the counts have: the record keeps the last failures of each pool, and joined nodes are deleted.
+
+use std::collections::BTreeMap;
+
+use mooring_controller::claim::image;
+use mooring_controller::counts::{self, Document};
+
+use crate::node::{Filter, Node};
+
+/// Counted nodes of one pool, image and outcome that are not in the inventory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unlisted {
+    pub pool: Option<String>,
+    pub image: Option<String>,
+    /// None for joined nodes.
+    pub cause: Option<String>,
+    /// False if only events report these failures.
+    pub is_confirmed: bool,
+    pub count: u32,
+}
+
+impl Unlisted {
+    pub fn is_failed(&self) -> bool {
+        self.cause.is_some()
+    }
+}
+
+/// Outcomes of one pool and image.
+#[derive(Default)]
+struct Outcomes {
+    joined: u32,
+    failed: BTreeMap<String, u32>,
+}
+
+impl Outcomes {
+    fn all_failed(&self) -> u32 {
+        self.failed.values().sum()
+    }
+}
+
+type Key = (String, String);
+
+/// Returns the counted nodes that are not listed. A listed node that is counted is subtracted, so no node counts twice.
+pub(crate) fn unlisted(nodes: &[Node], counts: &Document, filter: &Filter) -> Vec<Unlisted> {
+    let all_causes = Filter { cause: None, ..filter.clone() };
+    let mut listed: BTreeMap<Key, Outcomes> = BTreeMap::new();
+    for node in nodes.iter().filter(|node| all_causes.matches(node) && is_counted(node, counts)) {
+        let key = (node.pool.clone().unwrap_or_default(), node.image.clone().unwrap_or_default());
+        let outcomes = listed.entry(key).or_default();
+        match &node.failure {
+            None => outcomes.joined += 1,
+            Some(failure) if failure.is_confirmed => {
+                *outcomes.failed.entry(failure.cause.clone()).or_default() += 1;
+            }
+            Some(_) => *outcomes.failed.entry(counts::UNCONFIRMED.to_owned()).or_default() += 1,
+        }
+    }
+    let selected =
+        counts::Filter { since: filter.since, pool: filter.pool.as_deref(), ..Default::default() };
+    let mut found = Vec::new();
+    for total in counts.totals(selected) {
+        let has_image = filter
+            .image
+            .as_ref()
+            .is_none_or(|wanted| total.image == *wanted || image::version(&total.image) == wanted);
+        if !has_image {
+            continue;
+        }
+        let listed = listed.remove(&(total.pool.clone(), total.image.clone())).unwrap_or_default();
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let row = |cause: Option<&str>, count: u32| Unlisted {
+            pool: some(&total.pool),
+            image: some(&total.image),
+            is_confirmed: cause != Some(counts::UNCONFIRMED),
+            cause: cause.map(str::to_owned),
+            count,
+        };
+        let joined = saturated(total.joined).saturating_sub(listed.joined);
+        if joined > 0 && filter.cause.is_none() {
+            found.push(row(None, joined));
+        }
+        // A later diagnosis may have another cause than the one that was counted.
+        let all: u32 = total.failed.values().copied().map(saturated).sum();
+        let mut left = all.saturating_sub(listed.all_failed());
+        let mut causes: Vec<(&str, u32)> = total
+            .failed
+            .iter()
+            .map(|(cause, count)| {
+                let known = listed.failed.get(cause).copied().unwrap_or_default();
+                (cause.as_str(), saturated(*count).saturating_sub(known))
+            })
+            .collect();
+        causes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for (cause, count) in causes {
+            let count = count.min(left);
+            left -= count;
+            let is_wanted =
+                filter.cause.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(cause));
+            if count > 0 && is_wanted {
+                found.push(row(Some(cause), count));
+            }
+        }
+    }
+    found
+}
+
+fn is_counted(node: &Node, counts: &Document) -> bool {
+    let at = match &node.failure {
+        Some(_) => node.at(),
+        None if node.has_joined() => node.joined_at,
+        None => return false,
+    };
+    at.is_some_and(|at| counts.is_counted(&node.uid, at))
+}
+
+fn saturated(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
