@@ -67,15 +67,15 @@ Examples:
 
 Exits with 1 if an image is at fault.";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ClusterName {
-    /// Subscription ID [env: SUBSCRIPTION_ID or AZURE_SUBSCRIPTION_ID]
+    /// Subscription ID [env: MOORING_SUBSCRIPTION, SUBSCRIPTION_ID or AZURE_SUBSCRIPTION_ID]
     #[arg(long, value_name = "ID")]
     pub(crate) subscription: Option<String>,
-    /// Resource group of the cluster [env: RESOURCE_GROUP]
-    #[arg(long, value_name = "NAME")]
+    /// Resource group of the cluster [env: MOORING_RESOURCE_GROUP, RESOURCE_GROUP]
+    #[arg(short = 'g', long, value_name = "NAME")]
     pub(crate) resource_group: Option<String>,
-    /// Name of the cluster [env: CLUSTER_NAME]
+    /// Name or resource ID of the cluster [env: MOORING_CLUSTER, CLUSTER_NAME]
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster: Option<String>,
 }

@@ -10,8 +10,11 @@ use mooring_controller::Scope;
 use mooring_inventory::{ClaimItem, NodeItem};
 use mooring_kube::kubeconfig::Connection;
 
+use crate::cluster::NamedCluster;
 use crate::cluster_args::{ClusterArguments, ClusterName};
+use crate::config::ContextEntry;
 use crate::failure::Failure;
+use crate::suggest;
 
 /// Returns the flag, or the first variable that is set.
 fn flag_or_env(flag: Option<&String>, names: &[&str]) -> Option<String> {
@@ -53,6 +56,9 @@ pub(crate) async fn connect_kube(
     context: Option<&String>,
 ) -> Result<Connection, Failure> {
     let context = flag_or_env(context, &["MOORING_CONTEXT"]);
+    if let Some(context) = &context {
+        ensure_context(kubeconfig, context)?;
+    }
     let connected = mooring_kube::kubeconfig::connect(kubeconfig, context.as_deref()).await;
     connected.map_err(|error| {
         if error.contains("\nhint: ") {
@@ -64,61 +70,95 @@ pub(crate) async fn connect_kube(
     })
 }
 
+/// Ensures that a context exists; a typo is a usage error with suggestions.
+fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), Failure> {
+    let known = mooring_kube::kubeconfig::contexts(kubeconfig);
+    if known.is_empty() || known.iter().any(|name| name == context) {
+        return Ok(());
+    }
+    let names = known.iter().map(String::as_str);
+    let hint = suggest::hint(context, names, "mooring status --context")
+        .unwrap_or_else(|| "hint: `kubectl config get-contexts` lists them".to_owned());
+    let context = mooring_redact::identifier(context);
+    Err(Failure::unknown_name(format!(
+        "context `{context}` not found; contexts: {}\n{hint}",
+        known.join(", ")
+    )))
+}
+
 pub(crate) async fn connect_cluster(arguments: &ClusterArguments) -> Result<Connection, Failure> {
     connect_kube(arguments.kubeconfig.as_deref(), arguments.context.as_ref()).await
 }
 
-/// Returns the namespace of the flag or the variable.
-pub(crate) fn named_namespace(arguments: &ClusterArguments) -> Option<String> {
-    flag_or_env(arguments.namespace.as_ref(), &["MOORING_NAMESPACE"])
+/// Returns the namespace of the flag, the variable or the configuration of the context.
+pub(crate) fn named_namespace(
+    arguments: &ClusterArguments,
+    entry: Option<&ContextEntry>,
+) -> Option<String> {
+    let named = flag_or_env(arguments.namespace.as_ref(), &["MOORING_NAMESPACE"]);
+    named.or_else(|| entry.and_then(|entry| entry.namespace.clone()))
 }
 
 /// Returns the subscription and the node resource group of most nodes. A single node may name another one.
 pub(crate) fn find_scope(claims: &[ClaimItem], nodes: &[NodeItem]) -> Option<Scope> {
-    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(String, String), (usize, Scope)> = BTreeMap::new();
+    let mut add = |subscription: &str, group: &str| {
+        let key = (subscription.to_ascii_lowercase(), group.to_ascii_lowercase());
+        let scope = || Scope {
+            subscription: subscription.to_owned(),
+            node_resource_group: group.to_owned(),
+            cluster: None,
+        };
+        counts.entry(key).or_insert_with(|| (0, scope())).0 += 1;
+    };
+    let mut any = false;
     for node in nodes {
         let id = node.provider_id.strip_prefix("azure://").unwrap_or(&node.provider_id);
         if let Ok(id) = ResourceId::parse(id)
             && let Some(group) = id.resource_group()
         {
-            let key = (id.subscription().to_ascii_lowercase(), group.to_ascii_lowercase());
-            *counts.entry(key).or_default() += 1;
+            any = true;
+            add(id.subscription(), group);
         }
     }
-    if counts.is_empty() {
+    if !any {
         for vm in claims.iter().filter_map(|item| item.claim.vm.as_ref()) {
-            let key = (vm.subscription.to_ascii_lowercase(), vm.group.to_ascii_lowercase());
-            *counts.entry(key).or_default() += 1;
+            add(&vm.subscription, &vm.group);
         }
     }
-    let ((subscription, node_resource_group), _) =
-        counts.into_iter().max_by_key(|(_, count)| *count)?;
-    Some(Scope { subscription, node_resource_group, cluster: None })
+    counts.into_values().max_by_key(|(count, _)| *count).map(|(_, scope)| scope)
 }
 
-/// Returns the name of the cluster: that of the flags, or of a node resource group `MC_GROUP_CLUSTER_REGION`.
-pub(crate) fn cluster_name(arguments: &ClusterArguments, group: &str) -> Option<String> {
-    let named = flag_or_env(arguments.name.cluster.as_ref(), &["MOORING_CLUSTER", "CLUSTER_NAME"]);
-    let parts: Vec<&str> = group.split('_').collect();
-    let from_group = match parts.as_slice() {
-        [first, _, name, _] if first.eq_ignore_ascii_case("mc") => Some((*name).to_owned()),
-        _ => None,
+/// Returns the cluster that flags, variables or the configuration of the context name, in this order.
+pub(crate) fn named_cluster(name: &ClusterName, entry: Option<&ContextEntry>) -> NamedCluster {
+    let cluster = flag_or_env(name.cluster.as_ref(), &["MOORING_CLUSTER", "CLUSTER_NAME"]);
+    let groups = ["MOORING_RESOURCE_GROUP", "RESOURCE_GROUP"];
+    let named = NamedCluster {
+        subscription: subscription(name),
+        resource_group: flag_or_env(name.resource_group.as_ref(), &groups),
+        cluster: cluster.clone(),
     };
-    named.or(from_group)
-}
-
-/// Returns the ARM id of the cluster, if flags or variables name it.
-pub(crate) fn cluster_id(arguments: &ClusterArguments) -> Option<String> {
-    let name = &arguments.name;
-    let subscription = subscription(name)?;
-    let group = flag_or_env(name.resource_group.as_ref(), &["RESOURCE_GROUP"])?;
-    let cluster = flag_or_env(name.cluster.as_ref(), &["CLUSTER_NAME"])?;
-    let id = ResourceId::cluster(&subscription, &group, &cluster).ok()?;
-    Some(id.as_str().to_owned())
+    let of_entry = entry.filter(|_| cluster.is_none());
+    let id = cluster.and_then(|cluster| ResourceId::parse(&cluster).ok());
+    match id.or_else(|| of_entry.and_then(ContextEntry::cluster_id)) {
+        Some(id) => NamedCluster {
+            subscription: Some(id.subscription().to_owned()),
+            resource_group: id.resource_group().map(str::to_owned),
+            cluster: Some(id.name().to_owned()),
+        },
+        None => NamedCluster {
+            cluster: named
+                .cluster
+                .clone()
+                .or_else(|| of_entry.and_then(ContextEntry::cluster_name)),
+            ..named
+        },
+    }
 }
 
 fn subscription(name: &ClusterName) -> Option<String> {
-    flag_or_env(name.subscription.as_ref(), &["SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"])
+    let variables = ["MOORING_SUBSCRIPTION", "SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"];
+    flag_or_env(name.subscription.as_ref(), &variables)
 }
 
 /// Returns the part of Azure that may be read. The node resource group is read from the cluster unless it is given.
@@ -127,13 +167,11 @@ pub(crate) async fn read_scope(
     arguments: &ClusterArguments,
 ) -> Result<Scope, Failure> {
     let name = &arguments.name;
-    let subscription = subscription(name);
+    let NamedCluster { subscription, resource_group: group, cluster } = named_cluster(name, None);
     // The variable may belong to another cluster than the flags.
     let is_named = name.resource_group.is_some() || name.cluster.is_some();
     let variables: &[&str] = if is_named { &[] } else { &["AZURE_NODE_RESOURCE_GROUP"] };
     let nodes = flag_or_env(arguments.node_resource_group.as_ref(), variables);
-    let group = flag_or_env(name.resource_group.as_ref(), &["RESOURCE_GROUP"]);
-    let cluster = flag_or_env(name.cluster.as_ref(), &["CLUSTER_NAME"]);
     let unknown = || {
         Failure::usage(
             "no cluster specified: the node resource group is unknown\nhint: set --subscription, --resource-group and --cluster (or SUBSCRIPTION_ID, RESOURCE_GROUP and CLUSTER_NAME), or --subscription and --node-resource-group".to_owned(),

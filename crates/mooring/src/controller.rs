@@ -57,7 +57,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         arm,
         clock,
         settings: Settings { instance: instance(), scope, ..Settings::default() },
-        namespace: connect::named_namespace(&arguments.cluster)
+        namespace: connect::named_namespace(&arguments.cluster, None)
             .unwrap_or_else(|| crate::cluster::NAMESPACE.to_owned()),
         times: Times::default(),
         metrics,

@@ -6,6 +6,7 @@ mod cli;
 mod cluster;
 mod cluster_args;
 mod codes;
+mod config;
 mod connect;
 mod controller;
 mod demo;

@@ -11,6 +11,7 @@ mod cluster;
 mod graph;
 mod network;
 mod page;
+mod resource_group;
 mod run_command;
 mod scale_set;
 mod versions;

@@ -20,6 +20,8 @@ pub struct Versions {
     pub authorization: &'static str,
     pub locks: &'static str,
     pub graph: &'static str,
+    /// Resource groups.
+    pub resources: &'static str,
 }
 
 impl Default for Versions {
@@ -36,6 +38,7 @@ impl Default for Versions {
             authorization: "2022-04-01",
             locks: "2020-05-01",
             graph: "2022-10-01",
+            resources: "2021-04-01",
         }
     }
 }

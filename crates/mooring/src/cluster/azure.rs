@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use mooring_arm::{Client, Limits};
+use mooring_arm::{Client, Limits, ResourceId};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::{Scope, Settings};
 use mooring_inventory::{Inventory, Node, State};
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
-use super::read::Facts;
+use super::discovery::find_cluster;
+use super::read::{Facts, two_clusters};
 use super::waiting::wait;
 use crate::cluster_args::{AzureMode, ReadArguments};
 use crate::connect;
@@ -79,7 +80,8 @@ impl Facts {
         let done = self.read_azure(arguments, request).await;
         let seconds = Some(started.elapsed().as_secs_f64());
         let error = match done {
-            Ok(found) => {
+            Ok((found, cluster)) => {
+                self.set_cluster(cluster);
                 let (state, source) = (SourceState::Read, Source::new(SourceName::Azure));
                 self.set_source(Source { state, at: Some(self.now), seconds, ..source });
                 return Ok(add(&mut self.inventory, found));
@@ -101,7 +103,7 @@ impl Facts {
         &self,
         arguments: &ReadArguments,
         request: &Request,
-    ) -> Result<Vec<Found>, Failure> {
+    ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
         let (limit, then) = match arguments.azure {
             _ if request.run_command => (COMMAND_LIMIT.max(arguments.timeout), "giving up"),
             AzureMode::Always => (arguments.timeout, "giving up"),
@@ -129,8 +131,13 @@ impl Facts {
         arm: Client,
         arguments: &ReadArguments,
         request: &Request,
-    ) -> Result<Vec<Found>, Failure> {
-        let query = self.node_query(arm, arguments, request.run_command).await?;
+    ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
+        let cluster = match &self.scope {
+            // Without it, only the name is a guess.
+            Some(scope) => find_cluster(&arm, scope).await.ok().flatten().map(|found| found.id),
+            None => None,
+        };
+        let query = self.node_query(arm, arguments, request.run_command, cluster.as_ref()).await?;
         let reads = futures::stream::iter(&request.claims).map(|(uid, name)| {
             let query = &query;
             async move { (uid, query.claim_report(name).await) }
@@ -161,7 +168,7 @@ impl Facts {
         found.extend(named.into_iter().map(|report| Found { uid: None, report }));
         match last_error {
             Some(error) if !any_read => Err(Failure::query(&error)),
-            _ => Ok(found),
+            _ => Ok((found, cluster)),
         }
     }
 
@@ -170,9 +177,11 @@ impl Facts {
         arm: Client,
         arguments: &ReadArguments,
         run_command: bool,
+        cluster: Option<&ResourceId>,
     ) -> Result<NodeQuery, Failure> {
+        let cluster = cluster.map(|id| id.as_str().to_owned()).or(self.identity.id.clone());
         let scope = match &self.scope {
-            Some(scope) => Scope { cluster: self.identity.id.clone(), ..scope.clone() },
+            Some(scope) => Scope { cluster, ..scope.clone() },
             None => connect::read_scope(&arm, &arguments.cluster).await?,
         };
         Ok(NodeQuery {
@@ -185,6 +194,17 @@ impl Facts {
             run_command,
             progress: crate::show::print_note,
         })
+    }
+
+    /// Sets the cluster that Azure shows for the nodes.
+    fn set_cluster(&mut self, cluster: Option<ResourceId>) {
+        let Some(id) = cluster else { return };
+        let warning = two_clusters(&self.named, &id);
+        if self.named.differs(&id) && !self.warnings.iter().any(|one| one.contains("belong to")) {
+            self.warnings.push(warning);
+        }
+        self.identity.name = Some(id.name().to_owned());
+        self.identity.id = Some(id.as_str().to_owned());
     }
 
     fn set_source(&mut self, source: Source) {

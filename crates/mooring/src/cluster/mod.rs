@@ -2,10 +2,12 @@
 
 mod azure;
 mod controller_state;
+mod discovery;
 mod list;
 mod read;
 mod waiting;
 
 pub(crate) use azure::{Reports, Request};
 pub(crate) use controller_state::{ControllerState, NAMESPACE};
+pub(crate) use discovery::{NamedCluster, NodesCluster, conflict, find_cluster};
 pub(crate) use read::{Facts, read, read_cluster};

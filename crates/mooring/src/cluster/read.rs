@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use mooring_arm::ResourceId;
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::counts;
 use mooring_controller::observation::node::Node;
@@ -18,11 +19,12 @@ use tokio::time::Instant;
 
 use super::azure::Request;
 use super::controller_state::ControllerState;
+use super::discovery::{self, NamedCluster};
 use super::list::list;
 use super::waiting::wait;
 use crate::cluster_args::ReadArguments;
-use crate::connect;
 use crate::failure::Failure;
+use crate::{config, connect};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
@@ -52,6 +54,8 @@ pub(crate) struct Facts {
     pub(super) api: Api,
     /// Subscription and resource group of the nodes.
     pub(crate) scope: Option<Scope>,
+    /// The cluster of flags and variables.
+    pub(super) named: NamedCluster,
 }
 
 impl Facts {
@@ -93,7 +97,9 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let mut interner = Interner::default();
     let claims = list(&api, CLAIMS, |item| ClaimItem::parse(item, &condition_type, &mut interner));
     let nodes = list(&api, NODES, NodeItem::parse);
-    let namespace = connect::named_namespace(cluster);
+    let entry = config::context(connection.context.as_deref())?;
+    let named = connect::named_cluster(&cluster.name, Some(&entry));
+    let namespace = connect::named_namespace(cluster, Some(&entry));
     let controller_and_record = async {
         let controller = ControllerState::read(&api, namespace.as_deref(), Timestamp::now()).await;
         let asked = Instant::now();
@@ -139,10 +145,18 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
         state: SourceState::Read,
         ..Source::new(SourceName::Cluster)
     };
-    let found = |scope: &Scope| connect::cluster_name(cluster, &scope.node_resource_group);
+    // The name that AKS gives to a node resource group has that of the cluster.
+    let of_nodes = scope.as_ref().and_then(discovery::by_group_name);
+    let other = of_nodes.as_ref().filter(|id| named.differs(id));
+    warnings.extend(other.map(|id| two_clusters(&named, id)));
+    let name = of_nodes.as_ref().map(|id| id.name().to_owned());
+    let (name, id) = match other {
+        Some(_) => (name, None),
+        None => (named.cluster.clone().or(name), named.id().map(|id| id.as_str().to_owned())),
+    };
     let identity = ClusterIdentity {
-        name: scope.as_ref().and_then(found).or(connection.cluster.clone()),
-        id: connect::cluster_id(cluster),
+        name: name.or(connection.cluster.clone()),
+        id,
         context: connection.context.clone(),
         server: Some(connection.server.clone()),
         uid: system.ok().and_then(|text| member(&text, "/metadata/uid")),
@@ -164,7 +178,13 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
         now,
         api,
         scope,
+        named,
     })
+}
+
+/// Returns the warning of a command that reads: it goes by the kubeconfig.
+pub(super) fn two_clusters(named: &NamedCluster, nodes: &ResourceId) -> String {
+    format!("{}; this is about the cluster of the nodes", discovery::conflict(named, nodes))
 }
 
 /// Returns the name of an object.

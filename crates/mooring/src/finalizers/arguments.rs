@@ -159,6 +159,9 @@ pub(crate) struct TargetArguments {
     /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig [env: MOORING_CONTEXT] [default: the current context]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
     #[command(flatten)]
     pub(crate) journal: JournalArgument,
 }
@@ -184,6 +187,9 @@ impl TargetArguments {
         self.finalizers.iter().for_each(|value| add("finalizer", value));
         if let Some(path) = &self.kubeconfig {
             add("kubeconfig", &path.display().to_string());
+        }
+        if let Some(context) = &self.context {
+            add("context", context);
         }
         flags + &self.journal.repeated()
     }

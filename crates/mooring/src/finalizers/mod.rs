@@ -5,6 +5,7 @@ mod exit;
 mod settings;
 mod show;
 mod status;
+mod target;
 
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -16,12 +17,10 @@ use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
 use mooring_finalizers::screens;
 use mooring_finalizers::settings::Settings;
 use mooring_finalizers::step::Step;
-use mooring_finalizers::workflow::Run;
-use mooring_finalizers::workflow::{Decision, Fact};
+use mooring_finalizers::workflow::{Decision, Fact, Run};
 use mooring_kube::kubeconfig::Connection;
 use mooring_terminal::{Mark, Screen, Text};
-use mooring_workflow::approval::Approval;
-use mooring_workflow::approval::ApprovalToken;
+use mooring_workflow::approval::{Approval, ApprovalToken};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use mooring_workflow::{CheckResult, Outcome, Step as _};
 
@@ -29,6 +28,7 @@ pub(crate) use arguments::FinalizersArguments;
 use arguments::{
     FinalizersCommand, PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput, TargetArguments,
 };
+use target::{Change, ensure_named, ensure_one_cluster};
 
 use crate::connect;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
     match command {
         FinalizersCommand::Plan { target, policy, output } => {
             let settings = settings::settings(target, Some(policy))?;
-            with_session(target, settings, async |session, _| {
+            with_session(target, Change::None, settings, async |session, _| {
                 let plan = session.plan(None).await?;
                 session.show(&plan, output).await
             })
@@ -55,7 +55,7 @@ fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
         FinalizersCommand::Resume(arguments) => change(arguments, Begin::Unfinished),
         FinalizersCommand::Status { target, watch, exit_zero, output } => {
             let settings = settings::settings(target, None)?;
-            with_session(target, settings, async |session, _| {
+            with_session(target, Change::None, settings, async |session, _| {
                 status::status(session, *watch, *exit_zero, output).await
             })
         }
@@ -82,7 +82,8 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     let best_effort = settings.best_effort;
     let output = arguments.output.clone();
     let request = Request { begin, token, dry_run, best_effort, output };
-    let done = with_session(&arguments.target, settings, async |session, signals| {
+    let change = if arguments.approval.yes { Change::Unattended } else { Change::Confirmed };
+    let done = with_session(&arguments.target, change, settings, async |session, signals| {
         let done = Box::pin(session.change(&request, signals)).await;
         match done {
             // A pipeline continues regardless of the result.
@@ -99,15 +100,20 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
 
 fn with_session(
     target: &TargetArguments,
+    change: Change,
     settings: Settings,
     act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
     build_runtime()?.block_on(async {
-        let Connection { client, cluster, server, .. } =
-            connect::connect_kube(target.kubeconfig.as_deref(), None).await?;
+        let Connection { client, context, cluster, server } =
+            connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
         let (signals, stopped) = Signals::channel();
         let profile = settings.profile.name.clone();
         let groups = settings.profile.groups.join(", ");
+        if !matches!(change, Change::None) {
+            let is_unattended = matches!(change, Change::Unattended);
+            ensure_one_cluster(&client, context.as_deref(), is_unattended).await?;
+        }
         let remover = Remover::new(
             mooring_kube::Client::new(client),
             settings,
@@ -115,7 +121,7 @@ fn with_session(
             stopped,
         );
         let flags = target.repeated();
-        act(&Session { remover, cluster, server, profile, groups, flags }, signals).await
+        act(&Session { remover, context, cluster, server, profile, groups, flags }, signals).await
     })
 }
 
@@ -131,6 +137,7 @@ struct Request {
 /// One operator of one cluster, with display names.
 struct Session {
     remover: Remover,
+    context: Option<String>,
     cluster: Option<String>,
     server: String,
     profile: String,
@@ -164,7 +171,7 @@ impl Session {
         let identity = ClusterIdentity {
             name: Some(self.cluster().to_owned()),
             id: None,
-            context: None,
+            context: self.context.clone(),
             server: Some(self.server.clone()),
             uid,
         };
@@ -342,22 +349,6 @@ impl Session {
     }
 }
 
-/// Ensures that a command without a prompt names its cluster: the current context of the default kubeconfig is never enough.
-fn ensure_named(
-    target: &TargetArguments,
-    environment: impl Fn(&str) -> Option<String>,
-) -> Result<(), Failure> {
-    let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
-    // A pod has no context.
-    if target.kubeconfig.is_some() || is_set("KUBECONFIG") || is_set("KUBERNETES_SERVICE_HOST") {
-        return Ok(());
-    }
-    Err(Failure::blocked(
-        "--yes requires a named cluster; the current context is not enough\nhint: pass `--kubeconfig FILE`, or set KUBECONFIG"
-            .to_owned(),
-    ))
-}
-
 fn show_progress(progress: &mut Progress, state: &Run, action: &Decision, now: Timestamp) {
     let (event, text) = match action {
         Decision::Apply(effect) => {
@@ -382,30 +373,4 @@ fn show_progress(progress: &mut Progress, state: &Run, action: &Decision, now: T
         expected_seconds: None,
         text: &text,
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser as _;
-
-    use super::*;
-
-    #[derive(clap::Parser)]
-    struct Line {
-        #[command(flatten)]
-        target: TargetArguments,
-    }
-
-    #[test]
-    fn current_context_does_not_name_a_cluster() {
-        let named = |flags: &[&str], variable: Option<&str>| {
-            let line = Line::parse_from([&["mooring"], flags].concat());
-            let value = |name: &str| variable.filter(|set| *set == name).map(|_| "x".to_owned());
-            ensure_named(&line.target, value).is_ok()
-        };
-        assert!(!named(&[], None));
-        assert!(named(&["--kubeconfig", "file"], None));
-        assert!(named(&[], Some("KUBECONFIG")));
-        assert!(named(&[], Some("KUBERNETES_SERVICE_HOST")));
-    }
 }

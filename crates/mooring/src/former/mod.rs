@@ -62,7 +62,7 @@ pub(crate) async fn node_query(
         api: Some(Api::new(connect::connect_cluster(arguments).await?.client)),
         arm,
         scope,
-        namespace: connect::named_namespace(arguments)
+        namespace: connect::named_namespace(arguments, None)
             .unwrap_or_else(|| crate::cluster::NAMESPACE.to_owned()),
         condition_type: Settings::default().condition_type,
         now: Timestamp::now(),

@@ -191,9 +191,12 @@ pub(crate) struct TargetArguments {
     pub(crate) pool: Option<String>,
     /// Path to a kubeconfig to use instead of credentials from Azure
     ///
-    /// KUBECONFIG is ignored: it may be that of another cluster.
+    /// KUBECONFIG is ignored without --context: it may be that of another cluster.
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig whose AKS cluster is used, found from its nodes [env: MOORING_CONTEXT]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
     /// Namespace of the journal [default: mooring-system]
     #[arg(long, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
@@ -214,6 +217,7 @@ impl TargetArguments {
             ("resource-group", &self.name.resource_group),
             ("cluster", &self.name.cluster),
             ("namespace", &self.namespace),
+            ("context", &self.context),
         ];
         let kubeconfig = self.kubeconfig.as_ref().map(|path| path.display().to_string());
         let named = named.into_iter().chain([("kubeconfig", &kubeconfig)]);

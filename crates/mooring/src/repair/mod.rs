@@ -3,6 +3,7 @@
 mod arguments;
 mod confirm;
 mod connect;
+mod context;
 mod exit;
 mod leftover;
 mod pipeline;
@@ -30,6 +31,8 @@ use arguments::{
 };
 use confirm::{ask, no_plan, show_target};
 use connect::operator;
+use context::ContextCluster;
+pub(crate) use context::protected;
 use leftover::{ensure_no_temporary_pool, find_unfinished_run};
 use progress::show_progress;
 use resume::Resume;
@@ -38,8 +41,7 @@ use status::Status;
 
 use crate::failure::Failure;
 use crate::runs::{
-    Progress, Signals, build_runtime, dry_run, env_var, print_once, with_progress, write,
-    write_screen,
+    Progress, Signals, build_runtime, dry_run, print_once, with_progress, write, write_screen,
 };
 use crate::schema::is_former;
 
@@ -53,26 +55,30 @@ pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
 
 fn run(command: &RepairCommand) -> Result<u8, Failure> {
     let dry_run_variable = dry_run::from_environment()?;
+    let context = ContextCluster::find(command.target())?;
+    let context = context.as_ref();
+    let variable = |name: &str| ContextCluster::variable(context, name);
+    ContextCluster::ensure_unprotected(context, command.is_unattended())?;
     match command {
         RepairCommand::Detect { target, detection, output } => {
-            let settings = settings::settings(target, Some(detection), None, &env_var)?;
-            with_operator(target, settings, async |operator, _| {
+            let settings = settings::settings(target, Some(detection), None, &variable)?;
+            with_operator(target, context, settings, async |operator, _| {
                 detect(operator, target, output).await
             })
         }
         RepairCommand::Plan { target, detection, policies, output } => {
-            let settings = settings::settings(target, Some(detection), Some(policies), &env_var)?;
+            let settings = settings::settings(target, Some(detection), Some(policies), &variable)?;
             let flags = |pool: &str| target.repeated(pool);
-            with_operator(target, settings, async |operator, _| {
+            with_operator(target, context, settings, async |operator, _| {
                 plan(operator, output, &flags).await
             })
         }
         RepairCommand::Apply { target, detection, policies, approval, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
-            let settings = settings::settings(target, Some(detection), Some(policies), &env_var)?;
+            let settings = settings::settings(target, Some(detection), Some(policies), &variable)?;
             let flags = |pool: &str| target.repeated(pool);
-            with_operator(target, settings, async |operator, signals| {
+            with_operator(target, context, settings, async |operator, signals| {
                 if dry_run {
                     return plan(operator, &output.plan(), &flags).await;
                 }
@@ -84,39 +90,45 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
         RepairCommand::Resume { target, detection, policies, yes, plan_hash, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
-            let settings = settings::settings(target, Some(detection), Some(policies), &env_var)?;
+            let settings = settings::settings(target, Some(detection), Some(policies), &variable)?;
             let asked = Resume { yes: *yes, token: plan_hash.as_ref(), dry_run, output };
-            with_operator(target, settings, async |operator, signals| {
+            with_operator(target, context, settings, async |operator, signals| {
                 asked.run(operator, signals).await
             })
         }
         RepairCommand::Abort { target, yes, dry_run, output } => {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
-            let settings = settings::settings(target, None, None, &env_var)?;
-            with_operator(target, settings, async |operator, signals| {
+            let settings = settings::settings(target, None, None, &variable)?;
+            with_operator(target, context, settings, async |operator, signals| {
                 abort(operator, signals, *yes, dry_run, output).await
             })
         }
         RepairCommand::Status { target, all, watch, exit_zero, output } => {
-            let settings = settings::settings(target, None, None, &env_var)?;
+            let settings = settings::settings(target, None, None, &variable)?;
             // The earlier shape has one run.
             let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), RUN);
             let pool = is_one.then(|| target.pool());
             let (all, watch, exit_zero) = (*all, *watch, *exit_zero);
             let status = Status { pool, all, watch, exit_zero, output };
-            with_operator(target, settings, async |operator, _| status.run(operator).await)
+            with_operator(target, context, settings, async |operator, _| status.run(operator).await)
         }
     }
 }
 
 fn with_operator(
     target: &TargetArguments,
+    context: Option<&ContextCluster>,
     settings: Settings,
     act: impl AsyncFnOnce(&mut Operator, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
     build_runtime()?.block_on(async {
-        let (mut operator, signals) = operator(target.kubeconfig.as_deref(), settings)?;
+        // With a context, the kubeconfig has it, and credentials are those of its cluster in Azure.
+        let file = target.kubeconfig.as_deref().filter(|_| context.is_none());
+        let (mut operator, signals) = operator(file, settings)?;
+        if let Some(context) = context {
+            context.prove(&mut operator).await?;
+        }
         act(&mut operator, signals).await
     })
 }

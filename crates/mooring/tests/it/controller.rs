@@ -211,8 +211,16 @@ fn why_finds_nodeclaims_nodes_pools_and_instances() {
         (zero.status.code(), text(&zero.stdout).as_str()),
         (Some(0), "default\nsystem\nuser\n")
     );
+    // Discovery: the cluster of the nodes, also if variables name another one.
+    assert!(shown["cluster"]["id"].as_str().unwrap().ends_with("/managedClusters/demo"), "{shown}");
+    let other = sourced(&sim).env("CLUSTER_NAME", "other").args(["status"]).output().unwrap();
+    let warning = text(&other.stderr);
+    assert!(warning.contains("name cluster other in resource group rg-demo"), "{warning}");
+    assert!(warning.contains("/managedClusters/demo; this is about"), "{warning}");
+    assert!(text(&other.stdout).starts_with("demo · "), "{}", text(&other.stdout));
     let unknown = run(&sim, &["status", "--context", "elsewhere"]);
-    assert!(text(&unknown.stderr).contains("context \"elsewhere\" not found; contexts: "));
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("context `elsewhere` not found; contexts: "));
     let blind = run(&sim, &["fleet", "--azure", "never"]);
     let shown = text(&blind.stdout);
     assert!(shown.contains("no failure record") && !shown.contains("OrasBinaryMissing"), "{shown}");

@@ -14,6 +14,7 @@ mod common;
 
 mod bundle;
 mod codes;
+mod context;
 mod controller;
 mod explain;
 mod help;

@@ -1,0 +1,184 @@
+//! The AKS cluster of a context: found from its nodes, compared with what flags and variables name.
+
+use mooring_arm::{Client, Error, ResourceId};
+use mooring_controller::Scope;
+use mooring_controller::run::Api;
+use mooring_inventory::NodeItem;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::list::list;
+use crate::connect;
+use crate::failure::Failure;
+
+/// A cluster in Azure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FoundCluster {
+    pub(crate) id: ResourceId,
+    /// Host names of its API server.
+    pub(crate) hosts: Vec<String>,
+}
+
+impl FoundCluster {
+    /// Returns true if the API server is one of this cluster.
+    pub(crate) fn has_server(&self, server: &str) -> bool {
+        let host = server.split_once("://").map_or(server, |(_, rest)| rest);
+        let host = host.split([':', '/']).next().unwrap_or_default();
+        self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+    }
+}
+
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    #[serde(default)]
+    fqdn: Option<String>,
+    #[serde(default, rename = "privateFqdn")]
+    private_fqdn: Option<String>,
+}
+
+/// Finds the cluster of a node resource group: by Resource Graph, else by the group's `managedBy`.
+pub(crate) async fn find_cluster(
+    arm: &Client,
+    scope: &Scope,
+) -> Result<Option<FoundCluster>, Error> {
+    let group = &scope.node_resource_group;
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.()".contains(c);
+    if !group.chars().all(is_plain) {
+        return Ok(None);
+    }
+    let query = format!(
+        "resources | where type =~ 'microsoft.containerservice/managedclusters' and properties.nodeResourceGroup =~ '{group}' | project id, fqdn=properties.fqdn, privateFqdn=properties.privateFQDN"
+    );
+    let rows = arm.graph::<Row>(&[&scope.subscription], &query).await;
+    let row = rows.as_ref().ok().and_then(|rows| rows.first());
+    if let Some(row) = row
+        && let Ok(id) = ResourceId::parse(&row.id)
+    {
+        let hosts = [row.fqdn.clone(), row.private_fqdn.clone()].into_iter().flatten().collect();
+        return Ok(Some(FoundCluster { id, hosts }));
+    }
+    let Some(id) = arm.managed_by(&scope.subscription, group).await? else { return Ok(None) };
+    let properties = arm.cluster(&id).await?.properties.clone();
+    let hosts = [properties.fqdn, properties.private_fqdn].into_iter().flatten().collect();
+    Ok(Some(FoundCluster { id, hosts }))
+}
+
+/// A cluster as flags and variables name it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct NamedCluster {
+    pub(crate) subscription: Option<String>,
+    pub(crate) resource_group: Option<String>,
+    pub(crate) cluster: Option<String>,
+}
+
+impl NamedCluster {
+    /// Returns the resource id, if all parts are named.
+    pub(crate) fn id(&self) -> Option<ResourceId> {
+        let (subscription, group) = (self.subscription.as_ref()?, self.resource_group.as_ref()?);
+        ResourceId::cluster(subscription, group, self.cluster.as_ref()?).ok()
+    }
+
+    /// Returns true if a part names another cluster than this one.
+    pub(crate) fn differs(&self, id: &ResourceId) -> bool {
+        let other = |named: &Option<String>, own: &str| {
+            named.as_ref().is_some_and(|named| !named.eq_ignore_ascii_case(own))
+        };
+        other(&self.subscription, id.subscription())
+            || other(&self.resource_group, id.resource_group().unwrap_or_default())
+            || other(&self.cluster, id.name())
+    }
+}
+
+/// The cluster as its API server shows it.
+pub(crate) struct NodesCluster {
+    /// Subscription and resource group of the nodes.
+    pub(crate) scope: Option<Scope>,
+    /// Uid of the namespace `kube-system`.
+    pub(crate) uid: Option<String>,
+}
+
+impl NodesCluster {
+    /// Reads nodes and the namespace `kube-system`.
+    pub(crate) async fn read(api: &Api) -> Result<Self, Failure> {
+        let nodes = list(api, "/api/v1/nodes", NodeItem::parse);
+        let system = api.get("/api/v1/namespaces/kube-system");
+        let (nodes, system) = tokio::join!(nodes, system);
+        let nodes = nodes.map_err(|error| Failure::io(format!("cannot read nodes: {error}")))?;
+        let system: Option<Value> = system.ok().and_then(|text| serde_json::from_str(&text).ok());
+        let uid = system.as_ref().and_then(|system| system["metadata"]["uid"].as_str());
+        Ok(Self {
+            scope: connect::find_scope(&[], &nodes.unwrap_or_default()),
+            uid: uid.map(str::to_owned),
+        })
+    }
+
+    /// Returns the cluster that the name of the node resource group shows.
+    pub(crate) fn id(&self) -> Option<ResourceId> {
+        by_group_name(self.scope.as_ref()?)
+    }
+}
+
+/// Returns the cluster of a node resource group `MC_GROUP_CLUSTER_REGION`, the name that AKS gives it.
+pub(crate) fn by_group_name(scope: &Scope) -> Option<ResourceId> {
+    let parts: Vec<&str> = scope.node_resource_group.split('_').collect();
+    match parts.as_slice() {
+        [first, group, name, _] if first.eq_ignore_ascii_case("mc") => {
+            ResourceId::cluster(&scope.subscription, group, name).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Returns the warning about two clusters.
+pub(crate) fn conflict(named: &NamedCluster, nodes: &ResourceId) -> String {
+    let part = |named: &Option<String>| named.clone().unwrap_or_else(|| "…".to_owned());
+    format!(
+        "flags or variables name cluster {} in resource group {} of subscription {}, and the nodes belong to {nodes}",
+        part(&named.cluster),
+        part(&named.resource_group),
+        part(&named.subscription)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(subscription: &str, group: &str, cluster: &str) -> NamedCluster {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        NamedCluster {
+            subscription: some(subscription),
+            resource_group: some(group),
+            cluster: some(cluster),
+        }
+    }
+
+    #[test]
+    fn each_part_of_a_name_is_compared() {
+        let scope = |group: &str| Scope {
+            subscription: "S1".to_owned(),
+            node_resource_group: group.to_owned(),
+            cluster: None,
+        };
+        let id = by_group_name(&scope("MC_rg_prod_westeurope")).unwrap();
+        assert_eq!((id.subscription(), id.name()), ("S1", "prod"));
+        assert_eq!(by_group_name(&scope("own-name")), None);
+        assert_eq!(by_group_name(&scope("MC_rg_x_prod_westeurope")), None, "ambiguous");
+        for same in [named("s1", "RG", "Prod"), named("", "", "prod"), named("", "", "")] {
+            assert!(!same.differs(&id), "{same:?}");
+        }
+        for other in [named("s2", "", ""), named("", "rg2", "prod"), named("s1", "rg", "test")] {
+            assert!(other.differs(&id), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn server_is_compared_by_its_host() {
+        let id = ResourceId::cluster("s", "g", "prod").unwrap();
+        let found = FoundCluster { id, hosts: vec!["prod-1.hcp.westeurope.azmk8s.io".to_owned()] };
+        assert!(found.has_server("https://PROD-1.hcp.westeurope.azmk8s.io:443"));
+        assert!(!found.has_server("https://test-1.hcp.westeurope.azmk8s.io:443"));
+        assert!(!found.has_server(""));
+    }
+}
