@@ -1,10 +1,12 @@
 //! The facts of an answer, as in schema `mooring.why/v2`.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use mooring_codes::Os;
 use mooring_controller::claim::image;
 use mooring_controller::query::NodeReport;
-use mooring_controller::record::Entry;
+use mooring_controller::record::{Document, Entry};
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::{
     Fleet, FleetRow, FleetVerdict, Group, Inventory, Node, Share, State, groups,
@@ -170,7 +172,7 @@ impl SubjectName {
 
 impl NodeEntry {
     fn new(node: &Node, report: Option<&NodeReport>, facts: &Facts) -> Self {
-        let entries = facts.record.iter().flat_map(|record| record.entries());
+        let entries = facts.record.iter().flat_map(Document::entries);
         let recorded = entries.filter(|entry| is_earlier(node, entry)).max_by_key(|entry| entry.at);
         let from_record = recorded.map(|entry| Earlier {
             cause: entry.cause.clone(),
@@ -249,7 +251,7 @@ fn actions(
 
 /// Returns the image of the pool with which most nodes joined and none failed.
 fn good_image(group: &Group, all: &Inventory) -> Option<(String, usize)> {
-    let mut counts: std::collections::BTreeMap<&str, (usize, usize)> = Default::default();
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for node in all.nodes.iter().filter(|node| node.pool == group.pool) {
         let Some(image) = node.image.as_deref() else { continue };
         let (joined, failed) = counts.entry(image).or_default();

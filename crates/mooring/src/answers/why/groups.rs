@@ -1,5 +1,8 @@
 //! The screen of a pool or of the cluster: groups of failures, then nodes that are joining, then joined ones.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_inventory::{Group, State};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
@@ -26,13 +29,8 @@ pub(super) fn sentence(facts: &Facts, answer: &Answer) -> (Mark, String) {
         let first = answer.diagnoses.iter().filter_map(|one| one.group.first_at).min();
         let since =
             first.map_or_else(String::new, |at| format!(" since {}", moment(at, facts.now)));
-        let causes = match answer
-            .diagnoses
-            .iter()
-            .map(|one| &one.group.cause)
-            .collect::<std::collections::BTreeSet<_>>()
-            .len()
-        {
+        let causes = answer.diagnoses.iter().map(|one| &one.group.cause);
+        let causes = match causes.collect::<BTreeSet<_>>().len() {
             1 if answer.failed == 1 => String::new(),
             1 => ", all for one cause".to_owned(),
             causes => format!(", for {causes} causes"),
@@ -219,13 +217,13 @@ fn nodes(group: &Group) -> String {
     let mut text = group.nodes.iter().take(shown).cloned().collect::<Vec<_>>().join(", ");
     let more = group.failed.saturating_sub(shown);
     if more > 0 {
-        text.push_str(&format!(" and {more} more"));
+        let _ = write!(text, " and {more} more");
     }
     match group.with_evidence {
         0 => {}
         with if with >= group.nodes.len() && with > 1 => text.push_str(", all with this evidence"),
         with if group.nodes.len() > 1 => {
-            text.push_str(&format!(", {with} of them with this evidence"));
+            let _ = write!(text, ", {with} of them with this evidence");
         }
         _ => {}
     }
@@ -240,7 +238,7 @@ fn table(answer: &Answer, group: &Group, now: Timestamp) -> Table {
         Column::left("EVIDENCE"),
     ]);
     for node in answer.of_group(group) {
-        let lines = node.failure.iter().flat_map(|failure| failure.evidence.first());
+        let lines = node.failure.iter().filter_map(|failure| failure.evidence.first());
         let evidence: Vec<&str> = lines.map(|one| one.line.as_str()).collect();
         table.row([
             Text::new(node.name()),
