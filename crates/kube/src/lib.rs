@@ -3,7 +3,7 @@
 //! | module | idea |
 //! |---|---|
 //! | [`kubeconfig`] | a client from a kubeconfig or a pod's service account |
-//! | [`request`] | raw requests, paged lists |
+//! | [`request`], [`review`] | raw requests, paged lists, permissions of the caller |
 //! | [`lease`], [`holder`] | leader election with a Lease: pure decision; acquire, renew and release |
 //! | [`gate`] | permission to write while the Lease is held |
 //! | [`error`] | error messages without secrets |
@@ -16,9 +16,11 @@ pub mod holder;
 pub mod kubeconfig;
 pub mod lease;
 pub mod request;
+pub mod review;
 
 pub use error::redacted_message;
 pub use gate::{Clock, Gate};
 pub use holder::{Attempt, Holder, read_lease};
 pub use lease::{Candidate, Lease, Times};
 pub use request::{Client, Lost, RequestError, Response, TokenSource};
+pub use review::Access;

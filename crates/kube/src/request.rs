@@ -10,6 +10,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
 use mooring_redact::{Limit, foreign};
 use serde_json::Value;
 use thiserror::Error;
@@ -62,6 +64,8 @@ pub struct Response {
     pub body: Value,
     /// `Retry-After` in seconds.
     pub retry_after: Option<i64>,
+    /// Time of the server, in seconds.
+    pub date: Option<Timestamp>,
 }
 
 /// No complete response; the request may have been applied.
@@ -161,12 +165,14 @@ impl Client {
             }
             let body = body.collect().await.map_err(|error| lost(&error))?.to_bytes();
             let retry_after = head.headers.get("retry-after");
+            let date = head.headers.get("date").and_then(|value| value.to_str().ok());
             Ok(Response {
                 status: head.status.as_u16(),
                 body: serde_json::from_slice(&body).unwrap_or_default(),
                 retry_after: retry_after
                     .and_then(|value| value.to_str().ok())
                     .and_then(|value| value.trim().parse().ok()),
+                date: date.and_then(|text| rfc2822::parse(text).ok()).map(|at| at.timestamp()),
             })
         };
         match tokio::time::timeout(self.timeout, answer).await {

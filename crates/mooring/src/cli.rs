@@ -97,6 +97,9 @@ pub(crate) enum Command {
     /// Show bootstrap failures by node image and cause
     #[command(after_help = FLEET_HELP)]
     Fleet(FleetArguments),
+    /// Check what commands need: connection, permissions, sign-in, controller
+    #[command(after_help = crate::doctor::HELP)]
+    Doctor(crate::doctor::DoctorArguments),
     /// Run the controller that reports bootstrap failures on NodeClaims
     #[command(after_help = CONTROLLER_HELP)]
     Controller(ControllerArguments),

@@ -136,6 +136,23 @@ pub(crate) struct ReadArguments {
     pub(crate) no_headers: bool,
 }
 
+impl ReadArguments {
+    /// Reads everything, without filters.
+    pub(crate) fn all(cluster: ClusterArguments, azure: AzureMode, timeout: Duration) -> Self {
+        Self {
+            cluster,
+            azure,
+            timeout,
+            exit_zero: false,
+            since: Duration::from_hours(24),
+            pool: None,
+            image: None,
+            cause: None,
+            no_headers: false,
+        }
+    }
+}
+
 /// Parses `90s`, `30m`, `24h` or `7d`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a duration such as 30s, 90m, 24h or 7d");

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::Command;
 use crate::{
-    answers, bundle, codes, controller, demo, explain, finalizers, man, repair, schema, sim, trace,
-    version,
+    answers, bundle, codes, controller, demo, doctor, explain, finalizers, man, repair, schema,
+    sim, trace, version,
 };
 
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -31,6 +31,9 @@ pub(crate) fn run(command: Command) -> ExitCode {
         }
         Command::Fleet(arguments) => {
             return answers::fleet(&arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Doctor(arguments) => {
+            return doctor::doctor(arguments).unwrap_or_else(|failure| failure.report());
         }
         Command::Why(arguments) => {
             return answers::why(&arguments).unwrap_or_else(|failure| failure.report());

@@ -11,6 +11,7 @@ mod connect;
 mod controller;
 mod demo;
 mod dispatch;
+mod doctor;
 mod error_document;
 mod explain;
 mod failure;

@@ -8,6 +8,7 @@ use crate::{show, suggest};
 /// Published shapes. A new one is a file in `schemas/` and a line here.
 const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.codes/v1", include_str!("../schemas/codes.v1.json")),
+    ("mooring.doctor/v1", include_str!("../schemas/doctor.v1.json")),
     ("mooring.error/v1", include_str!("../schemas/error.v1.json")),
     ("mooring.explain/v1", include_str!("../schemas/explain.v1.json")),
     ("mooring.explain/v2", include_str!("../schemas/explain.v2.json")),

@@ -38,13 +38,6 @@ pub(super) fn document<'a, T: Serialize>(
     Document::new(schema, &facts.identity, &facts.sources, content)
 }
 
-/// Returns the name of the cluster, or of its server.
-pub(super) fn cluster_name(facts: &Facts) -> String {
-    let identity = &facts.identity;
-    let name = identity.name.as_ref().or(identity.context.as_ref()).or(identity.server.as_ref());
-    name.cloned().unwrap_or_else(|| "cluster".to_owned())
-}
-
 pub(super) fn print_warnings(facts: &Facts) {
     for warning in &facts.warnings {
         show::print_warning(warning);

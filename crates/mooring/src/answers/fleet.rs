@@ -10,8 +10,8 @@ use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use serde::Serialize;
 
 use super::common::{
-    LostNode, add_sources, caveat, clock, cluster_name, document, filter, names, plural,
-    print_warnings, short_duration, short_image,
+    LostNode, add_sources, caveat, clock, document, filter, names, plural, print_warnings,
+    short_duration, short_image,
 };
 use crate::cluster::{Facts, read};
 use crate::cluster_args::FleetArguments;
@@ -119,7 +119,7 @@ fn screen(
     for node in &facts.lost {
         screen.sentence(Mark::Bad, node.finding());
     }
-    let name = cluster_name(facts);
+    let name = facts.cluster_name();
     let since = short_since(arguments.read.since.as_secs());
     screen.prose(
         0,
@@ -228,7 +228,7 @@ fn markdown(facts: &Facts, fleet: &Fleet, findings: &[ImageFinding]) -> String {
     let _ = write!(
         text,
         "**{}**: {} ready, {} joining, {} failed\n\n| image | cause | failed | 95 % | others | pools | verdict |\n|---|---|---|---|---|---|---|\n",
-        escape(&cluster_name(facts)),
+        escape(&facts.cluster_name()),
         fleet.ready,
         fleet.joining,
         fleet.failed

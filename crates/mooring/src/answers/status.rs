@@ -8,7 +8,7 @@ use mooring_workflow::published::Next;
 use serde::Serialize;
 
 use super::common::{
-    add_sources, clock, cluster_name, document, filter, print_warnings, short_duration, short_image,
+    add_sources, clock, document, filter, print_warnings, short_duration, short_image,
 };
 use super::fleet::image_fails;
 use crate::cluster::{ControllerState, Facts, read};
@@ -172,7 +172,7 @@ fn heading(facts: &Facts) -> Text {
     let version = facts.version.as_deref();
     parts.extend(version.map(|text| format!("Kubernetes {}", text.trim_start_matches('v'))));
     parts.extend(facts.identity.context.as_ref().map(|context| format!("context {context}")));
-    Text::default().bold(cluster_name(facts)).plain(parts.join(" · "))
+    Text::default().bold(facts.cluster_name()).plain(parts.join(" · "))
 }
 
 fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {

@@ -52,13 +52,27 @@ pub(crate) struct Facts {
     pub(crate) warnings: Vec<String>,
     pub(crate) now: Timestamp,
     pub(super) api: Api,
+    pub(crate) client: mooring_kube::Client,
     /// Subscription and resource group of the nodes.
     pub(crate) scope: Option<Scope>,
     /// The cluster of flags and variables.
-    pub(super) named: NamedCluster,
+    pub(crate) named: NamedCluster,
 }
 
 impl Facts {
+    /// Returns the name of the cluster, or of its server.
+    pub(crate) fn cluster_name(&self) -> String {
+        let identity = &self.identity;
+        let name =
+            identity.name.as_ref().or(identity.context.as_ref()).or(identity.server.as_ref());
+        name.cloned().unwrap_or_else(|| "cluster".to_owned())
+    }
+
+    /// Reads a text that is not JSON.
+    pub(crate) async fn get_text(&self, path: &str) -> Result<String, String> {
+        self.api.get(path).await.map_err(|error| error.what)
+    }
+
     /// Returns true if Azure was not asked or did not respond.
     pub(crate) fn azure_was_not_read(&self) -> bool {
         let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
@@ -177,6 +191,7 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
         warnings,
         now,
         api,
+        client: mooring_kube::Client::new(connection.client),
         scope,
         named,
     })

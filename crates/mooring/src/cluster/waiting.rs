@@ -11,7 +11,7 @@ const REDRAW: Duration = Duration::from_secs(1);
 const REPEAT: u64 = 30;
 
 /// Awaits work for at most `limit`; none if it took longer. Prints what it waits for.
-pub(super) async fn wait<T>(
+pub(crate) async fn wait<T>(
     what: &str,
     limit: Duration,
     then: &str,

@@ -16,6 +16,7 @@ mod bundle;
 mod codes;
 mod context;
 mod controller;
+mod doctor;
 mod explain;
 mod help;
 mod hostile;

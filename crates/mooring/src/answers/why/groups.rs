@@ -8,9 +8,7 @@ use mooring_inventory::{Group, State};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::answer::{Answer, Diagnosis};
-use crate::answers::common::{
-    caveat, clock, cluster_name, moment, plural, short_duration, short_image,
-};
+use crate::answers::common::{caveat, clock, moment, plural, short_duration, short_image};
 use crate::cluster::Facts;
 
 /// Karpenter deletes a NodeClaim that has not registered after this time.
@@ -20,7 +18,7 @@ const NAMES: usize = 3;
 
 /// Returns the first line: the answer.
 pub(super) fn sentence(facts: &Facts, answer: &Answer) -> (Mark, String) {
-    let cluster = cluster_name(facts);
+    let cluster = facts.cluster_name();
     let subject = match &answer.subject.name {
         Some(pool) => format!("Pool {pool} of {cluster}"),
         None => cluster,

@@ -6,14 +6,12 @@ use mooring_terminal::{Mark, Screen, Text};
 
 use super::answer::{Answer, NodeEntry};
 use super::groups::{Rows, code, owner};
-use crate::answers::common::{
-    cluster_name, moment, plural, seconds_clock, short_duration, short_image,
-};
+use crate::answers::common::{moment, plural, seconds_clock, short_duration, short_image};
 use crate::cluster::Facts;
 
 /// Returns the first line: the answer.
 pub(super) fn sentence(facts: &Facts, entry: &NodeEntry) -> (Mark, String) {
-    let (node, cluster) = (&entry.node, cluster_name(facts));
+    let (node, cluster) = (&entry.node, facts.cluster_name());
     let name = node.name();
     if let Some(failure) = &node.failure {
         let summary = &failure.summary;

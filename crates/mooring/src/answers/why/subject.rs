@@ -4,7 +4,6 @@ use mooring_inventory::{Inventory, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
-use crate::answers::common::cluster_name;
 use crate::cluster::{Facts, Reports};
 use crate::failure::Failure;
 use crate::suggest;
@@ -68,7 +67,7 @@ fn unknown(name: &str, facts: &Facts) -> Failure {
     };
     let text = format!(
         "nothing in {} is called `{}`, now or in the failure record",
-        cluster_name(facts),
+        facts.cluster_name(),
         identifier(name)
     );
     let azure = facts.sources.iter().find(|source| source.name == SourceName::Azure);

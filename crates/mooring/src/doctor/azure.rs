@@ -1,0 +1,199 @@
+//! Checks of Azure: sign-in, the cluster of the nodes, permissions.
+
+use std::time::Duration;
+
+use mooring_arm::calls::Permission;
+use mooring_arm::{Client, Limits, Raw, ResourceId};
+use tokio::time::Instant;
+
+use super::check::{Check, CheckState};
+use crate::cluster::{Facts, FoundCluster, conflict, find_cluster, wait};
+use crate::cluster_args::{AzureMode, ReadArguments};
+use crate::connect;
+use crate::failure::Failure;
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Actions at one scope.
+struct Need {
+    name: &'static str,
+    /// True for the cluster, false for the node resource group.
+    is_cluster: bool,
+    actions: &'static [&'static str],
+    allowed: &'static str,
+    denied: &'static str,
+    used_by: &'static [&'static str],
+    role: &'static str,
+    is_optional: bool,
+}
+
+const NEEDS: [Need; 3] = [
+    Need {
+        name: "vms",
+        is_cluster: false,
+        actions: &[
+            "Microsoft.Compute/virtualMachines/read",
+            "Microsoft.Compute/virtualMachineScaleSets/read",
+            "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read",
+        ],
+        allowed: "VMs can be read",
+        denied: "VMs cannot be read",
+        used_by: &["why", "fleet", "status"],
+        role: "Reader",
+        is_optional: false,
+    },
+    Need {
+        name: "run-command",
+        is_cluster: false,
+        actions: &["Microsoft.Compute/virtualMachines/runCommand/action"],
+        allowed: "commands can be run on VMs",
+        denied: "commands cannot be run on VMs",
+        used_by: &["why --run-command"],
+        role: "Virtual Machine Contributor",
+        is_optional: true,
+    },
+    Need {
+        name: "pools",
+        is_cluster: true,
+        actions: &[
+            "Microsoft.ContainerService/managedClusters/read",
+            "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
+            "Microsoft.ContainerService/managedClusters/agentPools/write",
+            "Microsoft.ContainerService/managedClusters/agentPools/delete",
+        ],
+        allowed: "pools can be written",
+        denied: "pools cannot be written",
+        used_by: &["repair apply", "repair resume"],
+        role: "Mooring repair",
+        is_optional: false,
+    },
+];
+
+/// Checks Azure; `facts` are missing if the cluster cannot be read.
+pub(super) async fn checks(arguments: &ReadArguments, facts: Option<&Facts>) -> Vec<Check> {
+    if arguments.azure == AzureMode::Never {
+        return vec![Check::new("azure", "sign-in", CheckState::Skipped, "not asked")];
+    }
+    let (arm, mut checks) = match sign_in(arguments).await {
+        Ok(signed_in) => signed_in,
+        Err(failure) => return vec![not_signed_in(&failure)],
+    };
+    let Some(facts) = facts else { return checks };
+    let work = cluster_checks(&arm, facts);
+    match wait("waiting for Azure", LIMIT, "continuing without it", work).await {
+        Some(more) => checks.extend(more),
+        None => {
+            let message = format!("no response within {}s", LIMIT.as_secs());
+            checks.push(Check::new("azure", "response", CheckState::Failed, message));
+        }
+    }
+    checks
+}
+
+async fn sign_in(arguments: &ReadArguments) -> Result<(Client, Vec<Check>), Failure> {
+    let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), Limits::default())?;
+    let ways = connect::credentials();
+    let started = Instant::now();
+    let what = format!("signing in to Azure by {ways}");
+    let signed_in = wait(&what, LIMIT, "giving up", connect::sign_in(&arm)).await;
+    signed_in.unwrap_or_else(|| {
+        Err(Failure::io(format!("no response within {}s by {ways}", LIMIT.as_secs())))
+    })?;
+    let took = started.elapsed().as_secs_f64();
+    let message = format!("signed in by {ways} in {took:.1}s");
+    Ok((arm, vec![Check::new("azure", "sign-in", CheckState::Ok, message)]))
+}
+
+fn not_signed_in(failure: &Failure) -> Check {
+    let first = failure.text().lines().next().unwrap_or_default();
+    Check::new("azure", "sign-in", CheckState::Failed, first)
+        .used_by(&["why", "fleet", "status", "repair"])
+        .fix(Some("az login".to_owned()))
+}
+
+async fn cluster_checks(arm: &Client, facts: &Facts) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let found = match &facts.scope {
+        Some(scope) => find_cluster(arm, scope).await.ok().flatten(),
+        None => None,
+    };
+    checks.push(which(facts, found.as_ref()));
+    let group = facts.scope.as_ref().and_then(|scope| {
+        let (subscription, group) = (&scope.subscription, &scope.node_resource_group);
+        ResourceId::parse(&format!("/subscriptions/{subscription}/resourceGroups/{group}")).ok()
+    });
+    let assignee = arm.object_id().await;
+    let cluster = found.map(|found| found.id);
+    for (is_cluster, scope) in [(false, group), (true, cluster)] {
+        let Some(scope) = scope else { continue };
+        let granted = arm.permissions(&scope).await;
+        for need in NEEDS.iter().filter(|need| need.is_cluster == is_cluster) {
+            checks.push(match &granted {
+                Ok(granted) => permission(need, granted, &scope, assignee.as_deref()),
+                Err(error) => {
+                    let message = format!("permissions of {} were not read: {error}", scope.name());
+                    Check::new("azure", need.name, CheckState::Skipped, message)
+                        .used_by(need.used_by)
+                }
+            });
+        }
+    }
+    checks
+}
+
+/// Checks that the API server is that of the cluster of the nodes.
+fn which(facts: &Facts, found: Option<&FoundCluster>) -> Check {
+    let new = |state, message: String| Check::new("cluster", "aks", state, message);
+    let Some(found) = found else {
+        let text = "the AKS cluster was not found from the nodes";
+        return new(CheckState::Skipped, text.to_owned()).used_by(&["repair --context"]);
+    };
+    let (id, server) = (&found.id, facts.identity.server.as_deref().unwrap_or_default());
+    if facts.named.differs(id) {
+        let unset = "unset CLUSTER_NAME RESOURCE_GROUP SUBSCRIPTION_ID AZURE_SUBSCRIPTION_ID";
+        return new(CheckState::Failed, conflict(&facts.named, id))
+            .used_by(&["repair", "finalizers"])
+            .fix(Some(unset.to_owned()));
+    }
+    let name = format!("{} in {}", id.name(), id.resource_group().unwrap_or_default());
+    if found.has_server(server) {
+        new(CheckState::Ok, format!("{name}, from the nodes; the FQDN matches"))
+    } else {
+        let text = format!("{name}, from the nodes; not proven: {server} is not its FQDN");
+        new(CheckState::Warning, text).used_by(&["repair --context"])
+    }
+}
+
+fn permission(
+    need: &Need,
+    granted: &[Raw<Permission>],
+    scope: &ResourceId,
+    assignee: Option<&str>,
+) -> Check {
+    let is_granted = |action: &&str| granted.iter().any(|one| one.covers(action));
+    let lacks: Vec<String> = need
+        .actions
+        .iter()
+        .filter(|action| !is_granted(action))
+        .map(|&one| one.to_owned())
+        .collect();
+    let at = scope.name();
+    if lacks.is_empty() {
+        let message = format!("{} in {at}", need.allowed);
+        return Check::new("azure", need.name, CheckState::Ok, message).used_by(need.used_by);
+    }
+    let state = if need.is_optional { CheckState::Skipped } else { CheckState::Failed };
+    let who = assignee.map_or_else(
+        || "\"$(az ad signed-in-user show --query id -o tsv)\"".to_owned(),
+        mooring_redact::shell_word,
+    );
+    let fix = format!(
+        "az role assignment create --role \"{}\" --assignee {who} --scope {}",
+        need.role,
+        mooring_redact::shell_word(scope.as_str())
+    );
+    Check::new("azure", need.name, state, format!("{} in {at}", need.denied))
+        .used_by(need.used_by)
+        .lacks(lacks)
+        .fix(Some(fix))
+}

@@ -1,0 +1,177 @@
+//! Results of checks, as in schema `mooring.doctor/v1`.
+
+use mooring_terminal::{Mark, Screen, Text};
+use serde::Serialize;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CheckState {
+    Ok,
+    /// Works, and deserves attention.
+    Warning,
+    Failed,
+    /// Optional, or not checked.
+    Skipped,
+}
+
+impl CheckState {
+    fn mark(self) -> Mark {
+        match self {
+            Self::Ok => Mark::Good,
+            Self::Warning => Mark::Warning,
+            Self::Failed => Mark::Bad,
+            Self::Skipped => Mark::None,
+        }
+    }
+}
+
+/// One thing that must be true.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Check {
+    /// `cluster`, `azure`, `karpenter`, `controller` or `config`.
+    pub(super) area: &'static str,
+    pub(super) name: &'static str,
+    pub(super) state: CheckState,
+    pub(super) message: String,
+    /// Commands that need it.
+    pub(super) used_by: Vec<&'static str>,
+    /// Missing permissions.
+    pub(super) lacks: Vec<String>,
+    /// The command that fixes it.
+    pub(super) fix: Option<String>,
+}
+
+impl Check {
+    pub(super) fn new(
+        area: &'static str,
+        name: &'static str,
+        state: CheckState,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            area,
+            name,
+            state,
+            message: message.into(),
+            used_by: Vec::new(),
+            lacks: Vec::new(),
+            fix: None,
+        }
+    }
+
+    pub(super) fn used_by(self, used_by: &[&'static str]) -> Self {
+        Self { used_by: used_by.to_vec(), ..self }
+    }
+
+    pub(super) fn lacks(self, lacks: Vec<String>) -> Self {
+        Self { lacks, ..self }
+    }
+
+    pub(super) fn fix(self, fix: Option<String>) -> Self {
+        Self { fix, ..self }
+    }
+
+    fn label(&self) -> &'static str {
+        match (self.area, self.name) {
+            (_, "aks") => "Which AKS",
+            (_, "clock") => "Clock",
+            ("azure", _) => "Azure",
+            ("karpenter", _) => "Karpenter",
+            ("controller", _) => "Controller",
+            ("config", _) => "Config",
+            _ => "Cluster",
+        }
+    }
+
+    fn add(&self, screen: &mut Screen, label: &str) {
+        screen.label(label, [Text::marked(self.state.mark(), &self.message)]);
+        let line = |label: &str, text: &str| Text::new(format!("{:14}{label:<9}{text}", ""));
+        if self.state == CheckState::Ok {
+            return;
+        }
+        if !self.used_by.is_empty() {
+            screen.line(line("used by", &self.used_by.join(", ")));
+        }
+        for lacks in &self.lacks {
+            screen.line(line("lacks", lacks));
+        }
+        if let Some(fix) = &self.fix {
+            screen.line(line("fix", fix));
+        }
+    }
+}
+
+/// All results.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    pub(super) failed: usize,
+    pub(super) warnings: usize,
+    pub(super) ok: usize,
+    pub(super) seconds: f64,
+    pub(super) checks: Vec<Check>,
+}
+
+impl Report {
+    pub(super) fn new(checks: Vec<Check>, seconds: f64) -> Self {
+        let count = |state| checks.iter().filter(|check| check.state == state).count();
+        Self {
+            failed: count(CheckState::Failed),
+            warnings: count(CheckState::Warning),
+            ok: count(CheckState::Ok),
+            seconds: (seconds * 1000.0).round() / 1000.0,
+            checks,
+        }
+    }
+
+    fn sentence(&self, cluster: &str) -> String {
+        let things = |count: usize, one: &str, many: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{count} {many}"),
+        };
+        let failed = things(self.failed, "check failed", "checks failed");
+        let warnings = things(self.warnings, "warning", "warnings");
+        format!("{cluster}: {failed}, {warnings}, {} ok", self.ok)
+    }
+
+    pub(super) fn screen(&self, cluster: &str) -> Screen {
+        let mut screen = Screen::default();
+        let took = Text::new(format!("{:.1}s", self.seconds));
+        screen.ends(Text::default().bold(self.sentence(cluster)), took);
+        let mut last = "";
+        for check in &self.checks {
+            let label = check.label();
+            check.add(&mut screen, if label == last { "" } else { label });
+            last = label;
+        }
+        screen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_terminal::Style;
+
+    use super::*;
+
+    #[test]
+    fn failed_check_names_permission_commands_and_fix() {
+        let checks = vec![
+            Check::new("azure", "sign-in", CheckState::Ok, "signed in").used_by(&["why"]),
+            Check::new("azure", "pools", CheckState::Failed, "pools cannot be written")
+                .used_by(&["repair"])
+                .lacks(vec!["Microsoft.ContainerService/x/write".to_owned()])
+                .fix(Some("az role assignment create".to_owned())),
+            Check::new("cluster", "clock", CheckState::Warning, "12s from the API server"),
+        ];
+        let report = Report::new(checks, 1.44);
+        assert_eq!(
+            report.screen("demo").render(&Style { width: Some(60), ..Style::PIPE }),
+            "demo: 1 check failed, 1 warning, 1 ok                   1.4s\n\
+             Azure       ✓ signed in\n            ✗ pools cannot be written\n              \
+             used by  repair\n              lacks    Microsoft.ContainerService/x/write\n              \
+             fix      az role assignment create\nClock       ! 12s from the API server\n"
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! `mooring doctor`: what commands need, what is missing, and how to fix it.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+mod azure;
+mod check;
+mod cluster;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use mooring_terminal::Style;
+use mooring_workflow::published::ClusterIdentity;
+use tokio::time::Instant;
+
+use self::check::{Check, CheckState, Report};
+use crate::cluster::{Facts, read_cluster};
+use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, parse_duration};
+use crate::config;
+use crate::failure::Failure;
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::published::Document;
+use crate::runs::build_runtime;
+use crate::show;
+
+const SCHEMA: &str = "mooring.doctor/v1";
+
+pub(crate) const HELP: &str = "\
+Checks kubeconfig, credential plugins, permissions in Kubernetes and Azure,
+sign-in, Karpenter, the controller, its record and the clock. Permissions are
+requested from the servers, never tried.
+
+Examples:
+  mooring doctor
+  mooring doctor azure
+  mooring doctor -o json | jq '.checks[] | select(.state == \"failed\")'
+
+Exits with 1 if a check failed.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Area {
+    /// Connection, permissions and clock of the API server
+    Cluster,
+    /// Sign-in and permissions
+    Azure,
+    /// NodePools and options of node classes
+    Karpenter,
+    /// Leader, version, record and notifications
+    Controller,
+    /// Configuration file and variables
+    Config,
+}
+
+impl Area {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Cluster => "cluster",
+            Self::Azure => "azure",
+            Self::Karpenter => "karpenter",
+            Self::Controller => "controller",
+            Self::Config => "config",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Part to check [default: all]
+    #[arg(value_enum)]
+    pub(crate) area: Option<Area>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+    /// Read Azure: auto, never or always
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = AzureMode::Auto, hide_possible_values = true)]
+    pub(crate) azure: AzureMode,
+    /// Give up after this time, such as 30s or 2m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+    /// Exit with 0 even if a check failed
+    #[arg(long)]
+    pub(crate) exit_zero: bool,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+    pub(crate) output: AnswerFormat,
+}
+
+/// Exits with 1 if a check failed.
+pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
+    let DoctorArguments { area, cluster, azure, timeout, exit_zero, output } = arguments;
+    let read = ReadArguments::all(cluster, azure, timeout);
+    let started = Instant::now();
+    let (facts, checks) = build_runtime()?.block_on(checks(&read, area));
+    let wanted = |check: &Check| area.is_none_or(|area| check.area == area.as_str());
+    let checks: Vec<Check> = checks.into_iter().filter(wanted).collect();
+    let report = Report::new(checks, started.elapsed().as_secs_f64());
+    let identity =
+        facts.as_ref().map_or_else(ClusterIdentity::default, |facts| facts.identity.clone());
+    let name = facts.as_ref().map_or_else(|| "cluster".to_owned(), Facts::cluster_name);
+    match output {
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            let sources = facts.as_ref().map_or(&[][..], |facts| facts.sources.as_slice());
+            let document = Document::new(SCHEMA, &identity, sources, &report);
+            print_document(&document, output == AnswerFormat::Yaml)?;
+        }
+        AnswerFormat::Markdown => {
+            let text = report.screen(&name).render(&Style::PIPE);
+            show::print(format!("```text\n{text}```\n").as_bytes())?;
+        }
+        AnswerFormat::Name => {
+            let failed = report.checks.iter().filter(|check| check.state == CheckState::Failed);
+            show::print_names(failed.map(|check| check.name))?;
+        }
+        AnswerFormat::Table | AnswerFormat::Wide => print_screen(&report.screen(&name))?,
+    }
+    Ok(ExitCode::from(u8::from(report.failed > 0 && !exit_zero)))
+}
+
+async fn checks(arguments: &ReadArguments, area: Option<Area>) -> (Option<Facts>, Vec<Check>) {
+    let mut checks = Vec::new();
+    let facts = match read_cluster(arguments).await {
+        Ok(facts) => Some(facts),
+        Err(failure) => {
+            checks.push(unreadable(&failure));
+            None
+        }
+    };
+    if let Some(facts) = &facts {
+        let (connection, permissions, controller) = tokio::join!(
+            cluster::connection(facts),
+            cluster::permissions(facts),
+            cluster::controller(facts)
+        );
+        checks.extend(connection);
+        checks.extend(permissions);
+        checks.extend(cluster::karpenter(facts));
+        checks.extend(controller);
+    }
+    let needs_azure = area.is_none_or(|area| matches!(area, Area::Azure | Area::Cluster));
+    if needs_azure {
+        checks.extend(azure::checks(arguments, facts.as_ref()).await);
+    }
+    let context = facts.as_ref().and_then(|facts| facts.identity.context.as_deref());
+    checks.extend(configuration(context));
+    // The order of the screen; the order within a part remains.
+    let rank = |check: &Check| match (check.area, check.name) {
+        ("cluster", "aks") => 1,
+        ("cluster", "clock") => 6,
+        ("cluster", _) => 0,
+        ("karpenter", _) => 2,
+        ("azure", _) => 3,
+        ("controller", _) => 4,
+        _ => 5,
+    };
+    checks.sort_by_key(rank);
+    (facts, checks)
+}
+
+fn unreadable(failure: &Failure) -> Check {
+    let mut lines = failure.text().lines();
+    let first = lines.next().unwrap_or_default();
+    let hint = lines.find_map(|line| line.strip_prefix("hint: "));
+    Check::new("cluster", "connection", CheckState::Failed, first)
+        .used_by(&["status", "fleet", "why"])
+        .fix(hint.map(str::to_owned))
+}
+
+const VARIABLES: [&str; 9] = [
+    "MOORING_CONTEXT",
+    "MOORING_NAMESPACE",
+    "MOORING_CLUSTER",
+    "SUBSCRIPTION_ID",
+    "RESOURCE_GROUP",
+    "CLUSTER_NAME",
+    "AZURE_NODE_RESOURCE_GROUP",
+    "AZURE_TOKEN_CREDENTIALS",
+    "KUBECONFIG",
+];
+
+/// Shows settings and where they are from.
+fn configuration(context: Option<&str>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let path = config::path();
+    let file = path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    checks.push(match config::context(context) {
+        Err(failure) => unreadable_config(&failure),
+        Ok(_) if !path.is_some_and(|path| path.exists()) => {
+            Check::new("config", "file", CheckState::Skipped, format!("no {file}"))
+        }
+        Ok(entry) => {
+            let none = || "none".to_owned();
+            let message = format!(
+                "{file}: cluster {}, namespace {}, protected {}",
+                entry.cluster.clone().unwrap_or_else(none),
+                entry.namespace.clone().unwrap_or_else(none),
+                entry.protected
+            );
+            Check::new("config", "file", CheckState::Ok, message)
+        }
+    });
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let set: Vec<&str> = VARIABLES.into_iter().filter(is_set).collect();
+    if !set.is_empty() {
+        let message = format!("variables: {}", set.join(", "));
+        checks.push(Check::new("config", "variables", CheckState::Ok, message));
+    }
+    checks
+}
+
+fn unreadable_config(failure: &Failure) -> Check {
+    let first = failure.text().lines().next().unwrap_or_default();
+    Check::new("config", "file", CheckState::Failed, first)
+}
