@@ -16,7 +16,7 @@ use crate::cluster_args::{
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, OutputArguments};
 use crate::speed::parse_speed;
-use crate::{error_document, schema, version};
+use crate::{error_document, schema, show, version};
 
 /// Diagnose AKS nodes that fail to join the cluster, and repair wedged node pools
 #[derive(Debug, Parser)]
@@ -31,18 +31,29 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
-/// Parses the command line. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
-pub(crate) fn parse() -> Result<Cli, ExitCode> {
+/// Returns the definition. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
+fn command() -> clap::Command {
     let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
-    let mut command = Cli::command();
-    if called.file_name().is_some_and(|name| name == "kubectl-mooring") {
-        command = command.bin_name("kubectl mooring");
+    let command = Cli::command();
+    match called.file_name() {
+        Some(name) if name == "kubectl-mooring" => command.bin_name("kubectl mooring"),
+        _ => command,
     }
-    let matches = command.try_get_matches();
+}
+
+/// Parses the command line.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    let matches = command().try_get_matches();
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| report(&error))
+}
+
+/// Prints the help of a command line without a command.
+pub(crate) fn print_help() -> ExitCode {
+    show::print_note(command().render_help().to_string().trim_end());
+    ExitCode::from(2)
 }
 
 /// Prints help, the version or a usage error.
@@ -82,6 +93,9 @@ pub(crate) enum Command {
     /// Show the state of the cluster: findings, pools, controller
     #[command(after_help = STATUS_HELP)]
     Status(StatusArguments),
+    /// Show the state of the cluster until `q`, as `status --watch`
+    #[command(after_help = STATUS_HELP)]
+    Top(StatusArguments),
     /// Explain an exit code, a cause, an error name or an error message
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArguments),
@@ -91,7 +105,7 @@ pub(crate) enum Command {
     Repair(crate::repair::RepairArguments),
     /// Remove the resources of an uninstalled operator (finalizers, CRs, CRDs, Helm release)
     Finalizers(crate::finalizers::FinalizersArguments),
-    /// Show why a node failed to join the cluster
+    /// Show why nodes failed to join the cluster, in groups
     #[command(after_help = WHY_HELP)]
     Why(WhyArguments),
     /// Show bootstrap failures by node image and cause

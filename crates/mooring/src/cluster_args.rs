@@ -50,6 +50,7 @@ that the cluster does not show.
 
 Examples:
   mooring status
+  mooring status -w          or mooring top: redrawn until q
   mooring status --context prod-weu-admin
   mooring status -o json | jq '.pools[] | select(.state != \"healthy\")'
 
@@ -80,7 +81,7 @@ pub(crate) struct ClusterName {
     pub(crate) cluster: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ClusterArguments {
     /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
     #[arg(long, value_name = "FILE")]
@@ -223,6 +224,9 @@ pub(crate) struct FleetArguments {
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     pub(crate) read: ReadArguments,
+    /// Show changes until `q` or Ctrl-C: a terminal is redrawn, a pipe gets changed rows, `-o json` one document per line
+    #[arg(short, long)]
+    pub(crate) watch: bool,
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,

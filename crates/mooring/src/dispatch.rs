@@ -1,12 +1,30 @@
 //! Dispatch of commands.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use crate::cli::Command;
+use crate::cli::{self, Command};
+use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, StatusArguments};
+use crate::output::AnswerFormat;
 use crate::{
     answers, bundle, codes, controller, demo, doctor, explain, finalizers, man, repair, schema,
     sim, trace, version,
 };
+
+/// Time limit of `mooring` without a command.
+const START_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Shows the state of the cluster on a terminal with a context, else the help.
+pub(crate) fn run_without_command() -> ExitCode {
+    let has_context = || !mooring_kube::kubeconfig::contexts(None).is_empty();
+    if !std::io::stdout().is_terminal() || !has_context() {
+        return cli::print_help();
+    }
+    let read = ReadArguments::all(ClusterArguments::default(), AzureMode::Auto, START_TIMEOUT);
+    let arguments = StatusArguments { read, watch: false, output: AnswerFormat::Table };
+    answers::status(&arguments).unwrap_or_else(|failure| failure.report())
+}
 
 pub(crate) fn run(command: Command) -> ExitCode {
     let done = match command {
@@ -26,6 +44,10 @@ pub(crate) fn run(command: Command) -> ExitCode {
             return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
         }
         Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
+        Command::Top(arguments) => {
+            let arguments = StatusArguments { watch: true, ..arguments };
+            return answers::status(&arguments).unwrap_or_else(|failure| failure.report());
+        }
         Command::Status(arguments) => {
             return answers::status(&arguments).unwrap_or_else(|failure| failure.report());
         }

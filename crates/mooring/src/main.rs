@@ -49,5 +49,8 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     output::init(cli.output);
-    dispatch::run(cli.command)
+    match cli.command {
+        Some(command) => dispatch::run(command),
+        None => dispatch::run_without_command(),
+    }
 }

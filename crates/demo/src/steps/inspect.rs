@@ -78,7 +78,7 @@ impl Environment<'_> {
         self.keep("why.log", &format!("{}{}", answer.stdout, answer.stderr));
         let remark = if remark.is_empty() { String::new() } else { format!("     ({remark})") };
         self.output.command(&format!("mooring why {name}{remark}"));
-        self.output.quote(&wrap_lines(&answer.stdout, 14));
+        self.output.quote(&wrap_lines(&answer.stdout, 12));
         expect_words("mooring why", &answer.stdout, &why.contains)
     }
 

@@ -3,6 +3,7 @@
 mod common;
 mod fleet;
 mod status;
+mod status_watch;
 mod why;
 
 pub(crate) use fleet::{FORMER as FORMER_FLEET, SCHEMA as FLEET, fleet};

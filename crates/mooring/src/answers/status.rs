@@ -12,10 +12,10 @@ use super::common::{
 };
 use super::fleet::image_fails;
 use crate::cluster::{ControllerState, Facts, read};
-use crate::cluster_args::StatusArguments;
+use crate::cluster_args::{ReadArguments, StatusArguments};
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::runs::build_runtime;
+use crate::runs::{Frame, Row, build_runtime};
 use crate::show;
 
 const SCHEMA: &str = "mooring.status/v1";
@@ -31,6 +31,12 @@ struct Finding {
     message: String,
 }
 
+impl Finding {
+    fn mark(&self) -> Mark {
+        if self.severity == "error" { Mark::Bad } else { Mark::Warning }
+    }
+}
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status<'a> {
@@ -40,19 +46,31 @@ struct Status<'a> {
     next: Vec<Next>,
 }
 
+impl<'a> Status<'a> {
+    fn new(facts: &'a Facts, arguments: &ReadArguments) -> Self {
+        let filter = filter(arguments, facts);
+        let inventory = facts.inventory.filtered(&filter);
+        let fleet = Fleet::of(&inventory, filter.since);
+        Self {
+            findings: findings(facts, &inventory, &fleet),
+            pools: pools(&inventory, &fleet),
+            controller: &facts.controller,
+            next: next(&inventory, facts),
+        }
+    }
+
+    fn is_wrong(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == "error")
+    }
+}
+
 /// Exits with 1 if something is wrong.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+    if arguments.watch {
+        return super::status_watch::watch_status(arguments);
+    }
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
-    let filter = filter(&arguments.read, &facts);
-    let inventory = facts.inventory.filtered(&filter);
-    let fleet = Fleet::of(&inventory, filter.since);
-    let status = Status {
-        findings: findings(&facts, &inventory, &fleet),
-        pools: pools(&inventory, &fleet),
-        controller: &facts.controller,
-        next: next(&inventory, &facts),
-    };
-    let is_wrong = status.findings.iter().any(|finding| finding.severity == "error");
+    let status = Status::new(&facts, &arguments.read);
     print_warnings(&facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
@@ -72,7 +90,33 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
             print_screen(&screen(arguments, &facts, &status))?;
         }
     }
-    Ok(ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)))
+    Ok(ExitCode::from(u8::from(status.is_wrong() && !arguments.read.exit_zero)))
+}
+
+/// Returns a frame of `--watch`, and true if something is wrong.
+pub(super) fn frame(arguments: &StatusArguments, facts: &Facts) -> Result<(Frame, bool), Failure> {
+    let status = Status::new(facts, &arguments.read);
+    let line = document(SCHEMA, facts, &status).line()?;
+    let mut rows = Vec::new();
+    for finding in &status.findings {
+        let mut screen = Screen::default();
+        screen.sentence(finding.mark(), &finding.message);
+        let (key, state) = (finding.message.clone(), String::new());
+        rows.push(Row { key, state, plain: screen, with_heads: None });
+    }
+    for pool in &status.pools {
+        let row = |has_heads: bool| {
+            let table = table(arguments, facts, std::slice::from_ref(pool));
+            let mut screen = Screen::default();
+            screen.table(if has_heads { table } else { table.without_heads() });
+            screen
+        };
+        let key = format!("pool {} {}", pool.kind.as_str(), pool.name);
+        let state = format!("{pool:?}");
+        rows.push(Row { key, state, plain: row(false), with_heads: Some(row(true)) });
+    }
+    let screen = screen(arguments, facts, &status);
+    Ok((Frame { screen, line, rows }, status.is_wrong()))
 }
 
 fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding> {
@@ -147,8 +191,7 @@ fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen
     screen.ends(heading(facts), Text::new(format!("{} UTC", clock(facts.now, facts.now))));
     screen.blank();
     for finding in &status.findings {
-        let mark = if finding.severity == "error" { Mark::Bad } else { Mark::Warning };
-        screen.sentence(mark, &finding.message);
+        screen.sentence(finding.mark(), &finding.message);
     }
     if status.findings.is_empty() {
         let nodes: usize = status.pools.iter().map(|pool| pool.nodes).sum();

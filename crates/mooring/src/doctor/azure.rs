@@ -80,12 +80,11 @@ pub(super) async fn checks(arguments: &ReadArguments, facts: Option<&Facts>) -> 
     };
     let Some(facts) = facts else { return checks };
     let work = cluster_checks(&arm, facts);
-    match wait("waiting for Azure", LIMIT, "continuing without it", work).await {
-        Some(more) => checks.extend(more),
-        None => {
-            let message = format!("no response within {}s", LIMIT.as_secs());
-            checks.push(Check::new("azure", "response", CheckState::Failed, message));
-        }
+    if let Some(more) = wait("waiting for Azure", LIMIT, "continuing without it", work).await {
+        checks.extend(more);
+    } else {
+        let message = format!("no response within {}s", LIMIT.as_secs());
+        checks.push(Check::new("azure", "response", CheckState::Failed, message));
     }
     checks
 }

@@ -90,7 +90,7 @@ impl Check {
         if self.state == CheckState::Ok {
             return;
         }
-        if !self.used_by.is_empty() {
+        if !self.used_by.is_empty() && (self.state != CheckState::Skipped || self.fix.is_some()) {
             screen.line(line("used by", &self.used_by.join(", ")));
         }
         for lacks in &self.lacks {

@@ -127,13 +127,16 @@ pub(super) fn karpenter(facts: &Facts) -> Vec<Check> {
         let message = "not installed: only AKS pools are shown";
         return vec![Check::new("karpenter", "installed", CheckState::Skipped, message)];
     }
-    let pools = facts.node_pools.len();
+    let pools = match facts.node_pools.len() {
+        1 => "1 NodePool".to_owned(),
+        pools => format!("{pools} NodePools"),
+    };
     let versions = match facts.has_versions {
         Some(true) => "; images can be pinned (spec.versions of an AKSNodeClass)",
         Some(false) => "; images cannot be pinned: the AKSNodeClass has no spec.versions",
         None => "",
     };
-    let message = format!("NodeClaims v1, {pools} NodePools{versions}");
+    let message = format!("NodeClaims v1, {pools}{versions}");
     let mut checks = vec![Check::new("karpenter", "installed", CheckState::Ok, message)];
     for node in &facts.lost {
         let command = format!("kubectl delete node {}", mooring_redact::shell_word(&node.name));

@@ -9,7 +9,7 @@ use super::show::{content, former_status, run_status, status_screen};
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
 use crate::published::Document;
-use crate::runs::{Ended, Frame, watch};
+use crate::runs::{Ended, Frame, Row, Watched, watch};
 use crate::schema::{ensure_document, is_former};
 
 pub(crate) async fn status(
@@ -73,9 +73,9 @@ async fn follow(session: &Session, exit_zero: bool, output: &StatusOutput) -> Re
         let content = content(&journal, &runs, None).map_err(text)?;
         let line = Document::new(RUN, &identity, &sources, &content).line().map_err(text)?;
         let screen = status_screen(&journal, &runs, None, session.cluster(), is_wide);
-        Ok(Frame { screen, line, runs })
+        Ok(Frame { screen, line, rows: Row::of_runs(&runs, row) })
     };
-    match watch(read, row, is_json).await? {
+    match watch(read, Watched::JOURNAL, is_json).await? {
         Ended::Interrupted => Ok(130),
         Ended::Quit => Ok(u8::from(is_wrong_now && !exit_zero)),
     }

@@ -19,7 +19,7 @@ pub(crate) struct ContextCluster {
 }
 
 impl ContextCluster {
-    /// Finds the cluster of `--context` or MOORING_CONTEXT; none without them. The current context is never used.
+    /// Finds the cluster of `--context` or `MOORING_CONTEXT`; none without them. The current context is never used.
     pub(super) fn find(target: &TargetArguments) -> Result<Option<Self>, Failure> {
         let context = target.context.clone().or_else(|| env_var("MOORING_CONTEXT"));
         let Some(context) = context.filter(|context| !context.is_empty()) else { return Ok(None) };

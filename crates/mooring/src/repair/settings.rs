@@ -1,6 +1,7 @@
 //! Settings from flags and environment variables.
 
 use jiff::SignedDuration;
+use mooring_arm::ResourceId;
 use mooring_repair::names::config_map;
 use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError};
 use mooring_repair::signatures::Signatures;
@@ -17,13 +18,21 @@ pub(crate) fn settings(
     policies: Option<&PolicyArguments>,
     environment: Environment<'_>,
 ) -> Result<Settings, Failure> {
+    let named = |flag: &Option<String>, variable: &str| {
+        flag.clone().or_else(|| environment(variable).filter(|value| !value.is_empty()))
+    };
+    let cluster = named(&target.name.cluster, "MOORING_CLUSTER");
+    let id = cluster.as_ref().and_then(|cluster| ResourceId::parse(cluster).ok());
+    let of_id =
+        |part: fn(&ResourceId) -> Option<&str>| id.as_ref().and_then(part).map(str::to_owned);
     let flag = |name: &str| match name {
-        "SUBSCRIPTION_ID" => {
-            let flag = target.name.subscription.clone();
-            flag.or_else(|| environment(name)).or_else(|| environment("AZURE_SUBSCRIPTION_ID"))
-        }
-        "RESOURCE_GROUP" => target.name.resource_group.clone(),
-        "CLUSTER_NAME" => target.name.cluster.clone(),
+        "SUBSCRIPTION_ID" => of_id(|id| Some(id.subscription()))
+            .or_else(|| named(&target.name.subscription, "MOORING_SUBSCRIPTION"))
+            .or_else(|| environment(name))
+            .or_else(|| environment("AZURE_SUBSCRIPTION_ID")),
+        "RESOURCE_GROUP" => of_id(ResourceId::resource_group)
+            .or_else(|| named(&target.name.resource_group, "MOORING_RESOURCE_GROUP")),
+        "CLUSTER_NAME" => of_id(|id| Some(id.name())).or_else(|| cluster.clone()),
         "NRP_FAIL_THRESHOLD" => detection.and_then(|detection| detection.fail_threshold.clone()),
         "NRP_FAIL_WINDOW_MIN" => detection.and_then(|detection| detection.fail_window.clone()),
         _ => None,

@@ -16,7 +16,7 @@ use super::show::{Earlier, PublishedRun, RunContent, former_status, run_screen, 
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
 use crate::published::Document;
-use crate::runs::{Ended, Frame, watch, with_progress, write};
+use crate::runs::{Ended, Frame, Row, Watched, watch, with_progress, write};
 use crate::schema::{ensure_document, is_former};
 use crate::show::print;
 
@@ -176,9 +176,9 @@ impl Status<'_> {
             let document = Document::new(RUN, &identity, operator.sources(), &content);
             let line = document.line().map_err(|failure| failure.text().to_owned())?;
             let screen = self.screen(&cluster, &snapshot);
-            Ok(Frame { screen, line, runs: snapshot.runs })
+            Ok(Frame { screen, line, rows: Row::of_runs(&snapshot.runs, row) })
         };
-        match watch(read, row, is_json).await? {
+        match watch(read, Watched::JOURNAL, is_json).await? {
             Ended::Interrupted => Ok(130),
             Ended::Quit => Ok(u8::from(is_stopped && !self.exit_zero)),
         }

@@ -15,4 +15,4 @@ pub(crate) use progress::{
     Event, Progress, ProgressLine, print_once, with_progress, write, write_screen,
 };
 pub(crate) use signals::{Signals, build_runtime, env_var};
-pub(crate) use watch::{Ended, Frame, watch};
+pub(crate) use watch::{Ended, Frame, Row, Watched, watch};

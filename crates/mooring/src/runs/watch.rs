@@ -16,37 +16,69 @@ use super::progress::write;
 use crate::failure::Failure;
 use crate::output;
 
-const INTERVAL: Duration = Duration::from_secs(2);
-
-/// One reading of all runs.
+/// One reading.
 pub(crate) struct Frame {
     pub(crate) screen: Screen,
     /// The document as one line.
     pub(crate) line: String,
-    pub(crate) runs: Vec<RunStatus>,
+    pub(crate) rows: Vec<Row>,
 }
 
-/// The screen of a run, without times that change at every reading.
-type State = (String, &'static str, Option<usize>, usize, Option<String>);
+/// A row for a pipe.
+pub(crate) struct Row {
+    pub(crate) key: String,
+    /// What it shows, without times that change at every reading.
+    pub(crate) state: String,
+    pub(crate) plain: Screen,
+    /// The row with the heads of its table, which are printed once; none for a sentence.
+    pub(crate) with_heads: Option<Screen>,
+}
 
-fn state(run: &RunStatus) -> State {
-    let step = run.step.as_ref().map(|step| step.number);
-    (run.run_id.clone(), run.state, step, run.effects.len(), run.stopped.clone())
+impl Row {
+    /// Returns the rows of runs. `row` returns that of one, with or without heads.
+    pub(crate) fn of_runs(
+        runs: &[RunStatus],
+        row: impl Fn(&RunStatus, bool) -> Screen,
+    ) -> Vec<Self> {
+        let state = |run: &RunStatus| {
+            let step = run.step.as_ref().map(|step| step.number);
+            let (effects, stopped) = (run.effects.len(), &run.stopped);
+            format!("{} {} {step:?} {effects} {stopped:?}", run.run_id, run.state)
+        };
+        let row = |run: &RunStatus| Self {
+            key: run.subject.name().to_owned(),
+            state: state(run),
+            plain: row(run, false),
+            with_heads: Some(row(run, true)),
+        };
+        runs.iter().map(row).collect()
+    }
+}
+
+/// What is read, and how often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched {
+    pub(crate) name: &'static str,
+    pub(crate) interval: Duration,
+}
+
+impl Watched {
+    pub(crate) const JOURNAL: Self = Self { name: "the journal", interval: Duration::from_secs(2) };
 }
 
 /// Result of a watch that a user ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// The user pressed `q`, or the reader closed the pipe.
+    /// By `q`, or by the reader of the pipe.
     Quit,
-    /// Ctrl-C or SIGTERM.
+    /// By Ctrl-C or SIGTERM.
     Interrupted,
 }
 
-/// Shows the runs until the user ends it. `row` returns the row of a run for a pipe.
+/// Shows frames until the user ends it.
 pub(crate) async fn watch(
     mut read: impl AsyncFnMut() -> Result<Frame, String>,
-    row: impl Fn(&RunStatus, bool) -> Screen,
+    watched: Watched,
     is_json: bool,
 ) -> Result<Ended, Failure> {
     let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
@@ -60,14 +92,14 @@ pub(crate) async fn watch(
         (false, true) => Form::Documents,
         (false, false) => Form::Rows,
     };
-    let mut view = View { form, ..View::default() };
+    let mut view = View { form, name: watched.name, ..View::default() };
     loop {
         let reading = async {
             match read().await {
-                Ok(frame) => view.show(&frame, &row)?,
+                Ok(frame) => view.show(&frame)?,
                 Err(why) => view.report(&why),
             }
-            tokio::time::sleep(INTERVAL).await;
+            tokio::time::sleep(watched.interval).await;
             Ok::<(), std::io::Error>(())
         };
         tokio::select! {
@@ -94,23 +126,20 @@ enum Form {
 #[derive(Default)]
 struct View {
     form: Form,
+    name: &'static str,
     /// Lines on the terminal that the next screen replaces.
     lines: usize,
-    printed: BTreeMap<String, State>,
+    printed: BTreeMap<String, String>,
     is_begun: bool,
     has_heads: bool,
     failing: Option<Timestamp>,
 }
 
 impl View {
-    fn show(
-        &mut self,
-        frame: &Frame,
-        row: &impl Fn(&RunStatus, bool) -> Screen,
-    ) -> std::io::Result<()> {
+    fn show(&mut self, frame: &Frame) -> std::io::Result<()> {
         if let Some(since) = self.failing.take() {
             let age = Timestamp::now().duration_since(since).as_secs();
-            self.note(&format!("The journal can be read again, after {}.", duration(age)));
+            self.note(&format!("{} can be read again, after {}.", self.name, duration(age)));
         }
         if self.form == Form::Terminal {
             let style = output::style();
@@ -119,22 +148,24 @@ impl View {
             self.lines = rows(&text, &style);
             return Ok(());
         }
-        let current: BTreeMap<String, State> =
-            frame.runs.iter().map(|run| (run.subject.name().to_owned(), state(run))).collect();
+        let current: BTreeMap<String, String> =
+            frame.rows.iter().map(|row| (row.key.clone(), row.state.clone())).collect();
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         if self.form == Form::Documents {
             if is_first || current != self.printed {
                 print(&frame.line)?;
             }
-        } else if is_first && frame.runs.is_empty() {
+        } else if is_first && frame.rows.is_empty() {
             print(&frame.screen.render(&output::style()))?;
         } else {
-            for run in &frame.runs {
-                if self.printed.get(run.subject.name()) == Some(&state(run)) {
+            for row in &frame.rows {
+                if self.printed.get(&row.key) == Some(&row.state) {
                     continue;
                 }
-                let with_heads = !std::mem::replace(&mut self.has_heads, true);
-                print(&row(run, with_heads).render(&output::style()))?;
+                let with_heads = row.with_heads.as_ref().filter(|_| !self.has_heads);
+                self.has_heads |= with_heads.is_some();
+                let screen = with_heads.unwrap_or(&row.plain);
+                print(&screen.render(&output::style()))?;
             }
         }
         self.printed = current;
@@ -147,7 +178,8 @@ impl View {
             let now = Timestamp::now();
             self.failing = Some(now);
             self.note(&format!(
-                "warning: the journal cannot be read since {} UTC: {why}; retrying",
+                "warning: {} cannot be read since {} UTC: {why}; retrying",
+                self.name,
                 time_of_day(now)
             ));
         }

@@ -23,3 +23,4 @@ mod hostile;
 mod sim;
 mod sim_cluster;
 mod trace;
+mod watch;

@@ -211,7 +211,9 @@ fn diagnosis(group: Group, fleet: &Fleet, all: &Inventory, subject: &Subject) ->
     let row = fleet.rows.iter().find(is_same);
     let code = group.effective.as_ref().or(group.reported.as_ref()).map(|code| code.code);
     let mut next = explain(&group, code);
-    if let (Subject::Cluster, Some(pool)) = (subject, &group.pool) {
+    // Other names cannot be pools of Kubernetes.
+    let pool = group.pool.as_ref().filter(|pool| is_plain_word(pool));
+    if let (Subject::Cluster, Some(pool)) = (subject, pool) {
         let command = format!("mooring why {}", shell_word(pool));
         next.insert(0, Next::new(command, "nodes of the pool"));
     }
@@ -286,7 +288,8 @@ fn next(
     let mut next = Vec::new();
     if let (Subject::Node(uid), Some(entry)) = (subject, nodes.first()) {
         next.extend(diagnoses.iter().flat_map(|one| one.next.iter().cloned()));
-        if let Some(pool) = entry.node.pool.as_ref().filter(|_| entry.node.is_failed()) {
+        let pool = entry.node.pool.as_ref().filter(|pool| is_plain_word(pool));
+        if let Some(pool) = pool.filter(|_| entry.node.is_failed()) {
             let command = format!("mooring why {}", shell_word(pool));
             next.push(Next::new(command, "all nodes of the pool"));
         }

@@ -65,7 +65,7 @@ pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, entry: &N
         if let Some(owner) = owner(failure.owner.as_deref(), failure.confidence.as_deref()) {
             rows.prose("owner", owner);
         }
-        let action = answer.diagnoses.iter().filter_map(|one| one.actions.first()).next();
+        let action = answer.diagnoses.iter().find_map(|one| one.actions.first());
         if let Some(action) = action {
             rows.prose("do first", action.clone());
         }

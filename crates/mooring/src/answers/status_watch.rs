@@ -1,0 +1,57 @@
+//! `mooring status --watch` and `mooring top`.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::status::frame;
+use crate::cluster::{Reports, Request, read_cluster};
+use crate::cluster_args::StatusArguments;
+use crate::failure::Failure;
+use crate::output::AnswerFormat;
+use crate::runs::{Ended, Watched, build_runtime, watch};
+
+const CLUSTER: Watched = Watched { name: "the cluster", interval: Duration::from_secs(3) };
+/// Azure is read less often than the cluster; its results are kept in between.
+const AZURE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Shows the state until the user ends it. Exits with 1 if something is wrong at the end.
+pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+    let is_json = match arguments.output {
+        AnswerFormat::Table | AnswerFormat::Wide => false,
+        AnswerFormat::Json => true,
+        AnswerFormat::Yaml | AnswerFormat::Markdown | AnswerFormat::Name => {
+            return Err(Failure::usage(
+                "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
+            ));
+        }
+    };
+    let mut is_wrong = false;
+    let mut reports = Reports::new();
+    let mut asked_at: Option<Instant> = None;
+    let ended = build_runtime()?.block_on(async {
+        let read = async || {
+            let text =
+                |failure: Failure| failure.text().lines().next().unwrap_or_default().to_owned();
+            let mut facts = read_cluster(&arguments.read).await.map_err(text)?;
+            if asked_at.is_none_or(|at| at.elapsed() >= AZURE_INTERVAL) {
+                let request = Request::unknown(&facts.inventory.nodes, facts.now);
+                reports = facts.ask_azure(&arguments.read, &request).await.map_err(text)?;
+                asked_at = Some(Instant::now());
+            } else {
+                for (uid, report) in &reports {
+                    facts.inventory.add_report(uid, report);
+                }
+            }
+            let (frame, is_wrong_now) = frame(arguments, &facts).map_err(text)?;
+            is_wrong = is_wrong_now;
+            Ok(frame)
+        };
+        watch(read, CLUSTER, is_json).await
+    })?;
+    Ok(match ended {
+        Ended::Interrupted => ExitCode::from(130),
+        Ended::Quit => ExitCode::from(u8::from(is_wrong && !arguments.read.exit_zero)),
+    })
+}
