@@ -66,6 +66,7 @@ async fn make(client: &Client, name: &str) {
         "scale_set_vm" => drop(client.scale_set_vm(&instance).await),
         "scale_set_vm_view" => drop(client.scale_set_vm_view(&instance).await),
         "vm" => drop(client.vm(&vm).await),
+        "managed_by" => drop(client.managed_by("s", "MC_rg").await),
         new => panic!("add the call `{new}` here, so that its permission is checked"),
     }
 }
@@ -104,7 +105,9 @@ async fn actions() -> BTreeMap<String, String> {
 /// Returns the types after the last provider, and a verb.
 fn action(method: &str, target: &str) -> String {
     let path = target.split('?').next().unwrap();
-    let after = path.rsplit_once("/providers/").unwrap().1;
+    let Some((_, after)) = path.rsplit_once("/providers/") else {
+        return "Microsoft.Resources/subscriptions/resourceGroups/read".to_owned();
+    };
     let (provider, after) = after.split_once('/').unwrap();
     let types: Vec<&str> = after.split('/').step_by(2).collect();
     let verb = match method {

@@ -160,7 +160,8 @@ fn why_finds_nodeclaims_nodes_pools_and_instances() {
     assert!(pool.contains("Use image 202601.13.0 for new nodes: 5 of 5 nodes joined"), "{pool}");
     assert!(!pool.contains("rollback") && !pool.contains("hold"), "{pool}");
     let wide = text(&run(&sim, &["why", "default", "-o", "wide"]).stdout);
-    let names = |text: &str| (1..=5).filter(|n| text.contains(&format!("default-bad{n} "))).count();
+    let names =
+        |text: &str| (1..=5).filter(|n| text.contains(&format!("default-bad{n}  "))).count();
     assert_eq!((names(&wide), names(&pool)), (5, 0), "{wide}{pool}");
     let listed = text(&run(&sim, &["why", "-o", "name"]).stdout);
     assert_eq!(
@@ -178,6 +179,12 @@ fn why_finds_nodeclaims_nodes_pools_and_instances() {
         text(&missing.stderr),
         "error: nothing in demo is called `defalt`, now or in the failure record\nhint: did you mean `default` (NodePool)?   mooring why default\n"
     );
+}
+
+#[test]
+fn fleet_and_status_work_without_a_controller() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path());
     // Without a controller, Azure shows the failures of nodes that exist.
     let fleet = run(&sim, &["fleet"]);
     let shown = text(&fleet.stdout);

@@ -24,3 +24,4 @@ mod sim;
 mod sim_cluster;
 mod trace;
 mod watch;
+mod why;

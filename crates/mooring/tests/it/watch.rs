@@ -23,7 +23,7 @@ fn status_is_redrawn_until_q_and_is_the_default_on_a_terminal() {
     top.wait_for("POOL ");
     let start = Instant::now();
     while !top.raw().contains("A\r\u{1b}[J") {
-        assert!(start.elapsed() < Duration::from_secs(60), "not redrawn: {}", top.raw());
+        assert!(start.elapsed() < Duration::from_mins(1), "not redrawn: {}", top.raw());
         std::thread::sleep(Duration::from_millis(50));
     }
     top.type_keys("q");
@@ -37,6 +37,14 @@ fn status_is_redrawn_until_q_and_is_the_default_on_a_terminal() {
     let help = sourced(&sim, &[]).output().unwrap();
     assert_eq!(help.status.code(), Some(2));
     assert!(text(&help.stderr).contains("Usage: mooring"), "{}", text(&help.stderr));
+
+    let mut child = sourced(&sim, &["status", "-w"]).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let shown: Vec<String> = lines.take_while(|line| !line.starts_with("system ")).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let heads = shown.iter().filter(|line| line.starts_with("POOL ")).count();
+    assert!(heads == 1 && shown.iter().any(|line| line.starts_with("default ")), "{shown:?}");
 
     let mut child =
         sourced(&sim, &["status", "-w", "-o", "json"]).stdout(Stdio::piped()).spawn().unwrap();

@@ -100,7 +100,7 @@ async fn cause_is_reported_five_minutes_after_the_success() {
             let report = why(&cluster, "default-x1").await;
             assert_eq!(report.verdict.failure.as_ref().unwrap().cause, cause, "{how:?}");
             assert!(report.is_failed() && report.cse_succeeded, "{how:?}");
-            let next = report.next("default-x1").unwrap();
+            let next = report.next("default-x1", Some("rg")).unwrap();
             assert!(next.contains("journalctl -u kubelet"), "{next}");
             cluster.pass(10 * 60).await;
             assert_eq!(reasons(&cluster), [entry(cause)], "once");
