@@ -66,7 +66,7 @@ async fn deleting_a_missing_object_is_already_done() {
 #[test]
 fn refusals_keep_the_status_and_the_pause() {
     let body = json!({"kind": "Status", "reason": "TooManyRequests", "message": "m"});
-    let response = Response { status: 429, retry_after: Some(9), body };
+    let response = Response { status: 429, retry_after: Some(9), date: None, body };
     let result = EffectResult::from(Ok::<_, Lost>(response));
     let EffectResult::Refused { status, code, message, retry_after } = result else { panic!() };
     assert_eq!((status, code.as_str(), message.as_str()), (429, "TooManyRequests", "m"));
