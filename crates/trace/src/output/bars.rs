@@ -170,6 +170,17 @@ fn draw(out: &mut String, row: &Row, top: f64, scale: f64, seconds: f64) {
         } else {
             (first - 6.0, "end")
         };
+        // No text color is readable on every color of a bar.
+        if anchor == "start" && x < end {
+            let _ = write!(
+                out,
+                "<rect class=\"note-ground\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"1.5\"/>",
+                x - 4.0,
+                top + 2.0,
+                (width + 8.0).min(WIDTH - x + 4.0),
+                ROW - 4.0
+            );
+        }
         let _ = write!(
             out,
             "<text class=\"note\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",

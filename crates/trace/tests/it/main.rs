@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod contrast;
 mod formats;
 mod golden;
 mod nodes;
