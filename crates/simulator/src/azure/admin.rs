@@ -29,6 +29,8 @@ pub struct NewVm {
     pub created: Timestamp,
     /// Bootstrap finished long ago; otherwise the VM boots now.
     pub grown: bool,
+    /// End of a bootstrap that finished long ago; none: when the VM was created.
+    pub ended: Option<Timestamp>,
 }
 
 impl NewVm {
@@ -46,6 +48,7 @@ impl NewVm {
             cse,
             created,
             grown: false,
+            ended: None,
         }
     }
 }
@@ -73,6 +76,7 @@ impl Azure {
                 "karpenter.azure.com_cluster": options.cluster,
             }),
             created: self.model_time(vm.created),
+            ended: self.model_time(vm.ended.unwrap_or(vm.created)),
             life: if vm.grown { BootMode::Grown } else { BootMode::Boots },
             cse: vm.cse.clone(),
         });

@@ -38,5 +38,6 @@ pub use state::{
     Options, Printed, Rights, Vm,
 };
 
+pub(crate) use api::boot_diagnostics::LOGS;
 pub(crate) use internal_api::{lower_group, room};
-pub(crate) use state::{BootMode, Image, earlier, image_of};
+pub(crate) use state::{BootMode, Image, earlier, image_of, later};

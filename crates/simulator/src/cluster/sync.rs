@@ -38,7 +38,8 @@ impl Cluster {
     pub(super) fn recall(&mut self, change: &Change, start: Timestamp) {
         match change {
             Change::NodeJoined(node) => {
-                let at = self.created(&node.provider_id).unwrap_or(start);
+                let created = self.created(&node.provider_id).unwrap_or(start);
+                let at = self.bootstrapped(&node.provider_id).map_or(created, |at| at.max(created));
                 let _ = self.kubernetes.create(nodes::object(node, at), at);
                 self.make_ready(&node.name, at);
             }
@@ -53,6 +54,13 @@ impl Cluster {
     fn created(&self, provider_id: &str) -> Option<Timestamp> {
         let body = self.azure.resource(provider_id.strip_prefix("azure://")?)?;
         body.pointer("/properties/timeCreated").and_then(Value::as_str)?.parse().ok()
+    }
+
+    /// Returns the end of the bootstrap of a VM, which is that of the VM's last operation.
+    fn bootstrapped(&self, provider_id: &str) -> Option<Timestamp> {
+        let body = self.azure.resource(provider_id.strip_prefix("azure://")?)?;
+        let status = "/properties/instanceView/statuses/0/time";
+        body.pointer(status).and_then(Value::as_str)?.parse().ok()
     }
 
     /// Sets due nodes to Ready. Returns true if there were any.

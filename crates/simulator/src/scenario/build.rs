@@ -4,12 +4,14 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::document::{Bootstrap, Pool, Scenario, Vms, Wedge};
-use crate::azure::{Azure, BootMode, Cse, NewVm, Options, earlier};
+use crate::azure::{Azure, BootMode, Cse, NewVm, Options, earlier, later};
 
 /// Age of an existing cluster.
 const OLD: i64 = 30 * 24 * 3600;
 /// Seconds since the creation of a wedged pool's unregistered nodes.
 const UNREGISTERED: i64 = 2 * 3600;
+/// Seconds from a VM's creation until its bootstrap starts.
+const BOOT: u64 = 40;
 
 impl Scenario {
     pub fn build(&self, seed: u64, start: Timestamp, mut options: Options) -> Azure {
@@ -172,12 +174,14 @@ impl Azure {
         };
         for (number, name) in vms.names.iter().enumerate() {
             let created = earlier(start, i64::from(vms.age_minutes) * 60);
+            let took = Duration::from_secs(BOOT + cse.seconds.unwrap_or_default());
             self.create_vm(&NewVm {
                 node_pool: vms.node_pool.clone(),
                 size: vms.size.clone(),
                 mode: vms.mode,
                 zone: (number % 3 + 1).to_string(),
                 grown: !vms.boots,
+                ended: Some(later(created, took).min(start)),
                 ..NewVm::booting(name, &vms.image_version, cse.clone(), created)
             });
         }

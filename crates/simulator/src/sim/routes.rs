@@ -4,6 +4,7 @@ use futures::future::BoxFuture;
 
 use super::admin;
 use super::shell::{Shell, now};
+use crate::azure::LOGS;
 use crate::exchange::{Outcome, Request};
 use crate::faults::Service as Called;
 use crate::node::live_patching;
@@ -34,6 +35,9 @@ impl Shell {
             return self
                 .azure()
                 .with_faults(Called::Imds, request, now(), |now| self.imds.handle(request, now));
+        }
+        if starts(LOGS) {
+            return Outcome::Answer(self.azure().serial_log(request));
         }
         if path == live_patching::METHOD {
             return self.live_patching.handle(request, &self.imds.compute["vmId"]);

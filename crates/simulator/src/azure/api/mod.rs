@@ -3,6 +3,7 @@
 pub(crate) mod access;
 mod activity;
 pub(crate) mod aks;
+pub(crate) mod boot_diagnostics;
 mod compute;
 mod graph;
 mod operations;

@@ -208,6 +208,10 @@ impl AzureState {
             ("POST", ["virtualmachinescalesets", _, "virtualmachines", _, "runcommand"]) => {
                 self.run_command(call, &call.path.key(10))
             }
+            (
+                "POST",
+                ["virtualmachinescalesets", _, "virtualmachines", _, "retrievebootdiagnosticsdata"],
+            ) => self.boot_diagnostics(call, &call.path.key(10), instance),
             ("GET", ["virtualmachines"]) => self.list_machines(call, &call.path.key(7)),
             ("GET", ["virtualmachines", _]) => {
                 let body = self.get_resource(call, &call.path.key(8), vm)?;
@@ -224,6 +228,9 @@ impl AzureState {
             }
             ("GET", ["virtualmachines", _, "extensions", _]) => {
                 self.get_extension(call, &call.path.key(10), &format!("{vm}/extensions"))
+            }
+            ("POST", ["virtualmachines", _, "retrievebootdiagnosticsdata"]) => {
+                self.boot_diagnostics(call, &call.path.key(8), vm)
             }
             ("POST", ["virtualmachines", _, "runcommand"]) => {
                 self.run_command(call, &call.path.key(8))

@@ -168,7 +168,7 @@ impl AzureState {
         let Some(script) = self.scripts.remove(extension) else { return };
         let Some(body) = self.store.get_mut(extension) else { return };
         let state = if script.exit_code == 0 { "Succeeded" } else { "Failed" };
-        let view = script.instance_view(text(body, "/name"), Some(&stamp(at)));
+        let view = script.instance_view(text(body, "/name"), Some(at));
         set(body, "instanceView", view);
         set(body, "provisioningState", state);
         let name = text(body, "/name").to_owned();
@@ -182,13 +182,13 @@ impl AzureState {
                 json!({
                     "code": "ProvisioningState/failed/VMExtensionProvisioningError", "level": "Error",
                     "displayStatus": "Provisioning failed", "time": stamp(at),
-                    "message": format!("VM has reported a failure when processing extension '{name}' (publisher 'Microsoft.Azure.Extensions' and type 'CustomScript'). Error message: '{}'. More information on troubleshooting is available at https://aka.ms/VMExtensionCSELinuxTroubleshoot. ", script.message()),
+                    "message": format!("VM has reported a failure when processing extension '{name}' (publisher 'Microsoft.Azure.Extensions' and type 'CustomScript'). Error message: '{}'. More information on troubleshooting is available at https://aka.ms/VMExtensionCSELinuxTroubleshoot. ", script.message_at(Some(at))),
                 })
             };
         }
         self.end_pool_machine(&machine, script.exit_code);
         if let Some(vm) = self.karpenter_vm(&machine) {
-            let (exit_code, message) = (script.exit_code, script.message());
+            let (exit_code, message) = (script.exit_code, script.message_at(Some(at)));
             self.queue_change(Change::CseEnded { vm, exit_code, message });
         }
         if script.exit_code != 0 {

@@ -53,6 +53,8 @@ impl AzureState {
             body["instanceId"] = json!(instance);
             body["sku"] = json!({"name": birth.size, "tier": "Standard"});
             set(&mut body, "latestModelApplied", true);
+            // AKS enables them for its scale sets; Karpenter does not.
+            set(&mut body, "diagnosticsProfile", json!({"bootDiagnostics": {"enabled": true}}));
         }
         if let Some(zone) = &birth.zone {
             body["zones"] = json!([zone]);
@@ -157,7 +159,7 @@ impl AzureState {
             .map(|body| text(body, "/id").to_lowercase())
             .collect();
         for extension in extensions {
-            self.end_extension(&extension, birth.created, false);
+            self.end_extension(&extension, birth.ended, false);
         }
         if birth.cse.succeeds() {
             self.join_node(&id);

@@ -125,6 +125,7 @@ impl AzureState {
             .to_owned(),
             tags: body["tags"].clone(),
             created,
+            ended: created,
             life,
             cse: self.options.pool_cse.clone(),
         });

@@ -1,9 +1,11 @@
 //! The bootstrap extension (CSE): its result, and the message that Azure keeps of it.
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cse_report::{KEPT_BYTES, end_of, report};
+use crate::azure::state::stamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -125,8 +127,15 @@ impl Default for Cse {
 }
 
 impl Cse {
-    fn report(&self) -> String {
-        report(self.exit_code, &self.output, &self.error, self.seconds.unwrap_or_default())
+    fn report(&self, ended: Option<Timestamp>) -> String {
+        let seconds = self.seconds.unwrap_or_default();
+        let took = SignedDuration::from_secs(i64::try_from(seconds).unwrap_or_default());
+        // The report has whole seconds.
+        let began = ended.and_then(|ended| {
+            let began = ended.checked_sub(took).ok()?;
+            Timestamp::from_second(began.as_second()).ok()
+        });
+        report(self.exit_code, &self.output, &self.error, seconds, began)
     }
 
     /// Returns a bootstrap that fails because the image has no `oras`, and reports a network timeout.
@@ -144,10 +153,16 @@ impl Cse {
         self.exit_code == 0 && self.registers && self.guest == Guest::Ready
     }
 
+    /// Returns the message without times.
     pub fn message(&self) -> String {
+        self.message_at(None)
+    }
+
+    /// Returns the message of an extension that ended at this time.
+    pub(crate) fn message_at(&self, ended: Option<Timestamp>) -> String {
         let streams = match &self.printed {
             Some(printed) => printed.carried(),
-            None => Printed { stdout: self.report(), stderr: String::new() }.carried(),
+            None => Printed { stdout: self.report(ended), stderr: String::new() }.carried(),
         };
         if self.exit_code == 0 {
             return format!("Enable succeeded: {streams}");
@@ -165,7 +180,7 @@ impl Cse {
     }
 
     pub(crate) fn file(&self) -> String {
-        self.printed.as_ref().map_or_else(|| self.report(), |printed| printed.stdout.clone())
+        self.printed.as_ref().map_or_else(|| self.report(None), |printed| printed.stdout.clone())
     }
 
     fn is_new_handler(&self) -> bool {
@@ -175,19 +190,20 @@ impl Cse {
     }
 
     /// Returns the extension's instance view: while it runs, or after its end.
-    pub(crate) fn instance_view(&self, name: &str, ended: Option<&str>) -> Value {
-        let status = match (ended, self.exit_code) {
+    pub(crate) fn instance_view(&self, name: &str, ended: Option<Timestamp>) -> Value {
+        let message = || self.message_at(ended);
+        let status = match (ended.map(stamp), self.exit_code) {
             (None, _) => json!({
                 "code": "ProvisioningState/transitioning", "level": "Info",
                 "displayStatus": "Transitioning", "message": "Plugin enabled",
             }),
             (Some(time), 0) => json!({
                 "code": "ProvisioningState/succeeded", "level": "Info",
-                "displayStatus": "Provisioning succeeded", "message": self.message(), "time": time,
+                "displayStatus": "Provisioning succeeded", "message": message(), "time": time,
             }),
             (Some(time), _) => json!({
                 "code": "ProvisioningState/failed/0", "level": "Error",
-                "displayStatus": "Provisioning failed", "message": self.message(), "time": time,
+                "displayStatus": "Provisioning failed", "message": message(), "time": time,
             }),
         };
         let mut view = json!({
@@ -209,7 +225,14 @@ impl Cse {
 /// End of the trace of a bootstrap on an image without `oras`. Written for this model; the steps
 /// are those of the scripts.
 const ORAS_MISSING: &str = "\
-+ logs_to_events AKS.CSE.ensureNoDupOnPromiscuBridge ensureNoDupOnPromiscuBridge
++ logs_to_events AKS.CSE.setCPUArch setCPUArch
++ local task=AKS.CSE.setCPUArch
++ local 'startTime=@19.870'
++ setCPUArch
++ local 'endTime=@19.880'
++ logs_to_events AKS.CSE.orasLogin.oras_login_with_kubelet_identity oras_login_with_kubelet_identity
++ local task=AKS.CSE.orasLogin.oras_login_with_kubelet_identity
++ local 'startTime=@19.900'
 + oras_login_with_kubelet_identity
 + retrycmd_can_oras_ls_acr 10 5 mcr.azure.example/aks/components
 + for i in $(seq 1 $retries)

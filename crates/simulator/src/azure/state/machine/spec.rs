@@ -16,6 +16,8 @@ pub(crate) struct VmSpec {
     pub(crate) subnet: String,
     pub(crate) tags: Value,
     pub(crate) created: Timestamp,
+    /// End of a bootstrap that finished long ago.
+    pub(crate) ended: Timestamp,
     pub(crate) life: BootMode,
     pub(crate) cse: Cse,
 }
