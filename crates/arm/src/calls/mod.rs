@@ -6,6 +6,7 @@
 mod activity_log;
 mod agent_pool;
 mod authorization;
+mod boot_diagnostics;
 mod capacity;
 mod cluster;
 mod graph;

@@ -1,0 +1,103 @@
+//! Extensions of a VM, and the log of its serial console.
+
+use bytes::Bytes;
+use futures::future::{Either, select};
+use http::Method;
+use serde::Deserialize;
+use url::Url;
+
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+use crate::raw::{Document, Raw};
+use crate::request::{Call, Class};
+use crate::resource_id::ResourceId;
+
+/// Hosts of storage accounts, which serve the logs of all VMs.
+const STORAGE: [&str; 4] = [
+    ".blob.core.windows.net",
+    ".blob.storage.azure.net",
+    ".blob.core.usgovcloudapi.net",
+    ".blob.core.chinacloudapi.cn",
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Addresses {
+    /// Has a signature: never printed.
+    #[serde(default)]
+    serial_console_log_blob_uri: Option<String>,
+}
+
+impl Client {
+    /// Returns the extensions of a VM with their instance views.
+    pub async fn extensions(&self, vm: &ResourceId) -> Result<Raw<Document>, Error> {
+        let call = Call::get(&format!("{vm}/extensions"), self.versions.compute)?
+            .query("$expand", "instanceView");
+        self.send(&call).await?.parse(call.path())
+    }
+
+    /// Returns the log of a VM's serial console; none if Azure has no log.
+    pub async fn serial_log(&self, vm: &ResourceId) -> Result<Option<Bytes>, Error> {
+        let path = format!("{vm}/retrieveBootDiagnosticsData");
+        let call = Call::new(Method::POST, Class::Read, &path, self.versions.compute)?;
+        let addresses: Addresses = self.send(&call).await?.parse(call.path())?;
+        let Some(address) = addresses.serial_console_log_blob_uri else { return Ok(None) };
+        let malformed = |what: &str| Error::malformed(Method::GET, &path, "", what);
+        let url = Url::parse(&address).map_err(|_| malformed("invalid URL of the serial log"))?;
+        if !serves_logs(self.cloud().endpoint(), &url) {
+            let mut error = malformed("");
+            error.kind = ErrorKind::ForeignLink(url.origin().ascii_serialization());
+            return Err(error);
+        }
+        let request = http::Request::get(url.as_str()).body(Bytes::new());
+        let request = request.map_err(|_| malformed("invalid URL of the serial log"))?;
+        // The signature is the only credential: a storage account gets no token.
+        let sent = select(self.world().send(request), self.world().sleep(self.within)).await;
+        let failed = |kind| Error { kind, ..malformed("") };
+        let response = match sent {
+            Either::Left((sent, _)) => sent.map_err(|error| failed(ErrorKind::Transport(error)))?,
+            Either::Right(_) => return Err(failed(ErrorKind::Deadline("the serial log"))),
+        };
+        match response.status().as_u16() {
+            200 => Ok(Some(response.into_body())),
+            404 => Ok(None),
+            status => Err(malformed(&format!("status {status} for the serial log"))),
+        }
+    }
+}
+
+/// Returns true for a storage account, and for the host of a simulator, which serves everything.
+fn serves_logs(endpoint: &Url, url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    let is_own = url.origin() == endpoint.origin();
+    let is_storage = || STORAGE.iter().any(|suffix| host.ends_with(suffix));
+    url.scheme() == "https" && !has_user && (is_own || is_storage())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_is_read_from_storage_accounts_only() {
+        let endpoint = Url::parse("https://127.0.0.1:8443/").unwrap();
+        let serves = |url: &str| serves_logs(&endpoint, &Url::parse(url).unwrap());
+        for url in [
+            "https://md-abc.z1.blob.storage.azure.net/bootdiagnostics/x?sig=s",
+            "https://account.blob.core.windows.net/x",
+            "https://127.0.0.1:8443/bootdiagnostics/x",
+        ] {
+            assert!(serves(url), "{url}");
+        }
+        for url in [
+            "http://account.blob.core.windows.net/x",
+            "https://blob.core.windows.net.example.com/x",
+            "https://user@account.blob.core.windows.net/x",
+            "https://127.0.0.1:9/x",
+            "https://169.254.169.254/metadata",
+        ] {
+            assert!(!serves(url), "{url}");
+        }
+    }
+}
