@@ -20,6 +20,7 @@
 //! | step | modules |
 //! |---|---|
 //! | classify and parse files, collect their data | `read` |
+//! | the cluster's and Azure's view | [`life`] |
 //! | one timeline | `assemble`, `model`: [`timeline`], [`production`] |
 //! | human-readable formats, in `output` | [`mod@table`], [`html`], [`waterfall`] |
 //! | machine-readable formats, in `output` | [`json`], [`chrome`], [`otlp`] |
@@ -27,6 +28,7 @@
 
 mod assemble;
 pub mod escape;
+pub mod life;
 mod model;
 mod output;
 mod read;

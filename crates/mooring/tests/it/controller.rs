@@ -88,7 +88,7 @@ fn bundle_by_node_name_has_the_results_of_azure() {
     let shown: Value = serde_json::from_slice(&traced.stdout)
         .unwrap_or_else(|_| panic!("{}", text(&traced.stderr)));
     assert_eq!(shown["nodes"][0]["node"], "aks-default-bad1");
-    assert_eq!(shown["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
+    assert_eq!(shown["nodes"][0]["diagnosis"]["cause"], "OrasBinaryMissing");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn directory_with_several_nodes_gives_all_timelines() {
 fn single_report_is_enough_for_a_timeline() {
     let shown = json(&nodes().join("failed/var/log/azure/aks/provision.json"));
     assert_eq!(shown["nodes"][0]["running"]["name"], FAILING_STEP);
-    assert_eq!(shown["nodes"][0]["diagnosis"]["reason"], "OrasBinaryMissing");
+    assert_eq!(shown["nodes"][0]["diagnosis"]["cause"], "OrasBinaryMissing");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(crate) fn find(spans: &[Span]) -> Vec<Gap> {
     for span in spans {
         let name = span.short_name();
         match span.kind {
-            Kind::Beside => {}
+            Kind::Stage | Kind::Beside => {}
             Kind::Boot | Kind::Step => {
                 pieces.push((span.start, span.end, name.to_owned(), name.to_owned()));
             }

@@ -1,17 +1,17 @@
 //! Builds a node's timeline from the data of its files.
 
 mod gaps;
-mod steps;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_codes::Os;
 use mooring_diagnosis::{Hints, diagnose_bounded};
 
 use crate::escape::tidy;
+use crate::life::{Life, LifeState};
 use crate::model::timeline::{
     Attempt, Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
 };
-use crate::model::{critical_path, production, tree};
+use crate::model::{critical_path, production, steps, tree};
 use crate::read::collect::{NodeData, collect};
 use crate::read::files::{self, File};
 use crate::read::{MAX_NAME, MAX_SPANS, exit_code};
@@ -47,6 +47,7 @@ impl Timeline {
             && self.exit_code.is_none()
             && self.diagnosis.is_none()
             && self.running.is_none()
+            && self.life.as_ref().is_none_or(|life| life.state == LifeState::Joining)
     }
 }
 
@@ -58,13 +59,18 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
         Some(0) => Outcome::Succeeded,
         Some(_) => Outcome::Failed,
         None if agent_failed => Outcome::Failed,
-        None => Outcome::Unknown,
+        None => data.life.as_ref().map_or(Outcome::Unknown, Life::outcome),
     };
     let system = data.system.unwrap_or_default();
     let mut skipped = data.skipped.clone();
     let mut found = bounded(merged(of_one_boot(begun(&data), &mut skipped)), &mut skipped);
     add_run(&data, outcome, &mut found);
     let running = running(&data, outcome, exit_code, &mut found);
+    let life = data.life.clone().map(|life| life.judged(exit_code));
+    if let Some(life) = &life {
+        let stages = life.stages(&found);
+        found.extend(stages);
+    }
     let spans = finished(found, outcome, system);
     let running = running.map(|(name, evidence)| {
         let is_it = |span: &Span| span.name == name && span.status == Status::Unfinished;
@@ -83,6 +89,7 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
         diagnosis: diagnosis(&data, outcome),
         earlier: earlier(&data),
         system,
+        life,
         skipped,
     }
 }
@@ -95,7 +102,7 @@ fn exit_code_of(data: &NodeData) -> Option<i64> {
     let reported = data.report.as_ref().and_then(|report| report.status.code().ok());
     let spans =
         || data.summary.get("ExitCode").and_then(|code| exit_code(code).trim().parse().ok());
-    reported.or_else(spans)
+    reported.or_else(spans).or_else(|| data.life.as_ref()?.code)
 }
 
 fn diagnosis(data: &NodeData, outcome: Outcome) -> Option<mooring_diagnosis::Diagnosis> {
@@ -123,14 +130,14 @@ fn earlier(data: &NodeData) -> Option<Attempt> {
 
 /// A span whose end may be unknown.
 #[derive(Debug, Clone)]
-struct Found {
-    name: String,
-    kind: Kind,
-    start: Timestamp,
-    end: Option<Timestamp>,
-    failed: bool,
-    sources: Vec<Source>,
-    message: String,
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) start: Timestamp,
+    pub(crate) end: Option<Timestamp>,
+    pub(crate) failed: bool,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) message: String,
 }
 
 /// Converts all spans with a known start to one clock.
@@ -258,13 +265,23 @@ fn running(
     let steps = || found.iter().filter(|one| one.kind == Kind::Step);
     let last_done = steps().filter(|one| one.end.is_some()).max_by_key(|one| one.end);
     let last_end = last_done.and_then(|one| one.end);
+    let called = data.called.filter(|called| {
+        let open = data.open.last().map_or("", |(name, _)| name.as_str());
+        steps::exits_with(called, code) && !steps::exits_with(open, code)
+    });
     let (name, evidence) = match data.open.last() {
+        Some(_) if called.is_some() => (
+            format!("AKS.CSE.{}", called.unwrap_or_default()),
+            format!("called in the script trace, and exits with code {}", code.unwrap_or_default()),
+        ),
         Some((name, _)) => {
             (name.clone(), "started but not finished in the script trace".to_owned())
         }
         // Without a report and a trace, no failure is known.
         // Errors of the agent precede all scripts, and its exit codes are also those of later steps.
         None if last_done.is_none() && is_agents_own(data) => return None,
+        // The code in the failure record alone may be that of several steps.
+        None if data.report.is_none() && data.life.is_some() => return None,
         None if outcome == Outcome::Failed => {
             steps::infer(last_done.map(|one| one.name.as_str()), code)?
         }
@@ -304,7 +321,7 @@ fn finished(found: Vec<Found>, outcome: Outcome, system: production::System) -> 
             Some(end) if end == one.start && one.kind == Kind::Boot => Status::Instant,
             Some(_) => Status::Done,
             // Not finished because it ran in the background, or because the log was cut.
-            None if outcome == Outcome::Succeeded => return None,
+            None if outcome == Outcome::Succeeded && one.kind != Kind::Stage => return None,
             None => Status::Unfinished,
         };
         let end = one.end.or(end_of_all).map_or(one.start, |end| end.max(one.start));

@@ -49,7 +49,8 @@ pub(crate) fn own_seconds(spans: &[Span], chain: &[usize]) -> Vec<f64> {
 pub(crate) fn links(timeline: &Timeline) -> Vec<(usize, f64)> {
     let Timeline { spans, chain, .. } = timeline;
     let own = own_seconds(spans, chain);
-    let is_link = |index: &usize| !matches!(spans[*index].kind, Kind::Agent | Kind::Run);
+    let is_link =
+        |index: &usize| !matches!(spans[*index].kind, Kind::Stage | Kind::Agent | Kind::Run);
     let links = chain.iter().copied().filter(is_link);
     let mut links: Vec<(usize, f64)> = links.map(|index| (index, own[index])).collect();
     links.sort_by(|a, b| b.1.total_cmp(&a.1));

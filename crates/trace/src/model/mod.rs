@@ -2,5 +2,6 @@
 
 pub(crate) mod critical_path;
 pub mod production;
+pub(crate) mod steps;
 pub mod timeline;
 pub(crate) mod tree;

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
 use super::production::Comparison;
+use crate::life::Life;
 
 #[derive(Debug, Clone)]
 pub struct Timeline {
@@ -24,17 +25,20 @@ pub struct Timeline {
     /// The previous attempt, if its report exists.
     pub earlier: Option<Attempt>,
     pub system: crate::model::production::System,
+    /// Facts of the cluster and of Azure, if their files exist.
+    pub life: Option<Life>,
     pub skipped: Vec<Skipped>,
 }
 
 impl Timeline {
-    /// Indices into `spans` in display order: boot, bootstrap, then concurrent spans, each in order of time.
+    /// Indices into `spans` in display order: stages, boot, bootstrap, then concurrent spans, each in order of time.
     pub fn shown(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.spans.len()).collect();
         order.sort_by_key(|&index| match self.spans[index].kind {
-            Kind::Boot => 0,
-            Kind::Agent | Kind::Run | Kind::Step => 1,
-            Kind::Beside => 2,
+            Kind::Stage => 0,
+            Kind::Boot => 1,
+            Kind::Agent | Kind::Run | Kind::Step => 2,
+            Kind::Beside => 3,
         });
         order
     }
@@ -119,6 +123,8 @@ impl Span {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
+    /// Part of a node's life in the cluster and in Azure.
+    Stage,
     /// Kernel, cloud-init, network, guest agent, kubelet.
     Boot,
     Agent,
@@ -131,6 +137,7 @@ pub enum Kind {
 impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Stage => "stage",
             Self::Boot => "boot",
             Self::Agent => "agent",
             Self::Run => "run",
@@ -170,6 +177,12 @@ pub enum Source {
     AgentLog,
     CloudInit,
     Handler,
+    /// The NodeClaim or the Node.
+    Cluster,
+    /// The VM with its extensions.
+    Azure,
+    /// The failure record.
+    Record,
     /// Inferred from the order of the steps and the exit code.
     Concluded,
 }
@@ -183,6 +196,9 @@ impl Source {
             Self::AgentLog => "agent-log",
             Self::CloudInit => "cloud-init",
             Self::Handler => "handler",
+            Self::Cluster => "cluster",
+            Self::Azure => "azure",
+            Self::Record => "record",
             Self::Concluded => "concluded",
         }
     }

@@ -31,8 +31,11 @@ pub(crate) fn build(mut spans: Vec<Span>) -> Vec<Span> {
 fn parent(spans: &[Span], index: usize) -> Option<usize> {
     let inner = &spans[index];
     let may_hold = |outer: &Span| match inner.kind {
-        Kind::Step => matches!(outer.kind, Kind::Step | Kind::Run | Kind::Agent),
-        Kind::Run => outer.kind == Kind::Agent,
+        Kind::Step => {
+            matches!(outer.kind, Kind::Step | Kind::Run | Kind::Agent | Kind::Stage)
+        }
+        Kind::Run => matches!(outer.kind, Kind::Agent | Kind::Stage),
+        Kind::Stage => outer.kind == Kind::Stage,
         _ => false,
     };
     let holds = |outer: &Span| {
@@ -51,7 +54,9 @@ fn parent(spans: &[Span], index: usize) -> Option<usize> {
 /// On a lane, spans do not overlap partially. Boot, bootstrap and concurrent spans have separate lanes.
 fn assign_lanes(spans: &mut [Span]) {
     let mut first = 0;
-    for group in [&[Kind::Boot][..], &[Kind::Agent, Kind::Run, Kind::Step], &[Kind::Beside]] {
+    let groups =
+        [&[Kind::Boot][..], &[Kind::Agent, Kind::Run, Kind::Step], &[Kind::Beside], &[Kind::Stage]];
+    for group in groups {
         // Ends of the open spans on each lane.
         let mut lanes: Vec<Vec<Timestamp>> = Vec::new();
         for span in spans.iter_mut().filter(|span| group.contains(&span.kind)) {

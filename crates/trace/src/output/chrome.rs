@@ -29,6 +29,7 @@ pub fn to_json(timelines: &[Timeline]) -> String {
 fn lane_name(span: &Span, number: usize) -> String {
     use crate::model::timeline::Kind;
     match span.kind {
+        Kind::Stage => "stages".to_owned(),
         Kind::Boot => "boot".to_owned(),
         Kind::Beside => format!("concurrent {number}"),
         _ => format!("bootstrap {number}"),

@@ -243,6 +243,9 @@ pub(crate) fn source_label(source: Source) -> &'static str {
         Source::AgentLog => "agent's log",
         Source::CloudInit => "cloud-init's log",
         Source::Handler => "handler's log",
+        Source::Cluster => "cluster",
+        Source::Azure => "Azure",
+        Source::Record => "failure record",
         Source::Concluded => "inferred",
     }
 }

@@ -3,9 +3,10 @@
 use mooring_diagnosis::Diagnosis;
 use serde_json::{Value, json};
 
+use crate::life::Life;
 use crate::model::critical_path::own_seconds;
 use crate::model::production::SOURCE;
-use crate::model::timeline::{Span, Timeline};
+use crate::model::timeline::{Kind, Span, Timeline};
 
 pub const SCHEMA: &str = "mooring.trace/v1";
 
@@ -47,8 +48,9 @@ fn node(timeline: &Timeline) -> Value {
         "system": timeline.system.as_str(),
         "diagnosis": timeline.diagnosis.as_ref().map(diagnosed),
         "earlier": earlier,
+        "life": timeline.life.as_ref().map(life),
         "running": running,
-        "spans": timeline.spans.iter().map(span).collect::<Vec<_>>(),
+        "spans": timeline.spans.iter().map(|one| span(one, timeline.life.as_ref())).collect::<Vec<_>>(),
         "chain": chain.collect::<Vec<_>>(),
         "gaps": gaps.collect::<Vec<_>>(),
         "skipped": timeline.skipped.iter().map(|one| json!({"path": one.path, "why": one.why})).collect::<Vec<_>>(),
@@ -57,7 +59,7 @@ fn node(timeline: &Timeline) -> Value {
 
 fn diagnosed(diagnosis: &Diagnosis) -> Value {
     json!({
-        "reason": diagnosis.reason,
+        "cause": diagnosis.reason,
         "code": diagnosis.effective.code,
         "name": diagnosis.effective.name,
         "confidence": diagnosis.confidence.as_str(),
@@ -68,7 +70,18 @@ fn diagnosed(diagnosis: &Diagnosis) -> Value {
     })
 }
 
-fn span(span: &Span) -> Value {
+fn life(life: &Life) -> Value {
+    json!({
+        "nodeClaim": life.node_claim,
+        "pool": life.pool,
+        "state": life.state.as_str(),
+        "cause": life.cause,
+    })
+}
+
+fn span(span: &Span, life: Option<&Life>) -> Value {
+    let usual = life.filter(|_| span.kind == Kind::Stage).and_then(|life| life.usual(&span.name));
+
     let field = span.comparison.map(|one| {
         json!({
             "pace": one.pace.as_str(),
@@ -89,6 +102,7 @@ fn span(span: &Span) -> Value {
         "sources": span.sources.iter().map(|source| source.as_str()).collect::<Vec<_>>(),
         "parent": span.parent,
         "lane": span.lane,
+        "usualSeconds": usual,
         "message": Some(&span.message).filter(|message| !message.is_empty()),
         "field": field,
     })

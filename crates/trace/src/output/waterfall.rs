@@ -79,7 +79,7 @@ fn tone(span: &Span) -> Tone {
     match (span.status, span.kind) {
         (Status::Unfinished, _) => Tone::Open,
         (Status::Failed, _) => Tone::Failed,
-        (_, Kind::Boot | Kind::Agent | Kind::Run | Kind::Beside) => Tone::Calm,
+        (_, Kind::Stage | Kind::Boot | Kind::Agent | Kind::Run | Kind::Beside) => Tone::Calm,
         (_, Kind::Step) if span.comparison.is_some_and(|one| one.pace != Speed::Usual) => {
             Tone::Slow
         }

@@ -8,6 +8,7 @@ use super::files::{Content, File, content};
 use super::timestamp::{self, Stamp};
 use super::{Event, Facts, MAX_SPANS, RawSpan, Traced};
 use crate::escape::tidy;
+use crate::life::Life;
 use crate::model::production::System;
 use crate::model::timeline::Skipped;
 
@@ -24,10 +25,14 @@ pub(crate) struct NodeData {
     pub(crate) earlier: Option<(Facts, Vec<u8>)>,
     /// Steps without an end in the trace.
     pub(crate) open: Vec<(String, Option<Stamp>)>,
+    /// The last step whose function the trace calls without a start.
+    pub(crate) called: Option<&'static str>,
     pub(crate) host: Option<String>,
     pub(crate) system: Option<System>,
     /// The node's time zone, if known.
     pub(crate) offset: Option<Offset>,
+    /// Facts of the cluster and of Azure.
+    pub(crate) life: Option<Life>,
     pub(crate) skipped: Vec<Skipped>,
 }
 
@@ -44,6 +49,7 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
                 .map(|facts| data.earlier = Some((facts, file.bytes.clone())))
                 .err(),
             Content::Message => take_report(&mut data, file, false).err(),
+            Content::Life(kind) => data.life.get_or_insert_default().add(kind, &file.bytes).err(),
             Content::Event if events.len() >= MAX_SPANS => {
                 Some(format!("more than {MAX_SPANS} events"))
             }
@@ -85,6 +91,7 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
         data.spans.extend(trace.steps);
         if !trace.open.is_empty() {
             data.open = trace.open;
+            data.called = trace.called;
         }
     }
     let timings = data.report.as_ref().map(|report| &report.status.timings);

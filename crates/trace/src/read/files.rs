@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::life::LifeFile;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// Any path; only its suffix matters.
@@ -30,6 +32,8 @@ pub(crate) enum Content {
     Message,
     /// `/etc/os-release`.
     Release,
+    /// What the cluster, Azure or the failure record has of the node.
+    Life(LifeFile),
     /// Contains no times.
     Other,
 }
@@ -68,6 +72,9 @@ pub(crate) fn content(file: &File, is_alone: bool) -> Content {
         "handler.log" => Content::Handler,
         "os-release" => Content::Release,
         "extension.txt" => Content::Message,
+        _ if LifeFile::of(name).is_some() => {
+            LifeFile::of(name).map_or(Content::Other, Content::Life)
+        }
         _ if is_number || (path.contains("/events/") && stem.is_some()) => Content::Event,
         _ if is_alone => by_content(&file.bytes),
         _ => Content::Other,
@@ -107,8 +114,10 @@ pub(crate) fn by_node(files: &[File]) -> BTreeMap<String, Vec<&File>> {
 
 fn root(path: &str) -> &str {
     let path = path.trim_start_matches("./");
-    // In a bundle of Azure's view, each directory is a node.
-    if let Some(directory) = path.strip_suffix("/extension.txt") {
+    // In a bundle of a node's name, each directory is a node.
+    if let Some((directory, name)) = path.rsplit_once('/')
+        && (name == "extension.txt" || LifeFile::of(name).is_some())
+    {
         return directory;
     }
     ANCHORS

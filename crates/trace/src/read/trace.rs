@@ -5,6 +5,7 @@
 use super::timestamp::{self, Stamp};
 use super::{MAX_NAME, MAX_SPANS, RawSpan, kind_of};
 use crate::escape::tidy;
+use crate::model::steps;
 use crate::model::timeline::Source;
 
 #[derive(Debug, Default, PartialEq)]
@@ -13,6 +14,8 @@ pub(crate) struct Traced {
     pub(crate) steps: Vec<RawSpan>,
     /// Unfinished steps, outermost first, with their starts if known.
     pub(crate) open: Vec<(String, Option<Stamp>)>,
+    /// The last step whose function is called without a start: its first lines were cut off.
+    pub(crate) called: Option<&'static str>,
 }
 
 const MAX_DEPTH: usize = 32;
@@ -32,7 +35,12 @@ pub(crate) fn read(text: &str) -> Traced {
             let name = name.split([' ', '\'', '"']).next().unwrap_or_default();
             if name.starts_with("AKS.") && stack.len() < MAX_DEPTH {
                 stack.push((tidy(name, MAX_NAME), None));
+                traced.called = None;
             }
+        } else if let Some(step) = steps::by_function(command)
+            && stack.last().is_none_or(|(open, _)| open.strip_prefix("AKS.CSE.") != Some(step))
+        {
+            traced.called = Some(step);
         } else if let Some(at) = assigned(command, "startTime=") {
             if let Some((_, start @ None)) = stack.last_mut() {
                 *start = Some(at);
@@ -97,6 +105,17 @@ not a trace: startTime=2026-11-15 02:15:00.000
             [("AKS.CSE.outer.inner", true), ("AKS.CSE.outer", true), ("AKS.CSE.last", false)]
         );
         assert_eq!(traced.open.len(), 1);
+    }
+
+    #[test]
+    fn function_of_another_step_is_called_without_a_start() {
+        let called = |text: &str| read(text).called;
+        let oras = "orasLogin.oras_login_with_kubelet_identity";
+        let head = "+ logs_to_events AKS.CSE.setCPUArch setCPUArch\n+ setCPUArch\n";
+        assert_eq!(called(head), None);
+        let text = format!("{head}+ oras_login_with_kubelet_identity x\n+ exit 211\n");
+        assert_eq!(called(&text), Some(oras));
+        assert_eq!(called(&format!("{text}+ logs_to_events AKS.CSE.configureK8s x\n")), None);
     }
 
     #[test]

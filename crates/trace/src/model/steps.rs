@@ -89,6 +89,19 @@ pub(crate) fn infer(last_done: Option<&str>, code: Option<i64>) -> Option<(Strin
     ))
 }
 
+/// Returns the step whose function a command calls.
+pub(crate) fn by_function(command: &str) -> Option<&'static str> {
+    let function = command.split(' ').next().unwrap_or_default();
+    let is_it = |step: &&Step| step.0.rsplit('.').next() == Some(function);
+    ORDER.iter().find(is_it).map(|step| step.0)
+}
+
+/// Returns true if a step, with or without `AKS.CSE.`, can end the run with this code.
+pub(crate) fn exits_with(name: &str, code: Option<i64>) -> bool {
+    let step = position(name).map(|at| &ORDER[at]);
+    step.is_some_and(|step| code.is_some_and(|code| step.1.contains(&code)))
+}
+
 /// Position of a step in the order; a part of a step counts as the step.
 fn position(name: &str) -> Option<usize> {
     let name = bare(name);
