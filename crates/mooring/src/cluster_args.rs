@@ -68,7 +68,7 @@ Examples:
 
 Exits with 1 if an image is at fault.";
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterName {
     /// Subscription ID [env: MOORING_SUBSCRIPTION, SUBSCRIPTION_ID or AZURE_SUBSCRIPTION_ID]
     #[arg(long, value_name = "ID")]
@@ -81,7 +81,7 @@ pub(crate) struct ClusterName {
     pub(crate) cluster: Option<String>,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterArguments {
     /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
     #[arg(long, value_name = "FILE")]

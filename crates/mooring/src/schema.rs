@@ -7,6 +7,7 @@ use crate::{show, suggest};
 
 /// Published shapes. A new one is a file in `schemas/` and a line here.
 const SCHEMAS: &[(&str, &str)] = &[
+    ("mooring.bundle/v1", include_str!("../schemas/bundle.v1.json")),
     ("mooring.codes/v1", include_str!("../schemas/codes.v1.json")),
     ("mooring.doctor/v1", include_str!("../schemas/doctor.v1.json")),
     ("mooring.error/v1", include_str!("../schemas/error.v1.json")),
@@ -19,6 +20,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.repair.plan/v2", include_str!("../schemas/repair.plan.v2.json")),
     ("mooring.repair.run/v1", include_str!("../schemas/repair.run.v1.json")),
     ("mooring.status/v1", include_str!("../schemas/status.v1.json")),
+    ("mooring.trace/v1", include_str!("../schemas/trace.v1.json")),
     ("mooring.version/v1", include_str!("../schemas/version.v1.json")),
     ("mooring.why/v2", include_str!("../schemas/why.v2.json")),
 ];

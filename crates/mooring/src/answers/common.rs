@@ -30,7 +30,7 @@ pub(super) fn filter(arguments: &ReadArguments, facts: &Facts) -> Filter {
 }
 
 /// Returns the document of an answer.
-pub(super) fn document<'a, T: Serialize>(
+pub(crate) fn document<'a, T: Serialize>(
     schema: &'static str,
     facts: &'a Facts,
     content: &'a T,
@@ -46,14 +46,14 @@ pub(super) fn print_warnings(facts: &Facts) {
 
 /// A Node without a providerID.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct LostNode {
+pub(crate) struct LostNode {
     node: String,
     pool: String,
     pub(super) message: String,
 }
 
 impl LostNode {
-    pub(super) fn new(node: &KubernetesNode) -> Self {
+    pub(crate) fn new(node: &KubernetesNode) -> Self {
         Self { node: node.name.clone(), pool: node.pool.clone(), message: node.finding() }
     }
 }

@@ -24,7 +24,7 @@ use crate::show;
 /// An image that is at fault, and what can be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ImageFinding {
+pub(crate) struct ImageFinding {
     image: String,
     cause: String,
     message: String,
@@ -32,15 +32,15 @@ struct ImageFinding {
 }
 
 #[derive(Debug, Serialize)]
-struct Content<'a> {
+pub(crate) struct Content<'a> {
     #[serde(flatten)]
-    fleet: &'a Fleet,
-    findings: &'a [ImageFinding],
+    pub(crate) fleet: &'a Fleet,
+    pub(crate) findings: &'a [ImageFinding],
     #[serde(rename = "nodesWithoutProviderID")]
-    lost: Vec<LostNode>,
+    pub(crate) lost: Vec<LostNode>,
 }
 
-fn findings(facts: &Facts, fleet: &Fleet) -> Vec<ImageFinding> {
+pub(crate) fn findings(facts: &Facts, fleet: &Fleet) -> Vec<ImageFinding> {
     let finding = |row: &FleetRow| {
         let affected = AffectedResources {
             pools: row.pools.clone(),

@@ -1,7 +1,7 @@
 //! Answers about a cluster: documents and screens of `mooring status`, `mooring fleet` and `mooring why`.
 
-mod common;
-mod fleet;
+pub(crate) mod common;
+pub(crate) mod fleet;
 mod status;
 mod status_watch;
 mod why;

@@ -50,6 +50,18 @@ fn redact_json(text: &str) -> Option<String> {
     Some(writer.finish() + end)
 }
 
+/// Returns true for an id of Azure, which is as long as a key, and names the image of a node. A segment that looks like a
+/// secret is one.
+fn is_resource_id(text: &str) -> bool {
+    const STARTS: [&str; 3] =
+        ["/subscriptions/", "azure:///subscriptions/", "/communitygalleries/"];
+    let lower = text.to_ascii_lowercase();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._/:".contains(c);
+    STARTS.iter().any(|start| lower.starts_with(start))
+        && text.chars().all(is_plain)
+        && text.split('/').all(|segment| mask_line(segment) == segment)
+}
+
 /// Deeper JSON is redacted as text; the files of a node are flat.
 const MAX_DEPTH: usize = 32;
 
@@ -79,7 +91,11 @@ fn copy(reader: &mut Reader<'_>, writer: &mut Writer, depth: usize) -> Option<()
             }
             writer.close_array();
         }
-        Kind::String => writer.string(&redact_lines(&reader.string().ok()?)),
+        Kind::String => {
+            let text = reader.string().ok()?;
+            let is_plain = is_resource_id(&text);
+            writer.string(&if is_plain { text.to_string() } else { redact_lines(&text) });
+        }
         Kind::Number => writer.raw(reader.number().ok()?),
         Kind::Bool => writer.boolean(reader.boolean().ok()?),
         Kind::Null => {
@@ -121,6 +137,20 @@ mod tests {
         let (text, _) = redacted("{\"msg\":\"a\",\"access_token\":\"abc\"}\nplain\n");
         assert_eq!(text, "{\"msg\":\"a\",\"access_token\":\"[secret]\"}\nplain\n");
     }
+    #[test]
+    fn ids_of_azure_are_kept_without_secrets_in_them() {
+        let image = "/subscriptions/10945678-1234-1234-1234-123456789012/resourceGroups/AKS-AzureLinux/providers/Microsoft.Compute/galleries/AKSAzureLinux/images/V3gen2/versions/202601.27.0";
+        let text = format!(r#"{{"imageID":"{image}"}}"#);
+        assert_eq!(redacted(&text), (text.clone(), 0));
+        let secret = "CanaryAccountKey0123456789CanaryAccountKey0123456789ab";
+        for text in [
+            format!(r#"{{"x":"/subscriptions/1/x/{secret}"}}"#),
+            format!(r#"{{"x":"/subscriptions/1 password={secret}"}}"#),
+        ] {
+            assert!(!redacted(&text).0.contains(secret), "{text}");
+        }
+    }
+
     #[test]
     fn complete_values_of_secret_members_are_redacted() {
         let (text, count) = redacted(

@@ -23,7 +23,7 @@ struct Metadata {
 }
 
 /// Reads a list and converts its items. None if the resource does not exist.
-pub(super) async fn list<T>(
+pub(crate) async fn list<T>(
     api: &Api,
     path: &str,
     mut item: impl FnMut(&RawValue) -> Option<T>,

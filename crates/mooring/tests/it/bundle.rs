@@ -135,7 +135,7 @@ fn bundle(root: &Path, out: &Path) -> Output {
 }
 
 /// Returns the files of a bundle, and the uncompressed archive.
-fn unpack(path: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<u8>) {
+pub(crate) fn unpack(path: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<u8>) {
     let mut plain = Vec::new();
     flate2::read::GzDecoder::new(fs::File::open(path).unwrap()).read_to_end(&mut plain).unwrap();
     let mut files = BTreeMap::new();

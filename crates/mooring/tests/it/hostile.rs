@@ -96,6 +96,9 @@ async fn hostile_text_affects_no_terminal_markdown_or_shell() {
         assert_eq!(items, nodes, "{markdown}");
         let prose = markdown.lines().filter(|line| !line.contains("evidence:"));
         assert!(!prose.collect::<String>().contains("<script>"), "{markdown}");
+        let out = state.path().join("hostile.tar.gz");
+        run(&["bundle", what, "--out", out.to_str().unwrap()]);
+        run(&["trace", what]);
         let report: Value = serde_json::from_str(&run(&["why", what, "-o", "json"])).unwrap();
         assert_eq!(report["nodes"].as_array().unwrap().len(), nodes);
     }

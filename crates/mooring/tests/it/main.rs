@@ -13,6 +13,7 @@
 mod common;
 
 mod bundle;
+mod bundle_node;
 mod codes;
 mod context;
 mod controller;

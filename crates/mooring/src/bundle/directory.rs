@@ -1,0 +1,120 @@
+//! Bundle of a node whose disk is accessible: the allowed files below its root.
+
+use mooring_agent::secrets;
+use mooring_contract::node_config;
+use mooring_redact::Redactor;
+
+use super::allowlist::{ALLOWED, EXCLUDED, NBC_COMMAND, NODE_CONFIG};
+use super::archive::{Contents, Entry, Part};
+use super::redact::redact;
+use super::root::{Read, ReadError, Root};
+
+/// Bytes read of a file.
+const MAX_READ: u64 = 64 << 20;
+/// Bytes kept of a file.
+const MAX_KEPT: usize = 4 << 20;
+/// Bytes of an unpacked bundle; the limit of attachments to support cases.
+const MAX_TOTAL: usize = 64 << 20;
+/// Directory entries read per pattern.
+const MAX_MATCHES: usize = 5000;
+/// Bytes dropped at the start of a file that was not read from its start: a secret may be cut in half there.
+const MARGIN: usize = 64 << 10;
+
+/// Collects the allowed files below a node's root.
+pub(super) fn collect(root: &Root) -> Contents {
+    let mut contents = Contents::default();
+    let redactor = redactor(root, &mut contents);
+    let mut free = MAX_TOTAL;
+    for allowed in ALLOWED {
+        let paths = match root.matching(allowed.path, MAX_MATCHES) {
+            Ok(paths) => paths,
+            Err(ReadError::Missing) => continue,
+            Err(ReadError::Skipped(why)) => {
+                contents.skip(allowed.path, why);
+                continue;
+            }
+        };
+        for path in paths {
+            match root.read(&path, MAX_READ) {
+                Ok(read) => match entry(&redactor, &path, allowed.why, &read, free) {
+                    Ok(entry) => {
+                        free -= entry.bytes.len();
+                        contents.entries.push(entry);
+                    }
+                    Err(why) => contents.skip(&path, why),
+                },
+                Err(ReadError::Missing) => {}
+                Err(ReadError::Skipped(why)) => contents.skip(&path, why),
+            }
+        }
+    }
+    for (path, why) in EXCLUDED {
+        contents.skip(path, *why);
+    }
+    contents
+}
+
+/// A redactor for the secrets that custom data left on the node.
+fn redactor(root: &Root, contents: &mut Contents) -> Redactor {
+    let mut read = |path: &str| match root.read(path, MAX_READ) {
+        Ok(read) => read.bytes,
+        Err(ReadError::Missing) => Vec::new(),
+        Err(ReadError::Skipped(why)) => {
+            // Its secrets are then only redacted by pattern.
+            contents.skip(path, format!("cannot read its secrets: {why}"));
+            Vec::new()
+        }
+    };
+    let (config, command) = (read(NODE_CONFIG), read(NBC_COMMAND));
+    if !config.is_empty()
+        && let Err(error) = node_config::parse(&config)
+    {
+        let why = format!(
+            "not a valid node config ({}): secrets were only redacted by pattern, and some may remain",
+            error.position
+        );
+        contents.skip(NODE_CONFIG, why);
+    }
+    Redactor::new([secrets::in_config(&config), secrets::in_nbc_command(&command)].concat())
+}
+
+fn entry(
+    redactor: &Redactor,
+    path: &str,
+    why: &str,
+    read: &Read,
+    free: usize,
+) -> Result<Entry, &'static str> {
+    if read.bytes.contains(&0) {
+        return Err("not a text file");
+    }
+    let redacted = redact(redactor, &read.bytes);
+    let was_cut = read.size > read.bytes.len() as u64;
+    let whole = redacted.bytes.len();
+    let bytes = tail(redacted.bytes, was_cut);
+    if bytes.len() > free {
+        return Err("the size limit of the bundle is reached");
+    }
+    Ok(Entry {
+        part: Part::Node,
+        label: String::new(),
+        path: path.to_owned(),
+        why: why.to_owned(),
+        original_bytes: read.size,
+        is_truncated: bytes.len() < whole,
+        redactions: redacted.redactions,
+        bytes,
+    })
+}
+
+/// Returns the end of a text, from the start of a line.
+fn tail(mut bytes: Vec<u8>, was_cut: bool) -> Vec<u8> {
+    let margin = if was_cut { MARGIN } else { 0 };
+    let from = bytes.len().saturating_sub(MAX_KEPT).max(margin.min(bytes.len()));
+    if from > 0 {
+        let line =
+            bytes[from..].iter().position(|&byte| byte == b'\n').map_or(from, |at| from + at + 1);
+        bytes.drain(..line);
+    }
+    bytes
+}

@@ -1,0 +1,110 @@
+//! The screen of `mooring bundle`.
+
+use mooring_terminal::{Mark, Screen, Text};
+
+use super::archive::{Contents, Part};
+
+/// Skipped files on the screen; manifest.json lists all.
+const MAX_SKIPPED: usize = 8;
+
+pub(super) fn screen(path: &str, bytes: usize, contents: &Contents) -> Screen {
+    let mut screen = Screen::default();
+    // manifest.json is a file, too.
+    let files = contents.entries.len() + 1;
+    let redactions = contents.redactions();
+    let secrets = if redactions == 1 { "secret" } else { "secrets" };
+    screen.marked(
+        Mark::Good,
+        Text::default()
+            .bold(path)
+            .plain(format!(": {files} files, {}, {redactions} {secrets} redacted", size(bytes))),
+    );
+    for (label, part) in [
+        ("Cluster", Part::Cluster),
+        ("Azure", Part::Azure),
+        ("Mooring", Part::Mooring),
+        ("Node", Part::Node),
+    ] {
+        let names = names(contents, part);
+        if !names.is_empty() {
+            screen.label(label, [Text::new(names)]);
+        }
+    }
+    let skipped = contents.skipped.iter().take(MAX_SKIPPED);
+    let skipped = skipped.map(|one| Text::new(format!("{}: {}", one.label, one.why)));
+    screen.label("Left out", skipped);
+    if let Some(more) = contents.skipped.len().checked_sub(MAX_SKIPPED).filter(|more| *more > 0) {
+        screen.label("", [Text::new(format!("and {more} more; manifest.json lists all"))]);
+    }
+    let review = "Secrets are redacted by pattern, and some may remain: review the archive before you share it. manifest.json lists the redactions.";
+    screen.label("Review", [Text::new(review)]);
+    screen
+}
+
+/// Returns the names of a part's files, each once, with a count if several nodes have it.
+fn names(contents: &Contents, part: Part) -> String {
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    let entries = contents.entries.iter().filter(|entry| entry.part == part);
+    for entry in entries {
+        match names.iter_mut().find(|(name, _)| *name == entry.label) {
+            Some((_, count)) => *count += 1,
+            None => names.push((&entry.label, 1)),
+        }
+    }
+    let shown = names.into_iter().map(|(name, count)| match (name, count) {
+        ("", count) => format!("{count} files: report, events, logs, versions"),
+        (name, 1) => name.to_owned(),
+        (name, count) => format!("{name} ({count})"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        ..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
+        _ => format!("{} MiB", bytes.div_ceil(1_048_576)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_terminal::Style;
+
+    use super::super::archive::Entry;
+    use super::*;
+
+    fn entry(part: Part, label: &str) -> Entry {
+        Entry {
+            part,
+            label: label.to_owned(),
+            path: label.to_owned(),
+            why: String::new(),
+            original_bytes: 1,
+            is_truncated: false,
+            redactions: 1,
+            bytes: vec![1],
+        }
+    }
+
+    #[test]
+    fn screen_names_the_contents_and_what_is_left_out() {
+        let mut contents = Contents::default();
+        contents.entries.push(entry(Part::Cluster, "NodeClaim"));
+        contents.entries.push(entry(Part::Cluster, "14 events"));
+        contents.entries.push(entry(Part::Azure, "VM"));
+        contents.entries.push(entry(Part::Azure, "VM"));
+        contents.skip_as("a/serial.log", "serial console log", "boot diagnostics are off");
+        let text = screen("x.tar.gz", 2000, &contents).render(&Style::PIPE);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "✓ x.tar.gz: 5 files, 2 KiB, 4 secrets redacted");
+        assert_eq!(lines[1], "Cluster     NodeClaim, 14 events");
+        assert_eq!(lines[2], "Azure       VM (2)");
+        assert_eq!(lines[3], "Left out    serial console log: boot diagnostics are off");
+        for number in 0..=MAX_SKIPPED {
+            contents.skip(&number.to_string(), "x");
+        }
+        let text = screen("x.tar.gz", 2000, &contents).render(&Style::PIPE);
+        assert!(text.contains("            and 2 more; manifest.json lists all\n"), "{text}");
+    }
+}

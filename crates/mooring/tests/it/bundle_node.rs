@@ -1,0 +1,314 @@
+//! Tests of `mooring bundle NAME` and `mooring trace NODE` against `mooring sim`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Output;
+
+use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
+use serde_json::{Value, json};
+
+use crate::bundle::unpack;
+use crate::common::schema::assert_valid;
+use crate::common::{Sim, mooring, text};
+
+/// Parts of a bundle: file or start of its name, and if it is below the node's directory.
+const PARTS: [(&str, bool); 15] = [
+    ("nodeclaim.yaml", true),
+    ("node.yaml", true),
+    ("events.yaml", true),
+    ("vm.json", true),
+    ("extension.txt", true),
+    ("extensions.json", true),
+    ("serial.log", true),
+    ("record.json", true),
+    ("nodepool", false),
+    ("aksnodeclass", false),
+    ("agentpool", false),
+    ("activity-log.json", false),
+    ("why.json", false),
+    ("fleet.json", false),
+    ("trace.json", false),
+];
+
+fn simulate(state: &Path, scenario: &str) -> Sim {
+    Sim::start(state, &["--scenario", scenario, "--kube-port", "0"])
+}
+
+fn run(sim: &Sim, arguments: &[&str]) -> Output {
+    run_with(sim, &[], arguments)
+}
+
+fn run_with(sim: &Sim, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    let mut command = mooring();
+    command.env_clear().envs(sim.environment()).envs(variables.iter().copied());
+    command.args(arguments).output().unwrap()
+}
+
+/// Returns the printed document, and the files of the archive.
+fn bundle(sim: &Sim, out: &Path, arguments: &[&str]) -> (Value, BTreeMap<String, Vec<u8>>) {
+    let out_text = out.to_str().unwrap();
+    let arguments = [&["bundle", "--out", out_text, "-o", "json"], arguments].concat();
+    let done = run(sim, &arguments);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let document = serde_json::from_slice(&done.stdout).unwrap();
+    (document, unpack(out).0)
+}
+
+fn trace(sim: &Sim, what: &str) -> Value {
+    let done = run(sim, &["trace", what, "-o", "json"]);
+    let shown = serde_json::from_slice(&done.stdout);
+    shown.unwrap_or_else(|_| panic!("{what}: {}", text(&done.stderr)))
+}
+
+fn left_out<'a>(document: &'a Value, file: &str) -> Option<&'a str> {
+    let all = document["leftOut"].as_array().unwrap();
+    let one = all.iter().find(|one| one["path"].as_str().unwrap().contains(file))?;
+    one["why"].as_str()
+}
+
+#[test]
+fn bundle_has_every_part_or_the_reason_why_not() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path(), "oras-missing");
+    let out = state.path().join("node.tar.gz");
+    for (name, node) in [
+        ("default-bad1", "aks-default-bad1"),
+        ("aks-default-bad1", "aks-default-bad1"),
+        ("default-good1", "aks-default-good1"),
+        ("system/0", "aks-system-"),
+    ] {
+        let (document, files) = bundle(&sim, &out, &[name]);
+        assert_valid(&document);
+        assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+        let manifest: Value = serde_json::from_slice(&files["manifest.json"]).unwrap();
+        assert_valid(&manifest);
+        assert_eq!(manifest["files"], document["files"]);
+        for (part, is_of_node) in PARTS {
+            let is_it = |path: &String| match path.split_once('/') {
+                Some((directory, file)) => {
+                    is_of_node && directory.starts_with(node) && file == part
+                }
+                None => !is_of_node && path.starts_with(part),
+            };
+            let is_there = files.keys().any(is_it);
+            let reason = left_out(&document, part);
+            assert!(is_there != reason.is_some(), "{name}, {part}: {is_there} {reason:?}");
+        }
+        // The same spans by name and from the archive.
+        let by_name = trace(&sim, name);
+        assert_valid(&by_name);
+        assert_eq!(by_name, trace(&sim, out.to_str().unwrap()), "{name}");
+        let again = fs::read(&out).unwrap();
+        bundle(&sim, &out, &[name]);
+        assert!(fs::read(&out).unwrap() == again, "{name}: the same cluster gives the same bytes");
+    }
+    let (document, files) = bundle(&sim, &out, &["system/0"]);
+    assert_eq!(left_out(&document, "nodeclaim"), Some("the node belongs to an agent pool"));
+    let serial = files.keys().find(|path| path.ends_with("/serial.log")).unwrap();
+    assert!(text(&files[serial]).contains("Linux version"), "boot diagnostics are on");
+    let (document, _) = bundle(&sim, &out, &["default-bad1"]);
+    assert_eq!(left_out(&document, "serial.log"), Some("boot diagnostics are off"));
+    assert_eq!(left_out(&document, "/node.yaml"), Some("no Node registered"));
+    assert_eq!(left_out(&document, "agentpool"), Some("the node belongs to NodePool default"));
+    let out_text = out.to_str().unwrap();
+    let screen = text(&run(&sim, &["bundle", "default-bad1", "--out", out_text]).stdout);
+    assert!(screen.starts_with(&format!("✓ {out_text}: ")), "{screen}");
+    assert!(screen.contains(" secrets redacted\nCluster     NodeClaim, "), "{screen}");
+    assert!(screen.contains("serial console log: boot diagnostics are off\n"), "{screen}");
+}
+
+#[test]
+fn trace_of_a_node_shows_its_stages_and_the_running_step() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path(), "oras-missing");
+    for name in ["default-bad1", "aks-default-bad1"] {
+        let shown = text(&run(&sim, &["trace", name]).stdout);
+        let first = "✗ default-bad1 failed after 1m55s, while orasLogin was running.\n";
+        assert!(shown.starts_with(first), "{shown}");
+        for row in [
+            "  machine                   40s",
+            "✗ bootstrap               1m15s",
+            "✗   orasLogin               55s",
+        ] {
+            assert!(shown.contains(row), "{row}: {shown}");
+        }
+        // Other nodes of the pool joined.
+        assert!(shown.contains("   USUAL  "), "{shown}");
+    }
+    let document = trace(&sim, "default-bad1");
+    let node = &document["nodes"][0];
+    let running = "AKS.CSE.orasLogin.oras_login_with_kubelet_identity";
+    assert_eq!(
+        (&node["running"]["name"], &node["life"]["state"]),
+        (&running.into(), &"failed".into())
+    );
+    assert_eq!(node["diagnosis"]["cause"], "OrasBinaryMissing");
+    let shown = text(&run(&sim, &["trace", "default-good1"]).stdout);
+    assert!(shown.starts_with("✓ default-good1 joined in 1m40s.\n"), "{shown}");
+    for (name, hint) in
+        [("default-bda1", "did you mean `default-bad1`"), ("no-such-thing", "hint: ")]
+    {
+        for command in ["trace", "bundle"] {
+            let done = run(&sim, &[command, name]);
+            let message = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{command} {name}: {message}");
+            assert!(message.contains(hint), "{command} {name}: {message}");
+        }
+    }
+}
+
+#[test]
+fn bundle_without_azure_has_the_files_of_the_cluster() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path(), "oras-missing");
+    let out = state.path().join("node.tar.gz");
+    let (document, files) = bundle(&sim, &out, &["default-bad1", "--azure", "never"]);
+    let never = Some("Azure was not asked (--azure never)");
+    assert_eq!(left_out(&document, "vm.json"), never);
+    assert!(
+        files.contains_key("aks-default-bad1/nodeclaim.yaml") && files.contains_key("fleet.json")
+    );
+    let out_text = out.to_str().unwrap();
+    let arguments = ["bundle", "default-bad1", "--out", out_text, "-o", "json"];
+    let unreachable = [("AZURE_RESOURCE_MANAGER_ENDPOINT", "https://127.0.0.1:1/")];
+    let done = run_with(&sim, &unreachable, &arguments);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let why = left_out(&document, "vm.json").unwrap();
+    assert!(why.starts_with("Azure was not read: "), "{why}");
+    assert!(unpack(&out).0.contains_key("aks-default-bad1/nodeclaim.yaml"));
+}
+
+/// Secrets, one for each source.
+const CANARIES: [&str; 9] = [
+    "canary-nodeclaim-secret",
+    "canary-nodepool-secret",
+    "canary-nodeclass-secret",
+    "canary-node-secret",
+    "canary-event-secret",
+    "canary-extension-secret",
+    "canary-instance-secret",
+    "canary-record-secret",
+    "canary-gone-secret",
+];
+
+fn scenario() -> String {
+    let entry = |claim: &str, secret: &str| {
+        json!({
+            "id": claim, "at": "2026-11-17T08:00:00Z", "uid": claim, "nodeClaim": claim, "pool": "default",
+            "node": format!("aks-{claim}"), "reason": "CSEFailed", "message": format!("password={secret}"),
+            "note": "", "key": "k", "code": 211, "cause": "OrasBinaryMissing",
+            "evidence": format!("Authorization: Bearer {secret}"), "launched": "2026-11-17T07:58:46Z",
+        })
+    };
+    let entries = [entry("default-bad1", CANARIES[7]), entry("default-gone1", CANARIES[8])];
+    let record = json!({"schema": "mooring.failures/v1", "pools": {"default": entries}});
+    let output = |secret: &str| {
+        format!(
+            "+ curl https://user:{secret}@proxy/\n+ TLS_BOOTSTRAP_TOKEN={secret} x\n+ exit 211\n"
+        )
+    };
+    let scenario = json!({
+        "description": "Secrets in every source.",
+        "poolBootstrap": {"exitCode": 211, "seconds": 30, "output": output(CANARIES[6])},
+        "vms": [{
+            "names": ["aks-default-bad1"], "imageVersion": "202601.27.0", "mode": "bootstrappingclient",
+            "ageMinutes": 6,
+            "bootstrap": {"custom": {"exitCode": 211, "seconds": 75, "output": output(CANARIES[5])}},
+        }, {
+            "names": ["aks-default-good1"], "imageVersion": "202601.13.0", "mode": "bootstrappingclient",
+            "ageMinutes": 60,
+        }],
+        "objects": [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "mooring-system"}},
+            {
+                "apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": "mooring-failures", "namespace": "mooring-system"},
+                "data": {"failures.json": record.to_string()},
+            },
+            {
+                "apiVersion": "v1", "kind": "Event", "metadata": {"name": "e1", "namespace": "default"},
+                "involvedObject": {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "default-bad1"},
+                "reason": "Failed", "type": "Warning", "message": format!("password={}", CANARIES[4]),
+                "source": {"component": "test"}, "firstTimestamp": "2026-11-17T08:00:00Z",
+                "lastTimestamp": "2026-11-17T08:00:00Z", "count": 1,
+            },
+        ],
+    });
+    serde_json::to_string_pretty(&scenario).unwrap()
+}
+
+/// Adds a secret to the annotations of an object.
+fn annotate(sim: &Sim, group: &str, version: &str, kind: &str, name: &str, secret: &str) {
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let kubeconfig = sim.variable("KUBECONFIG");
+        let client =
+            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+        let objects: Api<DynamicObject> = Api::all_with(client, &resource);
+        let annotations = json!({"example.com/client-secret": secret, "example.com/log": format!("password={secret}")});
+        let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
+        objects.patch(name, &PatchParams::default(), &patch).await.unwrap();
+    });
+}
+
+#[test]
+fn bundle_of_a_name_redacts_secrets_of_every_source() {
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join("secrets.yaml");
+    fs::write(&path, scenario()).unwrap();
+    let sim = simulate(&state.path().join("sim"), path.to_str().unwrap());
+    annotate(&sim, "karpenter.sh", "v1", "NodeClaim", "default-bad1", CANARIES[0]);
+    annotate(&sim, "karpenter.sh", "v1", "NodePool", "default", CANARIES[1]);
+    annotate(&sim, "karpenter.azure.com", "v1beta1", "AKSNodeClass", "default", CANARIES[2]);
+    annotate(&sim, "", "v1", "Node", "aks-default-good1", CANARIES[3]);
+    let out = state.path().join("node.tar.gz");
+    let read = |name: &str| {
+        let (document, files) = bundle(&sim, &out, &[name]);
+        let (_, archive) = unpack(&out);
+        for canary in CANARIES {
+            for (place, bytes) in
+                [("the archive", archive.as_slice()), ("stdout", document.to_string().as_bytes())]
+            {
+                let found = bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
+                assert!(!found, "{name}: {canary} is in {place}");
+            }
+        }
+        let redacted = document["files"].as_array().unwrap().iter();
+        let redacted = redacted.filter(|file| file["redactions"].as_u64().unwrap() > 0);
+        let redacted: Vec<String> =
+            redacted.map(|file| file["path"].as_str().unwrap().to_owned()).collect();
+        (redacted, files)
+    };
+    let (redacted, _) = read("default-bad1");
+    for file in [
+        "nodeclaim.yaml",
+        "events.yaml",
+        "vm.json",
+        "extension.txt",
+        "extensions.json",
+        "record.json",
+    ] {
+        let path = format!("aks-default-bad1/{file}");
+        assert!(redacted.contains(&path), "{path}: {redacted:?}");
+    }
+    for file in ["nodepool-default.yaml", "aksnodeclass-default.yaml"] {
+        assert!(redacted.iter().any(|path| path == file), "{file}: {redacted:?}");
+    }
+    let (redacted, _) = read("aks-default-good1");
+    assert!(redacted.contains(&"aks-default-good1/node.yaml".to_owned()), "{redacted:?}");
+    let (redacted, _) = read("system/0");
+    assert!(redacted.iter().any(|path| path.ends_with("/serial.log")), "{redacted:?}");
+    // Only the record has it.
+    let (redacted, files) = read("default-gone1");
+    assert!(redacted.contains(&"aks-default-gone1/record.json".to_owned()), "{redacted:?}");
+    assert!(files.contains_key("why.json") && files.contains_key("trace.json"));
+    let shown = text(&run(&sim, &["trace", "default-gone1"]).stdout);
+    let first = "✗ default-gone1 failed after 1m14s: OrasBinaryMissing.\n";
+    assert!(shown.starts_with(first), "{shown}");
+    assert!(shown.contains("the VM was deleted"), "{shown}");
+    assert_eq!(trace(&sim, "default-gone1"), trace(&sim, out.to_str().unwrap()));
+}
