@@ -35,6 +35,63 @@ fn early_failure_is_identified_by_exit_code() {
 }
 
 #[test]
+fn called_step_with_the_exit_code_was_running() {
+    // The trace has no end of the first step, and no start of the one that it calls.
+    let output = |code: i32| {
+        format!(
+            "+ logs_to_events AKS.CSE.ensureNoDupOnPromiscuBridge x\\n+ oras_login_with_kubelet_identity\\n+ exit {code}"
+        )
+    };
+    let running = |code: i32| {
+        let report = format!(r#"{{"ExitCode":"{code}","Output":"{}","Error":""}}"#, output(code));
+        node(&[(REPORT, &report)]).running.unwrap().name
+    };
+    assert_eq!(running(211), "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
+    assert_eq!(running(4), "AKS.CSE.ensureNoDupOnPromiscuBridge", "a code of the open step");
+    assert_eq!(running(124), "AKS.CSE.ensureNoDupOnPromiscuBridge", "a code of neither");
+}
+
+#[test]
+fn stages_of_a_node_that_joined_are_in_order() {
+    let claim = r#"
+kind: NodeClaim
+metadata: {name: default-1, creationTimestamp: "2026-11-15T02:00:00Z", labels: {karpenter.sh/nodepool: default}}
+status:
+  conditions:
+  - {type: Launched, status: "True", lastTransitionTime: "2026-11-15T02:00:03Z"}
+  - {type: Registered, status: "True", lastTransitionTime: "2026-11-15T02:01:20Z"}
+  - {type: Initialized, status: "True", lastTransitionTime: "2026-11-15T02:01:30Z"}
+"#;
+    let object = r#"
+kind: Node
+metadata: {name: aks-default-1, creationTimestamp: "2026-11-15T02:01:18Z"}
+"#;
+    let message = r#"Enable succeeded: 
+[stdout]
+{"ExitCode":"0","Output":"","CSEStartTime":"Sun Nov 15 02:00:40 UTC 2026","ExecDuration":"30","KernelStartTime":"Sun 2026-11-15 02:00:20 UTC"}
+[stderr]
+"#;
+    let files =
+        [("a/nodeclaim.yaml", claim), ("a/node.yaml", object), ("a/extension.txt", message)];
+    let timeline = node(&files);
+    let stages = timeline.spans.iter().filter(|span| span.kind == Kind::Stage);
+    let stages: Vec<(&str, f64, usize)> =
+        stages.map(|span| (span.name.as_str(), span.seconds(), span.depth)).collect();
+    let expected = [
+        ("created → launched", 3.0, 0),
+        ("machine", 37.0, 0),
+        ("kernel, cloud-init", 20.0, 1),
+        ("bootstrap", 30.0, 0),
+        ("register", 8.0, 0),
+        ("ready", 12.0, 0),
+    ];
+    assert_eq!(stages, expected);
+    let life = timeline.life.as_ref().unwrap();
+    assert_eq!((life.state.as_str(), life.pool.as_deref()), ("joined", Some("default")));
+    assert_eq!((timeline.node.as_str(), timeline.outcome), ("a", Outcome::Succeeded));
+}
+
+#[test]
 fn run_of_a_report_ends_with_its_last_step() {
     // The report counts whole seconds: 60 of them end at 02:01:00, and the last step ends 900 ms later.
     let report =
