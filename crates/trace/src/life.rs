@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::assemble::Found;
 use crate::escape::tidy;
-use crate::read::{MAX_MESSAGE, MAX_NAME};
 use crate::model::timeline::{Kind, Outcome, Source};
+use crate::read::{MAX_MESSAGE, MAX_NAME};
 
 pub const LAUNCH: &str = "created → launched";
 pub const MACHINE: &str = "machine";

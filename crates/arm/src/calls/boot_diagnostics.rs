@@ -8,9 +8,9 @@ use url::Url;
 
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
+use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, Raw};
 use crate::request::{Call, Class};
-use crate::resource_id::ResourceId;
 
 /// Hosts of storage accounts, which serve the logs of all VMs.
 const STORAGE: [&str; 4] = [

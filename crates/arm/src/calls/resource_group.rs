@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use crate::client::Client;
 use crate::error::Error;
+use crate::path::resource_id::ResourceId;
 use crate::raw::Raw;
 use crate::request::Call;
-use crate::resource_id::ResourceId;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]

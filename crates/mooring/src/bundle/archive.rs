@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use flate2::{Compression, GzBuilder};
-use mooring_inventory::document::ClusterIdentity;
+use mooring_workflow::published::ClusterIdentity;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 use serde_json::{Value, json};

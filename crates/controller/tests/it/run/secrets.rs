@@ -64,7 +64,12 @@ async fn outputs(cluster: &Cluster, replica: &Replica, lines: &Lines) -> Vec<(St
     for claim in claims {
         let report = why(cluster, claim).await;
         // The text of the extension is redacted where it is printed.
-        let shown = format!("{} {:?} {:?}", report.message(), report.verdict, report.next(claim, Some("rg")));
+        let shown = format!(
+            "{} {:?} {:?}",
+            report.message(),
+            report.verdict,
+            report.next(claim, Some("rg"))
+        );
         outputs.push((format!("why {claim}"), shown));
     }
     outputs

@@ -110,7 +110,10 @@ impl<'a> Sources<'a> {
             Some(scope) => scope.clone(),
             None => connect::read_scope(&arm, cluster).await?,
         };
-        Ok(Azure { arm, scope, cluster: connect::cluster_id(cluster) })
+        let found = self.facts.as_ref().and_then(|facts| facts.identity.id.clone());
+        let named = || connect::named_cluster(&cluster.name, None).id();
+        let cluster = found.or_else(|| named().map(|id| id.as_str().to_owned()));
+        Ok(Azure { arm, scope, cluster })
     }
 
     /// Returns the failures of nodes with the name, and of the named nodes.
