@@ -10,9 +10,12 @@
 //! | `group` | [`Group`]: failures with the same cause, image and pool |
 //! | `fleet` | [`Fleet`]: images and causes with 95 % intervals |
 //! | `pool` | [`Pool`]: counts by pool |
+//! | `facts` | [`Facts`]: everything that was read, and the state of the controller |
+//! | `status` | content of the documents of `status` and `fleet` |
 //!
 //! Nothing here reads a cluster. Facts that were not read are `None`, never zero.
 
+mod facts;
 mod failure;
 mod fleet;
 mod group;
@@ -20,8 +23,10 @@ mod merge;
 mod node;
 mod object;
 mod pool;
+pub mod status;
 mod unlisted;
 
+pub use facts::{ControllerState, Facts};
 pub use failure::{Code, Evidence, Failure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share};
 pub use group::{Group, groups};

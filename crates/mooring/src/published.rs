@@ -1,39 +1,24 @@
-//! JSON and YAML documents: the members that all have in common.
+//! JSON and YAML documents of the commands.
 
-use jiff::{Timestamp, Unit};
-use mooring_workflow::published::{ClusterIdentity, Source};
+use jiff::Timestamp;
+use mooring_workflow::published::{ClusterIdentity, Document, Source};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::show;
 
-/// A document: schema, time, cluster and sources, then its content.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Document<'a, T> {
+/// Returns a document of now.
+pub(crate) fn document<'a, T: Serialize>(
     schema: &'static str,
-    generated_at: Timestamp,
     cluster: &'a ClusterIdentity,
     sources: &'a [Source],
-    #[serde(flatten)]
-    content: &'a T,
+    content: T,
+) -> Document<'a, T> {
+    Document::new(schema, Timestamp::now(), cluster, sources, content)
 }
 
-impl<'a, T: Serialize> Document<'a, T> {
-    pub(crate) fn new(
-        schema: &'static str,
-        cluster: &'a ClusterIdentity,
-        sources: &'a [Source],
-        content: &'a T,
-    ) -> Self {
-        let now = Timestamp::now();
-        let generated_at = now.round(Unit::Millisecond).unwrap_or(now);
-        Self { schema, generated_at, cluster, sources, content }
-    }
-
-    /// Returns the document as one line, for `--watch`.
-    pub(crate) fn line(&self) -> Result<String, Failure> {
-        let text = serde_json::to_string(self).map_err(|error| Failure::io(error.to_string()))?;
-        Ok(show::escape_hidden(&text) + "\n")
-    }
+/// Returns a document as one line, for `--watch`.
+pub(crate) fn line<T: Serialize>(document: &Document<'_, T>) -> Result<String, Failure> {
+    let text = serde_json::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
+    Ok(show::escape_hidden(&text) + "\n")
 }

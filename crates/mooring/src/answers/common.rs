@@ -5,15 +5,12 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
 use mooring_controller::counts::half_hour_start;
-use mooring_controller::observation::node::Node as KubernetesNode;
 use mooring_inventory::{Filter, Node};
 use mooring_terminal::{Screen, Text};
 use mooring_workflow::published::{Source, SourceName, SourceState};
-use serde::Serialize;
 
 use crate::cluster::Facts;
 use crate::cluster_args::ReadArguments;
-use crate::published::Document;
 use crate::show;
 
 /// Returns the filter of the flags. With counts, it begins with a half hour.
@@ -29,32 +26,9 @@ pub(super) fn filter(arguments: &ReadArguments, facts: &Facts) -> Filter {
     }
 }
 
-/// Returns the document of an answer.
-pub(crate) fn document<'a, T: Serialize>(
-    schema: &'static str,
-    facts: &'a Facts,
-    content: &'a T,
-) -> Document<'a, T> {
-    Document::new(schema, &facts.identity, &facts.sources, content)
-}
-
 pub(super) fn print_warnings(facts: &Facts) {
     for warning in &facts.warnings {
         show::print_warning(warning);
-    }
-}
-
-/// A Node without a providerID.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct LostNode {
-    node: String,
-    pool: String,
-    pub(super) message: String,
-}
-
-impl LostNode {
-    pub(crate) fn new(node: &KubernetesNode) -> Self {
-        Self { node: node.name.clone(), pool: node.pool.clone(), message: node.finding() }
     }
 }
 

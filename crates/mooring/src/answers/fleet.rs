@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use mooring_controller::verdict::advice::{self, AffectedResources};
+use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
 use mooring_inventory::{Fleet, FleetRow, FleetVerdict, Node};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
-use serde::Serialize;
 
 use super::common::{
-    LostNode, add_sources, caveat, clock, document, filter, names, plural, print_warnings,
+    add_sources, caveat, clock, filter, names, plural, print_warnings,
     short_duration, short_image,
 };
 use crate::cluster::{Facts, read};
@@ -21,77 +20,25 @@ use crate::runs::build_runtime;
 use crate::schema::{ensure_document, is_former};
 use crate::show;
 
-/// An image that is at fault, and what can be done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ImageFinding {
-    image: String,
-    cause: String,
-    message: String,
-    actions: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Content<'a> {
-    #[serde(flatten)]
-    pub(crate) fleet: &'a Fleet,
-    pub(crate) findings: &'a [ImageFinding],
-    #[serde(rename = "nodesWithoutProviderID")]
-    pub(crate) lost: Vec<LostNode>,
-}
-
-pub(crate) fn findings(facts: &Facts, fleet: &Fleet) -> Vec<ImageFinding> {
-    let finding = |row: &FleetRow| {
-        let affected = AffectedResources {
-            pools: row.pools.clone(),
-            classes: row.node_classes.clone(),
-            has_versions: facts.has_versions,
-        };
-        ImageFinding {
-            image: row.image.clone(),
-            cause: row.cause.clone(),
-            message: image_fails(row),
-            actions: advice::steps(&affected),
-        }
-    };
-    fleet.findings().map(finding).collect()
-}
-
-/// Returns the sentence about an image that is at fault.
-pub(super) fn image_fails(row: &FleetRow) -> String {
-    let FleetRow { here, others, .. } = row;
-    format!(
-        "Image {} fails with {} on {} of {} nodes, other images on {} of {}.",
-        short_image(&row.image),
-        row.cause,
-        here.failed,
-        here.nodes,
-        others.failed,
-        others.nodes
-    )
-}
-
-pub(crate) const SCHEMA: &str = "mooring.fleet/v2";
 pub(crate) const FORMER: &str = "mooring.fleet/v1";
 
 /// Exits with 1 if an image is at fault.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
-    if is_former(arguments.schema.as_deref(), SCHEMA) {
+    if is_former(arguments.schema.as_deref(), FLEET_SCHEMA) {
         return crate::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
     }
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
     let filter = filter(&arguments.read, &facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
-    let findings = findings(&facts, &fleet);
+    let findings = ImageFinding::all(&facts, &fleet);
     print_warnings(&facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
-            let lost = facts.lost.iter().map(LostNode::new).collect();
-            let content = Content { fleet: &fleet, findings: &findings, lost };
-            let document = document(SCHEMA, &facts, &content);
+            let content = FleetContent::new(&facts, &fleet, &findings);
+            let document = facts.document(FLEET_SCHEMA, content);
             print_document(&document, arguments.output == AnswerFormat::Yaml)?;
         }
         AnswerFormat::Markdown => show::print(markdown(&facts, &fleet, &findings).as_bytes())?,

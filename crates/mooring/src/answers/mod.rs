@@ -6,6 +6,7 @@ mod status;
 mod status_watch;
 mod why;
 
-pub(crate) use fleet::{FORMER as FORMER_FLEET, SCHEMA as FLEET, fleet};
+pub(crate) use fleet::{FORMER as FORMER_FLEET, fleet};
+pub(crate) use mooring_inventory::status::FLEET_SCHEMA as FLEET;
 pub(crate) use status::status;
 pub(crate) use why::{FORMER as FORMER_WHY, SCHEMA as WHY, why};

@@ -2,66 +2,29 @@
 
 use std::process::ExitCode;
 
-use mooring_inventory::{Fleet, Inventory, Pool, groups, pools};
+use mooring_inventory::status::{Finding, STATUS_SCHEMA, Status};
+use mooring_inventory::{Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
-use mooring_workflow::published::Next;
-use serde::Serialize;
 
 use super::common::{
-    add_sources, clock, document, filter, print_warnings, short_duration, short_image,
+    add_sources, clock, filter, print_warnings, short_duration, short_image,
 };
-use super::fleet::image_fails;
-use crate::cluster::{ControllerState, Facts, read};
+use crate::cluster::{Facts, read};
 use crate::cluster_args::{ReadArguments, StatusArguments};
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::runs::{Frame, Row, build_runtime};
-use crate::show;
+use crate::{published, show};
 
-const SCHEMA: &str = "mooring.status/v1";
-
-/// Something that is wrong, or that deserves attention.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Finding {
-    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `controller-missing` or `controller-late`.
-    kind: &'static str,
-    /// `error` or `warning`.
-    severity: &'static str,
-    message: String,
+fn status_of(facts: &Facts, arguments: &ReadArguments) -> Status {
+    let filter = filter(arguments, facts);
+    let inventory = facts.inventory.filtered(&filter);
+    let fleet = Fleet::of(&inventory, filter.since);
+    Status::of(facts, &inventory, &fleet)
 }
 
-impl Finding {
-    fn mark(&self) -> Mark {
-        if self.severity == "error" { Mark::Bad } else { Mark::Warning }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Status<'a> {
-    findings: Vec<Finding>,
-    pools: Vec<Pool>,
-    controller: &'a ControllerState,
-    next: Vec<Next>,
-}
-
-impl<'a> Status<'a> {
-    fn new(facts: &'a Facts, arguments: &ReadArguments) -> Self {
-        let filter = filter(arguments, facts);
-        let inventory = facts.inventory.filtered(&filter);
-        let fleet = Fleet::of(&inventory, filter.since);
-        Self {
-            findings: findings(facts, &inventory, &fleet),
-            pools: pools(&inventory, &fleet),
-            controller: &facts.controller,
-            next: next(&inventory, facts),
-        }
-    }
-
-    fn is_wrong(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == "error")
-    }
+fn mark(finding: &Finding) -> Mark {
+    if finding.severity == "error" { Mark::Bad } else { Mark::Warning }
 }
 
 /// Exits with 1 if something is wrong.
@@ -70,12 +33,12 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
         return super::status_watch::watch_status(arguments);
     }
     let facts = build_runtime()?.block_on(read(&arguments.read))?;
-    let status = Status::new(&facts, &arguments.read);
+    let status = status_of(&facts, &arguments.read);
     print_warnings(&facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let is_yaml = arguments.output == AnswerFormat::Yaml;
-            print_document(&document(SCHEMA, &facts, &status), is_yaml)?;
+            print_document(&facts.document(STATUS_SCHEMA, &status), is_yaml)?;
         }
         AnswerFormat::Name => {
             let names: Vec<&str> = status.pools.iter().map(|pool| pool.name.as_str()).collect();
@@ -95,12 +58,12 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
 
 /// Returns a frame of `--watch`, and true if something is wrong.
 pub(super) fn frame(arguments: &StatusArguments, facts: &Facts) -> Result<(Frame, bool), Failure> {
-    let status = Status::new(facts, &arguments.read);
-    let line = document(SCHEMA, facts, &status).line()?;
+    let status = status_of(facts, &arguments.read);
+    let line = published::line(&facts.document(STATUS_SCHEMA, &status))?;
     let mut rows = Vec::new();
     for finding in &status.findings {
         let mut screen = Screen::default();
-        screen.sentence(finding.mark(), &finding.message);
+        screen.sentence(mark(finding), &finding.message);
         let (key, state) = (finding.message.clone(), String::new());
         rows.push(Row { key, state, plain: screen, with_heads: None });
     }
@@ -119,79 +82,12 @@ pub(super) fn frame(arguments: &StatusArguments, facts: &Facts) -> Result<(Frame
     Ok((Frame { screen, line, rows }, status.is_wrong()))
 }
 
-fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding> {
-    let mut found: Vec<Finding> = fleet
-        .findings()
-        .map(|row| Finding { kind: "image-fails", severity: "error", message: image_fails(row) })
-        .collect();
-    let lost = facts.lost.iter().map(|node| Finding {
-        kind: "node-without-provider-id",
-        severity: "error",
-        message: node.finding(),
-    });
-    found.splice(..0, lost);
-    let blamed: Vec<(&str, &str)> =
-        fleet.findings().map(|row| (row.image.as_str(), row.cause.as_str())).collect();
-    for group in groups(inventory) {
-        let key = (group.image.as_deref().unwrap_or_default(), group.cause.as_str());
-        if blamed.contains(&key) || !group.is_confirmed {
-            continue;
-        }
-        let pool = group.pool.as_deref().unwrap_or("no pool");
-        let plural = if group.failed == 1 { "node" } else { "nodes" };
-        found.push(Finding {
-            kind: "nodes-fail",
-            severity: "error",
-            message: format!("{} {plural} of pool {pool} failed: {}.", group.failed, group.cause),
-        });
-    }
-    let controller = &facts.controller;
-    match controller.state {
-        "not-running" if facts.has_karpenter => found.push(Finding {
-            kind: "controller-missing",
-            severity: "warning",
-            message: "No controller is running: failures of deleted nodes are not recorded."
-                .to_owned(),
-        }),
-        "late" => found.push(Finding {
-            kind: "controller-late",
-            severity: "warning",
-            message: format!(
-                "The controller did not renew its Lease since {}.",
-                controller
-                    .renewed_at
-                    .map_or_else(|| "an unknown time".to_owned(), |at| at.to_string())
-            ),
-        }),
-        _ => {}
-    }
-    found
-}
-
-fn next(inventory: &Inventory, facts: &Facts) -> Vec<Next> {
-    let mut next = Vec::new();
-    let mut pools: Vec<String> =
-        groups(inventory).into_iter().filter_map(|group| group.pool).collect();
-    pools.dedup();
-    for pool in pools.iter().take(2) {
-        let command = format!("mooring why {}", mooring_redact::shell_word(pool));
-        next.push(Next::new(command, "failed nodes of the pool"));
-    }
-    if !pools.is_empty() {
-        next.push(Next::new("mooring fleet", "failures by image and cause"));
-    }
-    if facts.has_karpenter && facts.controller.state == "not-running" {
-        next.push(Next::new("helm install mooring charts/mooring", "record failures"));
-    }
-    next
-}
-
 fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen {
     let mut screen = Screen::default();
     screen.ends(heading(facts), Text::new(format!("{} UTC", clock(facts.now, facts.now))));
     screen.blank();
     for finding in &status.findings {
-        screen.sentence(finding.mark(), &finding.message);
+        screen.sentence(mark(finding), &finding.message);
     }
     if status.findings.is_empty() {
         let nodes: usize = status.pools.iter().map(|pool| pool.nodes).sum();

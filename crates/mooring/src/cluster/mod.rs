@@ -8,7 +8,7 @@ mod read;
 mod waiting;
 
 pub(crate) use azure::{Reports, Request};
-pub(crate) use controller_state::{ControllerState, NAMESPACE};
+pub(crate) use controller_state::NAMESPACE;
 pub(crate) use discovery::{FoundCluster, NamedCluster, NodesCluster, conflict, find_cluster};
 pub(crate) use list::list;
 pub(crate) use read::{Facts, read, read_cluster};

@@ -1,24 +1,24 @@
 //! Reads the facts of a cluster, all sources at the same time.
 
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_arm::ResourceId;
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::counts;
-use mooring_controller::observation::node::Node;
 use mooring_controller::record::{self, Document};
 use mooring_controller::run::{Api, ApiError};
 use mooring_controller::verdict::advice;
 use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
-use mooring_inventory::{ClaimItem, Inventory, NodeItem};
+use mooring_inventory::{ClaimItem, ControllerState, Inventory, NodeItem};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::azure::Request;
-use super::controller_state::ControllerState;
+use super::controller_state::read_controller;
 use super::discovery::{self, NamedCluster};
 use super::list::list;
 use super::waiting::wait;
@@ -32,25 +32,9 @@ const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
-/// Facts of a cluster. What could not be read is in `sources` and `warnings`.
+/// Facts of a cluster, and the connection by which they were read.
 pub(crate) struct Facts {
-    pub(crate) identity: ClusterIdentity,
-    pub(crate) region: Option<String>,
-    pub(crate) version: Option<String>,
-    pub(crate) inventory: Inventory,
-    /// NodePools, with or without nodes.
-    pub(crate) node_pools: Vec<String>,
-    pub(crate) has_karpenter: bool,
-    /// Nodes that stop Karpenter.
-    pub(crate) lost: Vec<Node>,
-    /// True if an AKSNodeClass can pin an image version; none if unknown.
-    pub(crate) has_versions: Option<bool>,
-    pub(crate) controller: ControllerState,
-    /// None if the cluster has no record, or it cannot be read.
-    pub(crate) record: Option<Document>,
-    pub(crate) sources: Vec<Source>,
-    pub(crate) warnings: Vec<String>,
-    pub(crate) now: Timestamp,
+    facts: mooring_inventory::Facts,
     pub(super) api: Api,
     pub(crate) client: mooring_kube::Client,
     /// Subscription and resource group of the nodes.
@@ -59,24 +43,24 @@ pub(crate) struct Facts {
     pub(crate) named: NamedCluster,
 }
 
-impl Facts {
-    /// Returns the name of the cluster, or of its server.
-    pub(crate) fn cluster_name(&self) -> String {
-        let identity = &self.identity;
-        let name =
-            identity.name.as_ref().or(identity.context.as_ref()).or(identity.server.as_ref());
-        name.cloned().unwrap_or_else(|| "cluster".to_owned())
-    }
+impl Deref for Facts {
+    type Target = mooring_inventory::Facts;
 
+    fn deref(&self) -> &Self::Target {
+        &self.facts
+    }
+}
+
+impl DerefMut for Facts {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.facts
+    }
+}
+
+impl Facts {
     /// Reads a text that is not JSON.
     pub(crate) async fn get_text(&self, path: &str) -> Result<String, String> {
         self.api.get(path).await.map_err(|error| error.what)
-    }
-
-    /// Returns true if Azure was not asked or did not respond.
-    pub(crate) fn azure_was_not_read(&self) -> bool {
-        let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
-        azure.is_none_or(|source| source.state != SourceState::Read)
     }
 }
 
@@ -115,7 +99,7 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let named = connect::named_cluster(&cluster.name, Some(&entry));
     let namespace = connect::named_namespace(cluster, Some(&entry));
     let controller_and_record = async {
-        let controller = ControllerState::read(&api, namespace.as_deref(), Timestamp::now()).await;
+        let controller = read_controller(&api, namespace.as_deref(), Timestamp::now()).await;
         let asked = Instant::now();
         let (record, counts) =
             (record::path(&controller.namespace), counts::path(&controller.namespace));
@@ -176,7 +160,7 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
         uid: system.ok().and_then(|text| member(&text, "/metadata/uid")),
     };
     let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
-    Ok(Facts {
+    let facts = mooring_inventory::Facts {
         identity,
         region: nodes.iter().find_map(region),
         version: version.ok().and_then(|text| member(&text, "/gitVersion")),
@@ -190,11 +174,9 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
         sources: vec![cluster_source, record_source, Source::new(SourceName::Azure)],
         warnings,
         now,
-        api,
-        client: mooring_kube::Client::new(connection.client),
-        scope,
-        named,
-    })
+    };
+    let client = mooring_kube::Client::new(connection.client);
+    Ok(Facts { facts, api, client, scope, named })
 }
 
 /// Returns the warning of a command that reads: it goes by the kubeconfig.

@@ -19,7 +19,7 @@ use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, parse_dura
 use crate::config;
 use crate::failure::Failure;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::published::Document;
+use crate::published;
 use crate::runs::build_runtime;
 use crate::show;
 
@@ -99,7 +99,7 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
     match output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let sources = facts.as_ref().map_or(&[][..], |facts| facts.sources.as_slice());
-            let document = Document::new(SCHEMA, &identity, sources, &report);
+            let document = published::document(SCHEMA, &identity, sources, &report);
             print_document(&document, output == AnswerFormat::Yaml)?;
         }
         AnswerFormat::Markdown => {

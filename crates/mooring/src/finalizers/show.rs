@@ -17,7 +17,7 @@ use super::Session;
 use super::arguments::{FORMER_PLAN, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput};
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::Document;
+use crate::published;
 use crate::runs::format_lock;
 use crate::schema::{ensure_document, is_former};
 use crate::show::print;
@@ -42,7 +42,7 @@ pub(crate) async fn plan(
         PlanFormat::Json | PlanFormat::Yaml => {
             let content = PublishedPlan::new(plan, next.clone());
             let (identity, sources) = session.identity(Some(&plan.cluster)).await;
-            print_document(&Document::new(PLAN, &identity, &sources, &content), is_yaml)
+            print_document(&published::document(PLAN, &identity, &sources, &content), is_yaml)
         }
     }
 }
@@ -108,7 +108,7 @@ pub(crate) async fn without_run(
         former: None,
     };
     let (identity, sources) = session.identity(None).await;
-    print_document(&Document::new(RUN, &identity, &sources, &content), is_yaml)
+    print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)
 }
 
 /// Returns the status of the last run of a journal.
@@ -152,7 +152,7 @@ pub(crate) async fn report(
     let (identity, sources) = session.identity(None).await;
     let runs = [run];
     let content = content(journal, &runs, None)?;
-    print_document(&Document::new(RUN, &identity, &sources, &content), is_yaml)
+    print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)
 }
 
 /// Returns the state of a run as a sentence, with its steps and what remains.

@@ -8,7 +8,7 @@ use super::arguments::{RUN, RunFormat, StatusOutput};
 use super::show::{content, former_status, run_status, status_screen};
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::Document;
+use crate::published;
 use crate::runs::{Ended, Frame, Row, Watched, watch};
 use crate::schema::{ensure_document, is_former};
 
@@ -36,7 +36,7 @@ pub(crate) async fn status(
     } else {
         let (identity, sources) = session.identity(None).await;
         let content = content(&journal, &runs, former)?;
-        print_document(&Document::new(RUN, &identity, &sources, &content), is_yaml)?;
+        print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)?;
     }
     Ok(u8::from(is_wrong(&runs) && !exit_zero))
 }
@@ -71,7 +71,7 @@ async fn follow(session: &Session, exit_zero: bool, output: &StatusOutput) -> Re
         is_wrong_now = is_wrong(&runs);
         let (identity, sources) = session.identity(None).await;
         let content = content(&journal, &runs, None).map_err(text)?;
-        let line = Document::new(RUN, &identity, &sources, &content).line().map_err(text)?;
+        let line = published::line(&published::document(RUN, &identity, &sources, &content)).map_err(text)?;
         let screen = status_screen(&journal, &runs, None, session.cluster(), is_wide);
         Ok(Frame { screen, line, rows: Row::of_runs(&runs, row) })
     };

@@ -21,7 +21,7 @@ use super::arguments::{
 };
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::Document;
+use crate::published;
 use crate::runs::write;
 use crate::schema::{ensure_document, is_former};
 use crate::show::print;
@@ -48,7 +48,7 @@ pub(crate) async fn detection(
     }
     let content = Detected::new(reports, skipped, next);
     let identity = operator.identity().await;
-    print_document(&Document::new(DETECTION, &identity, operator.sources(), &content), is_yaml)
+    print_document(&published::document(DETECTION, &identity, operator.sources(), &content), is_yaml)
 }
 
 fn detection_next(reports: &[DetectionReport], flags: Flags<'_>) -> Vec<Next> {
@@ -85,7 +85,7 @@ pub(crate) async fn plan(
         PlanFormat::Json | PlanFormat::Yaml => {
             let content = PublishedPlan::new(plan, report.detection.verdict, next());
             let identity = operator.identity().await;
-            let document = Document::new(PLAN, &identity, operator.sources(), &content);
+            let document = published::document(PLAN, &identity, operator.sources(), &content);
             print_document(&document, is_yaml)
         }
     }
@@ -183,7 +183,7 @@ pub(crate) async fn report(
             let runs = vec![PublishedRun::new(&run, &status.records)];
             let content = RunContent { runs, earlier: &[] };
             let identity = operator.identity().await;
-            print_document(&Document::new(RUN, &identity, operator.sources(), &content), is_yaml)
+            print_document(&published::document(RUN, &identity, operator.sources(), &content), is_yaml)
         }
     }
 }
@@ -206,7 +206,7 @@ pub(crate) async fn unchanged(
     let runs = run.iter().map(|run| PublishedRun::new(run, &status.records)).collect();
     let content = RunContent { runs, earlier: &[] };
     let identity = operator.identity().await;
-    print_document(&Document::new(RUN, &identity, operator.sources(), &content), is_yaml)
+    print_document(&published::document(RUN, &identity, operator.sources(), &content), is_yaml)
 }
 
 /// Returns `mooring.repair.status/v1`.

@@ -15,7 +15,7 @@ use super::leftover;
 use super::show::{Earlier, PublishedRun, RunContent, former_status, run_screen, run_status};
 use crate::failure::Failure;
 use crate::output::{print_document, print_screen};
-use crate::published::Document;
+use crate::published;
 use crate::runs::{Ended, Frame, Row, Watched, watch, with_progress, write};
 use crate::schema::{ensure_document, is_former};
 use crate::show::print;
@@ -115,7 +115,7 @@ impl Status<'_> {
             RunFormat::Json | RunFormat::Yaml => {
                 let content = snapshot.content();
                 let identity = operator.identity().await;
-                let document = Document::new(RUN, &identity, operator.sources(), &content);
+                let document = published::document(RUN, &identity, operator.sources(), &content);
                 print_document(&document, is_yaml)
             }
             RunFormat::Markdown => {
@@ -173,8 +173,8 @@ impl Status<'_> {
             is_stopped = snapshot.runs.iter().any(RunStatus::is_stopped);
             let content = snapshot.content();
             let identity = operator.identity().await;
-            let document = Document::new(RUN, &identity, operator.sources(), &content);
-            let line = document.line().map_err(|failure| failure.text().to_owned())?;
+            let document = published::document(RUN, &identity, operator.sources(), &content);
+            let line = published::line(&document).map_err(|failure| failure.text().to_owned())?;
             let screen = self.screen(&cluster, &snapshot);
             Ok(Frame { screen, line, rows: Row::of_runs(&snapshot.runs, row) })
         };

@@ -2,10 +2,59 @@
 //!
 //! Unknown is null and never left out; lists are never null.
 
-use jiff::Timestamp;
+use std::fmt::Write as _;
+
+use jiff::{Timestamp, Unit};
+use mooring_redact::is_hidden;
 use serde::Serialize;
 
 use crate::model::check::{CheckResult, Outcome};
+
+/// A document: schema, time, cluster and sources, then its content.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Document<'a, T> {
+    schema: &'static str,
+    generated_at: Timestamp,
+    cluster: &'a ClusterIdentity,
+    sources: &'a [Source],
+    #[serde(flatten)]
+    content: T,
+}
+
+impl<'a, T: Serialize> Document<'a, T> {
+    pub fn new(
+        schema: &'static str,
+        now: Timestamp,
+        cluster: &'a ClusterIdentity,
+        sources: &'a [Source],
+        content: T,
+    ) -> Self {
+        let generated_at = now.round(Unit::Millisecond).unwrap_or(now);
+        Self { schema, generated_at, cluster, sources, content }
+    }
+}
+
+/// Returns a document as text, with hidden characters as escapes.
+pub fn to_json(value: &impl Serialize) -> serde_json::Result<String> {
+    Ok(escape_hidden(&serde_json::to_string_pretty(value)?) + "\n")
+}
+
+/// Escapes hidden characters in JSON strings.
+pub fn escape_hidden(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character != '\n' && is_hidden(character) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
+}
 
 /// The cluster of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

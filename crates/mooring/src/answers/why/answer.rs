@@ -12,11 +12,12 @@ use mooring_inventory::{
     Fleet, FleetRow, FleetVerdict, Group, Inventory, Node, Share, State, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
+use mooring_inventory::status::LostNode;
 use mooring_workflow::published::Next;
 use serde::Serialize;
 
 use super::subject::Subject;
-use crate::answers::common::{LostNode, filter, short_image};
+use crate::answers::common::{filter, short_image};
 use crate::cluster::{Facts, Reports};
 use crate::cluster_args::ReadArguments;
 

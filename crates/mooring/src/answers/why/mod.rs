@@ -40,7 +40,7 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let is_yaml = arguments.output == AnswerFormat::Yaml;
-            print_document(&document(SCHEMA, &facts, &answer), is_yaml)?;
+            print_document(&facts.document(SCHEMA, &answer), is_yaml)?;
         }
         AnswerFormat::Markdown => show::print(markdown::text(&facts, &answer).as_bytes())?,
         AnswerFormat::Name => {

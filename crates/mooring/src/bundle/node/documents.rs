@@ -2,6 +2,7 @@
 
 use mooring_controller::query::{NodeQuery, NodeReport};
 use mooring_inventory::Fleet;
+use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
 use mooring_trace::{File, Timeline, is_wanted, json};
 use serde_json::Value;
 
@@ -9,8 +10,6 @@ use super::super::archive::{Contents, Part};
 use super::files::Target;
 use super::source::Sources;
 use super::subject::Subject;
-use crate::answers::common::{LostNode, document};
-use crate::answers::fleet::{Content, SCHEMA, findings};
 use crate::failure::Failure;
 use crate::{former, show};
 
@@ -105,10 +104,9 @@ pub(super) fn add_fleet(sources: &Sources<'_>, contents: &mut Contents) -> Resul
         return Ok(());
     };
     let fleet = Fleet::of(&facts.inventory, None);
-    let findings = findings(facts, &fleet);
-    let lost = facts.lost.iter().map(LostNode::new).collect();
-    let content = Content { fleet: &fleet, findings: &findings, lost };
-    let value = serde_json::to_value(document(SCHEMA, facts, &content))
+    let findings = ImageFinding::all(facts, &fleet);
+    let content = FleetContent::new(facts, &fleet, &findings);
+    let value = serde_json::to_value(facts.document(FLEET_SCHEMA, content))
         .map_err(|error| Failure::io(error.to_string()))?;
     contents.entries.push(TARGET.json(&without_read_times(value))?);
     Ok(())

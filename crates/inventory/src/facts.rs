@@ -1,0 +1,130 @@
+//! Facts of a cluster, as they were read.
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::observation::node::Node as LostNode;
+use mooring_controller::record;
+use mooring_workflow::published::{ClusterIdentity, Document, Source, SourceName, SourceState};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::merge::Inventory;
+
+/// A leader renews its Lease every two seconds.
+const MAX_RENEWAL_AGE: SignedDuration = SignedDuration::from_secs(30);
+
+/// Facts of a cluster. What could not be read is in `sources` and `warnings`.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    pub identity: ClusterIdentity,
+    pub region: Option<String>,
+    pub version: Option<String>,
+    pub inventory: Inventory,
+    /// NodePools, with or without nodes.
+    pub node_pools: Vec<String>,
+    pub has_karpenter: bool,
+    /// Nodes that stop Karpenter.
+    pub lost: Vec<LostNode>,
+    /// True if an AKSNodeClass can pin an image version; none if unknown.
+    pub has_versions: Option<bool>,
+    pub controller: ControllerState,
+    /// None if the cluster has no record, or it cannot be read.
+    pub record: Option<record::Document>,
+    pub sources: Vec<Source>,
+    pub warnings: Vec<String>,
+    pub now: Timestamp,
+}
+
+impl Facts {
+    /// Returns true if Azure was not asked or did not respond.
+    pub fn azure_was_not_read(&self) -> bool {
+        let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
+        azure.is_none_or(|source| source.state != SourceState::Read)
+    }
+
+    /// Returns the name of the cluster, or of its server.
+    pub fn cluster_name(&self) -> String {
+        let identity = &self.identity;
+        let name =
+            identity.name.as_ref().or(identity.context.as_ref()).or(identity.server.as_ref());
+        name.cloned().unwrap_or_else(|| "cluster".to_owned())
+    }
+
+    /// Returns a document with this content.
+    pub fn document<T: Serialize>(&self, schema: &'static str, content: T) -> Document<'_, T> {
+        Document::new(schema, self.now, &self.identity, &self.sources, content)
+    }
+}
+
+/// The controller as the cluster shows it. Unknown members are null.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ControllerState {
+    pub namespace: String,
+    /// `running`, `late`, `not-running` or `unknown`.
+    pub state: &'static str,
+    pub version: Option<String>,
+    pub replicas: Option<i64>,
+    pub ready_replicas: Option<i64>,
+    pub leader: Option<String>,
+    pub renewed_at: Option<Timestamp>,
+    pub error: Option<String>,
+}
+
+impl ControllerState {
+    /// Returns a state of which nothing is known.
+    pub fn unknown(namespace: String) -> Self {
+        Self {
+            namespace,
+            state: "unknown",
+            version: None,
+            replicas: None,
+            ready_replicas: None,
+            leader: None,
+            renewed_at: None,
+            error: None,
+        }
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.state == "running"
+    }
+
+    /// Adds leader and state from the Lease.
+    pub fn add_lease(&mut self, lease: &Value, now: Timestamp) {
+        let leader = lease["spec"]["holderIdentity"].as_str().filter(|name| !name.is_empty());
+        self.leader = leader.map(str::to_owned);
+        let renewed = lease["spec"]["renewTime"].as_str();
+        self.renewed_at = renewed.and_then(|text| text.parse().ok());
+        let age = self.renewed_at.map(|at| now.duration_since(at));
+        self.state = match (&self.leader, age) {
+            (Some(_), Some(age)) if age < MAX_RENEWAL_AGE => "running",
+            (Some(_), _) => "late",
+            (None, _) => "not-running",
+        };
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lease_shows_if_a_leader_runs() {
+        let now: Timestamp = "2026-11-17T09:14:00Z".parse().unwrap();
+        for (holder, renewed, expected) in [
+            ("a", "2026-11-17T09:13:56.000000Z", "running"),
+            ("a", "2026-11-17T09:13:30.000000Z", "late"),
+            ("a", "x", "late"),
+            ("", "2026-11-17T09:13:56.000000Z", "not-running"),
+        ] {
+            let mut state = ControllerState::unknown(String::new());
+            let lease = json!({"spec": {"holderIdentity": holder, "renewTime": renewed}});
+            state.add_lease(&lease, now);
+            assert_eq!(state.state, expected, "{holder} {renewed}");
+            assert_eq!(state.is_running(), expected == "running");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Content of the documents `mooring.status/v1` and `mooring.fleet/v2`.
+
+use mooring_controller::claim::image;
+use mooring_controller::observation::node::Node;
+use mooring_controller::verdict::advice::{self, AffectedResources};
+use mooring_workflow::published::Next;
+use serde::Serialize;
+
+use crate::facts::{ControllerState, Facts};
+use crate::fleet::{Fleet, FleetRow};
+use crate::group::groups;
+use crate::merge::Inventory;
+use crate::pool::{Pool, pools};
+
+pub const STATUS_SCHEMA: &str = "mooring.status/v1";
+pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
+
+/// Something that is wrong, or that deserves attention.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `controller-missing` or `controller-late`.
+    pub kind: &'static str,
+    /// `error` or `warning`.
+    pub severity: &'static str,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    pub findings: Vec<Finding>,
+    pub pools: Vec<Pool>,
+    pub controller: ControllerState,
+    pub next: Vec<Next>,
+}
+
+impl Status {
+    pub fn of(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Self {
+        Self {
+            findings: findings(facts, inventory, fleet),
+            pools: pools(inventory, fleet),
+            controller: facts.controller.clone(),
+            next: next(inventory, facts),
+        }
+    }
+
+    pub fn is_wrong(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == "error")
+    }
+}
+
+/// Returns the sentence about an image that is at fault.
+pub fn image_fails(row: &FleetRow) -> String {
+    let FleetRow { here, others, .. } = row;
+    format!(
+        "Image {} fails with {} on {} of {} nodes, other images on {} of {}.",
+        image::version(&row.image),
+        row.cause,
+        here.failed,
+        here.nodes,
+        others.failed,
+        others.nodes
+    )
+}
+
+fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding> {
+    let mut found: Vec<Finding> = fleet
+        .findings()
+        .map(|row| Finding { kind: "image-fails", severity: "error", message: image_fails(row) })
+        .collect();
+    let lost = facts.lost.iter().map(|node| Finding {
+        kind: "node-without-provider-id",
+        severity: "error",
+        message: node.finding(),
+    });
+    found.splice(..0, lost);
+    let blamed: Vec<(&str, &str)> =
+        fleet.findings().map(|row| (row.image.as_str(), row.cause.as_str())).collect();
+    for group in groups(inventory) {
+        let key = (group.image.as_deref().unwrap_or_default(), group.cause.as_str());
+        if blamed.contains(&key) || !group.is_confirmed {
+            continue;
+        }
+        let pool = group.pool.as_deref().unwrap_or("no pool");
+        let plural = if group.failed == 1 { "node" } else { "nodes" };
+        found.push(Finding {
+            kind: "nodes-fail",
+            severity: "error",
+            message: format!("{} {plural} of pool {pool} failed: {}.", group.failed, group.cause),
+        });
+    }
+    found.extend(controller_finding(facts));
+    found
+}
+
+fn controller_finding(facts: &Facts) -> Option<Finding> {
+    let controller = &facts.controller;
+    let (kind, message) = match controller.state {
+        "not-running" if facts.has_karpenter => (
+            "controller-missing",
+            "No controller is running: failures of deleted nodes are not recorded.".to_owned(),
+        ),
+        "late" => {
+            let since = controller.renewed_at;
+            let since = since.map_or_else(|| "an unknown time".to_owned(), |at| at.to_string());
+            ("controller-late", format!("The controller did not renew its Lease since {since}."))
+        }
+        _ => return None,
+    };
+    Some(Finding { kind, severity: "warning", message })
+}
+
+fn next(inventory: &Inventory, facts: &Facts) -> Vec<Next> {
+    let mut next = Vec::new();
+    let mut pools: Vec<String> =
+        groups(inventory).into_iter().filter_map(|group| group.pool).collect();
+    pools.dedup();
+    for pool in pools.iter().take(2) {
+        let command = format!("mooring why {}", mooring_redact::shell_word(pool));
+        next.push(Next::new(command, "failed nodes of the pool"));
+    }
+    if !pools.is_empty() {
+        next.push(Next::new("mooring fleet", "failures by image and cause"));
+    }
+    if facts.has_karpenter && facts.controller.state == "not-running" {
+        next.push(Next::new("helm install mooring charts/mooring", "record failures"));
+    }
+    next
+}
+
+/// An image that is at fault, and what can be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageFinding {
+    pub image: String,
+    pub cause: String,
+    pub message: String,
+    pub actions: Vec<String>,
+}
+
+impl ImageFinding {
+    /// Returns the images that are at fault.
+    pub fn all(facts: &Facts, fleet: &Fleet) -> Vec<Self> {
+        let finding = |row: &FleetRow| {
+            let affected = AffectedResources {
+                pools: row.pools.clone(),
+                classes: row.node_classes.clone(),
+                has_versions: facts.has_versions,
+            };
+            Self {
+                image: row.image.clone(),
+                cause: row.cause.clone(),
+                message: image_fails(row),
+                actions: advice::steps(&affected),
+            }
+        };
+        fleet.findings().map(finding).collect()
+    }
+}
+
+/// A Node without a providerID.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LostNode {
+    pub node: String,
+    pub pool: String,
+    pub message: String,
+}
+
+impl LostNode {
+    pub fn new(node: &Node) -> Self {
+        Self { node: node.name.clone(), pool: node.pool.clone(), message: node.finding() }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct FleetContent<'a> {
+    #[serde(flatten)]
+    fleet: &'a Fleet,
+    findings: &'a [ImageFinding],
+    #[serde(rename = "nodesWithoutProviderID")]
+    lost: Vec<LostNode>,
+}
+
+impl<'a> FleetContent<'a> {
+    pub fn new(facts: &Facts, fleet: &'a Fleet, findings: &'a [ImageFinding]) -> Self {
+        Self { fleet, findings, lost: facts.lost.iter().map(LostNode::new).collect() }
+    }
+}
