@@ -1,9 +1,8 @@
 //! Output to stdout and stderr.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use mooring_redact::{is_hidden, printable_lines};
+use mooring_redact::printable_lines;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -47,23 +46,7 @@ pub(crate) fn print_warning(text: &str) {
 }
 
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
-    let text =
-        serde_json::to_string_pretty(value).map_err(|error| Failure::io(error.to_string()))?;
-    Ok(escape_hidden(&text) + "\n")
+    mooring_workflow::published::to_json(value).map_err(|error| Failure::io(error.to_string()))
 }
 
-/// Escapes hidden characters in JSON strings.
-pub(crate) fn escape_hidden(json: &str) -> String {
-    let mut safe = String::with_capacity(json.len());
-    for character in json.chars() {
-        if character != '\n' && is_hidden(character) {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
-                let _ = write!(safe, "\\u{unit:04x}");
-            }
-        } else {
-            safe.push(character);
-        }
-    }
-    safe
-}
+pub(crate) use mooring_workflow::published::escape_hidden;

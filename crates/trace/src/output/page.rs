@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use crate::escape::escape;
 
-const STYLE: &str = include_str!("page.css");
+/// Colors, shared with the live page.
+pub const COLORS: &str = include_str!("colors.css");
+
+const STYLE: &str = concat!(include_str!("colors.css"), include_str!("page.css"));
 
 /// Hatch patterns shared by the charts of a page. Color is never the only sign.
 const PATTERNS: &str = r#"<svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-ground" width="7" height="7"/><rect class="hatch-line" width="3" height="7"/></pattern></defs></svg>"#;

@@ -15,7 +15,7 @@ pub(super) struct Tested {
 /// The crate that is examined if none is named.
 pub(super) const DEFAULT: &str = "repair";
 
-pub(super) const TABLE: [Tested; 18] = [
+pub(super) const TABLE: [Tested; 19] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
@@ -89,6 +89,7 @@ pub(super) const TABLE: [Tested; 18] = [
             "signal_stops",
         ],
     },
+    Tested { name: "page", files: &["crates/page/src/**"], tests: &["--lib"], skipped: &[] },
     Tested {
         name: "redact",
         files: &["crates/redact/src/**"],

@@ -13,7 +13,7 @@ use mooring_terminal::{Mark, Screen};
 
 use self::answer::Answer;
 use self::subject::Subject;
-use super::common::{document, filter, names, print_warnings};
+use super::common::{filter, names, print_warnings};
 use crate::cluster::{Facts, Reports, Request, read_cluster};
 use crate::cluster_args::WhyArguments;
 use crate::failure::Failure;

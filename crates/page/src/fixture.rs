@@ -1,0 +1,180 @@
+//! Snapshots for tests: a morning on which NodePool `default` rolls to an image without oras.
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::counts;
+use mooring_controller::record;
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
+use mooring_inventory::{
+    Code, ControllerState, Evidence, Facts, Failure, Inventory, Node, PoolKind, State,
+};
+
+use crate::snapshot::{Mode, Snapshot};
+
+pub(crate) const GOOD: &str = "AKSUbuntu/2204gen2containerd/202601.13.0";
+pub(crate) const BAD: &str = "AKSUbuntu/2204gen2containerd/202601.27.0";
+pub(crate) const EVIDENCE: &str =
+    "timeout: failed to run command 'oras': No such file or directory";
+
+pub(crate) fn now() -> Timestamp {
+    "2026-11-17T09:14:05Z".parse().unwrap()
+}
+
+pub(crate) fn before(seconds: i64) -> Timestamp {
+    now().checked_sub(SignedDuration::from_secs(seconds)).unwrap()
+}
+
+/// Returns a node that was created some seconds ago and is joining.
+pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node {
+    Node {
+        uid: format!("uid-{name}"),
+        node_claim: Some(name.to_owned()),
+        node: Some(format!("aks-{name}")),
+        pool: Some(pool.to_owned()),
+        pool_kind: PoolKind::NodePool,
+        image: Some(image.to_owned()),
+        node_class: Some("default".to_owned()),
+        instance_type: Some("Standard_D8s_v5".to_owned()),
+        zone: Some("westeurope-1".to_owned()),
+        state: State::Joining,
+        exists: true,
+        created_at: Some(before(seconds)),
+        launched_at: (seconds > 31).then(|| before(seconds - 31)),
+        joined_at: None,
+        failure: None,
+    }
+}
+
+/// Returns a node that joined some seconds ago, after `taken` seconds.
+pub(crate) fn joined(name: &str, pool: &str, image: &str, seconds: i64, taken: i64) -> Node {
+    Node {
+        state: State::Ready,
+        joined_at: Some(before(seconds)),
+        launched_at: Some(before(seconds + taken - 31)),
+        ..joining(name, pool, image, seconds + taken)
+    }
+}
+
+pub(crate) fn failure(seconds: i64) -> Failure {
+    Failure {
+        cause: "OrasBinaryMissing".to_owned(),
+        condition_reason: "CSEFailed".to_owned(),
+        message: "CSE exited with code 232".to_owned(),
+        reported: Some(Code { code: 211, name: Some("ERR_ORAS_PULL_NETWORK_TIMEOUT".to_owned()) }),
+        effective: Some(Code { code: 232, name: Some("ERR_ORAS_BINARY_NOT_FOUND".to_owned()) }),
+        stage: "bootstrap",
+        owner: Some("image".to_owned()),
+        confidence: Some("high".to_owned()),
+        evidence: vec![Evidence { line: EVIDENCE.to_owned(), file: None, source: "record" }],
+        is_confirmed: true,
+        failed_at: Some(before(seconds)),
+    }
+}
+
+/// Returns a node that failed some seconds ago.
+pub(crate) fn failed(name: &str, pool: &str, image: &str, seconds: i64, exists: bool) -> Node {
+    Node {
+        state: State::Failed,
+        exists,
+        launched_at: Some(before(seconds + 72)),
+        failure: Some(failure(seconds)),
+        ..joining(name, pool, image, seconds + 105)
+    }
+}
+
+fn source(name: SourceName, seconds: f64) -> Source {
+    Source { at: Some(now()), seconds: Some(seconds), ..Source::new(name, SourceState::Read) }
+}
+
+pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
+    let mut nodes = nodes;
+    nodes.sort_by(|a, b| (a.at(), a.name()).cmp(&(b.at(), b.name())));
+    let controller = ControllerState {
+        state: "running",
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        replicas: Some(2),
+        ready_replicas: Some(2),
+        leader: Some("mooring-6c9f7d-x2x8k-1".to_owned()),
+        renewed_at: Some(before(1)),
+        ..ControllerState::unknown("mooring-system".to_owned())
+    };
+    let facts = Facts {
+        identity: ClusterIdentity {
+            name: Some("prod-weu".to_owned()),
+            context: Some("prod-weu-admin".to_owned()),
+            ..ClusterIdentity::default()
+        },
+        region: Some("westeurope".to_owned()),
+        version: Some("v1.33.6".to_owned()),
+        inventory: Inventory { nodes, dropped: 0 },
+        has_karpenter: true,
+        lost: Vec::new(),
+        has_versions: Some(true),
+        controller,
+        record: Some(record::Document::default()),
+        sources: vec![
+            source(SourceName::Cluster, 0.2),
+            source(SourceName::Record, 0.1),
+            source(SourceName::Azure, 0.9),
+        ],
+        warnings: Vec::new(),
+        now: now(),
+    };
+    Snapshot { facts, counts: None, runs: Some(Vec::new()), mode: Mode::Leader, details: None }
+}
+
+/// 84 nodes joined, then 37 failed on a new image, and 4 are joining.
+pub(crate) fn morning() -> Snapshot {
+    let mut nodes = Vec::new();
+    for number in 0..84 {
+        let name = format!("default-g{number:03}");
+        nodes.push(joined(&name, "default", GOOD, 15_000 + number * 760, 110 + number % 7 * 12));
+    }
+    for number in 0..37 {
+        let name = format!("default-b{number:02}");
+        nodes.push(failed(&name, "default", BAD, 63 + number * 395, number < 3));
+    }
+    for (name, seconds) in [("default-hq7tm", 63), ("default-w2c9d", 24), ("default-kx4bp", 9)] {
+        nodes.push(joining(name, "default", BAD, seconds));
+    }
+    for number in 0..8 {
+        let name = format!("gpu-{number}");
+        nodes.push(joined(&name, "gpu", GOOD, 900 + number * 5000, 330 + number * 12));
+    }
+    nodes.push(joining("gpu-5nnxq", "gpu", GOOD, 400));
+    for number in 0..14 {
+        let node = joined(&format!("aks-user-{number}"), "user", GOOD, 90_000 + number * 60, 0);
+        nodes.push(Node { node_claim: None, pool_kind: PoolKind::AksPool, ..node });
+    }
+    let mut snapshot = snapshot(nodes);
+    let mut counts = counts::Document::new(before(4 * 86_400));
+    let outcomes: Vec<counts::Outcome> = (0..60)
+        .map(|number| {
+            let at = before(16_000 + number * 1100);
+            counts::Outcome::new(&format!("c{number}"), at, "default", GOOD, None)
+        })
+        .collect();
+    counts.merge(&outcomes, now());
+    snapshot.counts = Some(counts);
+    snapshot
+}
+
+/// The same cluster before the new image.
+pub(crate) fn healthy() -> Snapshot {
+    let mut snapshot = morning();
+    snapshot.facts.inventory.nodes.retain(|node| node.image.as_deref() == Some(GOOD));
+    snapshot
+}
+
+/// The same cluster without a controller, as a user reads it.
+pub(crate) fn local() -> Snapshot {
+    let mut snapshot = morning();
+    snapshot.facts.inventory.nodes.retain(|node| node.exists);
+    snapshot.facts.record = None;
+    snapshot.facts.sources[1] = Source::new(SourceName::Record, SourceState::Absent);
+    snapshot.facts.controller = ControllerState {
+        state: "not-running",
+        ..ControllerState::unknown("mooring-system".to_owned())
+    };
+    (snapshot.counts, snapshot.mode) = (None, Mode::Local);
+    snapshot
+}

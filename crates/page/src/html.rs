@@ -1,0 +1,131 @@
+//! Parts of HTML. Every text passes through [`escape`].
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::claim::image;
+pub(crate) use mooring_trace::escape::escape;
+
+use crate::view::{Route, View};
+
+/// Entries of a list; the rest is counted.
+pub(crate) const MAX_ROWS: usize = 50;
+
+/// Renders a command that can be copied.
+pub(crate) fn command(text: &str) -> String {
+    let text = escape(text);
+    format!(
+        "<span class=\"cmd\"><code>{text}</code><button type=\"button\" class=\"copy\" data-copy=\"{text}\" aria-label=\"Copy the command {text}\" hidden>Copy</button></span>"
+    )
+}
+
+pub(crate) fn link(view: &View, route: Route, text: &str) -> String {
+    format!("<a href=\"{}\">{}</a>", escape(&view.link(route)), escape(text))
+}
+
+pub(crate) fn image_link(view: &View, name: &str) -> String {
+    let version = image::version(name);
+    let address = view.link(Route::Image(version.to_owned()));
+    format!("<a href=\"{}\"><code>{}</code></a>", escape(&address), escape(version))
+}
+
+pub(crate) fn cause_link(view: &View, cause: &str) -> String {
+    link(view, Route::Cause(cause.to_owned()), cause)
+}
+
+pub(crate) fn pool_link(view: &View, pool: &str) -> String {
+    link(view, Route::Pool(pool.to_owned()), pool)
+}
+
+pub(crate) fn node_link(view: &View, node: &str) -> String {
+    link(view, Route::Node(node.to_owned()), node)
+}
+
+/// Renders a sign with its severity: `good`, `slow`, `failed` or `calm`.
+pub(crate) fn sign(severity: &str) -> String {
+    let (mark, name) = match severity {
+        "good" => ("✓", "OK"),
+        "slow" => ("!", "Warning"),
+        "failed" => ("✗", "Problem"),
+        _ => ("–", "Unknown"),
+    };
+    format!(
+        "<span class=\"sign {severity}\"><span aria-hidden=\"true\">{mark}</span><span class=\"sr\">{name}: </span></span>"
+    )
+}
+
+pub(crate) fn word(severity: &str, text: &str) -> String {
+    format!("<span class=\"word {severity}\">{}</span>", escape(text))
+}
+
+/// Renders `37 nodes`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Returns `2 min 10 s`.
+pub(crate) fn duration(seconds: i64) -> String {
+    let seconds = seconds.max(0);
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3600 if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        3600..172_800 => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// Returns the time since `at` as text that the script keeps current. It does not count as a change.
+pub(crate) fn elapsed(at: Timestamp, now: Timestamp) -> String {
+    let text = duration(now.duration_since(at).as_secs());
+    format!("<time datetime=\"{at:.0}\" data-since>{text}</time>")
+}
+
+/// Returns `09:13`, or `16 Nov 09:13` if it is not of the last 24 hours.
+pub(crate) fn clock(at: Timestamp, now: Timestamp) -> String {
+    let is_recent = now.duration_since(at) < SignedDuration::from_hours(24);
+    at.strftime(if is_recent { "%H:%M" } else { "%-d %b %H:%M" }).to_string()
+}
+
+/// Returns `09:13:02`, or with the date if it is not of the last 24 hours.
+pub(crate) fn exact_clock(at: Timestamp, now: Timestamp) -> String {
+    let is_recent = now.duration_since(at) < SignedDuration::from_hours(24);
+    let text = at.strftime(if is_recent { "%H:%M:%S" } else { "%-d %b %H:%M:%S" });
+    format!("<time datetime=\"{at:.0}\">{text}</time>")
+}
+
+/// Returns `0.5` or `91`.
+pub(crate) fn percent(value: f64) -> String {
+    if value > 0.0 && value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+/// Renders the end of a list that is longer than the page.
+pub(crate) fn more(shown: usize, all: usize) -> String {
+    if all <= shown {
+        return String::new();
+    }
+    format!("<p class=\"hint\">and {} more</p>", all - shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_links_are_escaped() {
+        let command = command("mooring why '<b>\"'");
+        assert!(!command.contains("<b>") && command.contains("&lt;b&gt;&quot;"), "{command}");
+        let link = node_link(&View::new(Route::Overview), "\"><script>\u{202e}x");
+        assert_eq!(
+            link,
+            "<a href=\"/nodes/%22%3E%3Cscript%3E%E2%80%AEx\">&quot;&gt;&lt;script&gt;x</a>"
+        );
+    }
+
+    #[test]
+    fn durations_have_two_units_at_most() {
+        for (seconds, expected) in
+            [(-1, "0 s"), (59, "59 s"), (60, "1 min"), (130, "2 min 10 s"), (14_760, "4 h 06 min")]
+        {
+            assert_eq!(duration(seconds), expected);
+        }
+    }
+}

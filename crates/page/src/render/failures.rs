@@ -1,0 +1,83 @@
+//! The last failures.
+
+use std::fmt::Write as _;
+
+use mooring_controller::claim::image;
+use mooring_inventory::Node;
+
+use super::card;
+use crate::html::{MAX_ROWS, cause_link, duration, escape, exact_clock, link, more, node_link};
+use crate::model::Model;
+use crate::view::Route;
+
+/// Failures on a page that shows more than failures.
+const LAST: usize = 8;
+
+pub(super) fn section(model: &Model<'_>) -> String {
+    let failures = model.failures();
+    let title = match model.view.route {
+        Route::Failures => format!("Failures in the {}", model.view.since.text()),
+        _ => "Last failures".to_owned(),
+    };
+    if failures.is_empty() {
+        let unknown = if model.facts.record.is_none() {
+            " Failures of deleted nodes are not known."
+        } else {
+            ""
+        };
+        return card("h-failures", &title, "", &format!("<p>None.{unknown}</p>"));
+    }
+    let is_list = matches!(model.view.route, Route::Failures | Route::Code(_));
+    let limit = if is_list { MAX_ROWS } else { LAST };
+    let mut html = String::from(
+        "<table class=\"cards fails\"><caption class=\"sr\">The last failures, the newest first</caption><thead><tr><th scope=\"col\">At</th><th scope=\"col\">Node</th><th scope=\"col\">Cause and evidence</th><th scope=\"col\">Image</th><th scope=\"col\" class=\"num\">After launch</th></tr></thead><tbody>",
+    );
+    for node in failures.iter().take(limit) {
+        html.push_str(&row(model, node));
+    }
+    html.push_str("</tbody></table>");
+    if is_list {
+        html.push_str(&more(limit, failures.len()));
+    } else if failures.len() > limit {
+        let address = crate::View {
+            route: Route::Failures,
+            pool: model.view.pool().map(str::to_owned),
+            image: model.view.image().map(str::to_owned),
+            cause: model.view.cause().map(str::to_owned),
+            since: model.view.since,
+        };
+        let _ = write!(
+            html,
+            "<p class=\"hint\"><a href=\"{}\">All {} failures of the {}</a></p>",
+            escape(&address.address()),
+            failures.len(),
+            model.view.since.text()
+        );
+    }
+    card("h-failures", &title, "", &html)
+}
+
+fn row(model: &Model<'_>, node: &Node) -> String {
+    let Some(failure) = &node.failure else { return String::new() };
+    let at = failure.failed_at.map_or_else(|| "–".to_owned(), |at| exact_clock(at, model.now));
+    let code = |code: i32| link(model.view, Route::Code(code), &code.to_string());
+    let codes = match (&failure.effective, &failure.reported) {
+        (Some(effective), Some(reported)) => {
+            format!(" <small>{}, reported as {}</small>", code(effective.code), code(reported.code))
+        }
+        (None, Some(one)) | (Some(one), None) => format!(" <small>{}</small>", code(one.code)),
+        (None, None) => String::new(),
+    };
+    let confirmed =
+        if failure.is_confirmed { "" } else { " <small>reported by an event only</small>" };
+    let evidence = failure.evidence.first().map_or(failure.message.as_str(), |one| &one.line);
+    let version = node.image.as_deref().map_or("–", image::version);
+    let after = node.seconds_to_failure().map_or_else(|| "–".to_owned(), duration);
+    format!(
+        "<tr><td data-l=\"At\">{at}</td><th scope=\"row\">{}</th><td data-l=\"Cause\">{}{codes}{confirmed}<br><code class=\"ev\">{}</code></td><td data-l=\"Image\"><code>{}</code></td><td class=\"num\" data-l=\"After\">{after}</td></tr>",
+        node_link(model.view, node.name()),
+        cause_link(model.view, &failure.cause),
+        escape(&mooring_redact::truncated(evidence, mooring_redact::Limit::Chars(300))),
+        escape(version)
+    )
+}

@@ -1,0 +1,169 @@
+//! Nodes that are joining, as a waterfall against what is usual in their pool.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use mooring_inventory::Node;
+
+use super::card;
+use crate::html::{MAX_ROWS, duration, elapsed, escape, exact_clock, more, node_link};
+use crate::model::Model;
+
+/// Karpenter deletes a NodeClaim that is not registered after this time.
+const LIMIT: i64 = 15 * 60;
+/// Nodes shown that ended last.
+const ENDED: usize = 2;
+
+pub(super) fn section(model: &Model<'_>) -> String {
+    if !model.facts.has_karpenter {
+        return String::new();
+    }
+    let joining = model.joining();
+    let ended = ended(model);
+    if joining.is_empty() && ended.is_empty() {
+        return String::new();
+    }
+    let mut html = axis();
+    html.push_str("<ul class=\"waterfall\">");
+    for node in joining.iter().take(MAX_ROWS).chain(&ended) {
+        html.push_str(&row(model, node));
+    }
+    html.push_str("</ul>");
+    html.push_str(&more(MAX_ROWS, joining.len()));
+    html.push_str("<ul class=\"key\"><li><i class=\"k machine\"></i>launch</li><li><i class=\"k bootstrap\"></i>boot and bootstrap</li><li><i class=\"k usual\"></i>when the pool usually joins, median to 95 %</li><li><i class=\"k soon\"></i>when nodes on this image failed</li></ul>");
+    let small = match (joining.len(), ended.len()) {
+        (0, _) => "none; the last that ended",
+        (_, 0) => "",
+        _ => "and the last that ended",
+    };
+    card("h-joining", "Nodes joining", small, &html)
+}
+
+/// Returns the nodes whose result is the newest.
+fn ended<'a>(model: &'a Model<'_>) -> Vec<&'a Node> {
+    let is_wanted = |node: &&Node| {
+        node.node_claim.is_some()
+            && end(node).is_some()
+            && start(node).is_some()
+            && model.has_image(node)
+    };
+    let mut ended: Vec<&Node> = model.inventory.nodes.iter().filter(is_wanted).collect();
+    ended.sort_by_key(|node| std::cmp::Reverse(end(node)));
+    ended.truncate(ENDED);
+    ended
+}
+
+fn start(node: &Node) -> Option<Timestamp> {
+    node.created_at.or(node.launched_at)
+}
+
+fn end(node: &Node) -> Option<Timestamp> {
+    node.failure.as_ref().map_or(node.joined_at, |failure| failure.failed_at)
+}
+
+fn axis() -> String {
+    "<div class=\"wrow waxis\" aria-hidden=\"true\"><div></div><svg width=\"100%\" height=\"16\"><text x=\"0\" y=\"12\">0 min</text><text class=\"opt\" x=\"20%\" y=\"12\" text-anchor=\"middle\">3 min</text><text x=\"40%\" y=\"12\" text-anchor=\"middle\" class=\"opt3\">6 min</text><text class=\"opt\" x=\"60%\" y=\"12\" text-anchor=\"middle\">9 min</text><text class=\"lim\" x=\"100%\" y=\"12\" text-anchor=\"end\">Karpenter gives up at 15 min</text></svg><div></div></div>".to_owned()
+}
+
+/// Returns a time after the start, in percent of the limit.
+fn place(seconds: i64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "seconds of an hour")]
+    let percent = seconds.clamp(0, LIMIT) as f64 * 100.0 / LIMIT as f64;
+    percent
+}
+
+fn row(model: &Model<'_>, node: &Node) -> String {
+    let Some(began) = start(node) else { return String::new() };
+    let seconds = |at: Timestamp| at.as_second() - began.as_second();
+    let now = seconds(end(node).unwrap_or(model.now));
+    let launched = node.launched_at.map_or(now, seconds).clamp(0, now.max(0));
+    let mut plot = String::new();
+    let usual = model.usual(node.pool.as_deref());
+    if let Some(usual) = usual {
+        let (from, to) = (place(usual.median), place(usual.p95));
+        let _ = write!(
+            plot,
+            "<rect class=\"usual\" x=\"{from:.2}%\" width=\"{:.2}%\" y=\"6\" height=\"28\"><title>usually joined: median {}, 95 % by {}</title></rect>",
+            (to - from).max(0.8),
+            duration(usual.median),
+            duration(usual.p95)
+        );
+    }
+    for (class, name, from, to) in
+        [("machine", "launch", 0, launched), ("bootstrap", "boot and bootstrap", launched, now)]
+    {
+        if to > from {
+            let (x, end) = (place(from), place(to));
+            let _ = write!(
+                plot,
+                "<rect class=\"ph {class}\" x=\"{x:.2}%\" width=\"{:.2}%\" y=\"13\" height=\"14\"><title>{name}: {}</title></rect>",
+                end - x,
+                duration(to - from)
+            );
+        }
+    }
+    let like = model.failures_like(node).filter(|_| end(node).is_none());
+    if let Some((count, after)) = like {
+        let x = place(launched + after);
+        let _ = write!(
+            plot,
+            "<line class=\"soon\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"7\" y2=\"33\"><title>{count} nodes on this image failed {} after launch (median)</title></line>",
+            duration(after)
+        );
+    }
+    let (mark, text) = result(model, node, (now, like, usual.map(|usual| usual.median)));
+    if let Some((class, sign)) = mark {
+        let _ = write!(
+            plot,
+            "<text class=\"{class}\" x=\"{:.2}%\" y=\"25\">{sign}</text>",
+            (place(now) + 0.7).min(96.0)
+        );
+    }
+    let version = node.image.as_deref().map_or("", mooring_controller::claim::image::version);
+    format!(
+        "<li class=\"wrow\"><div class=\"wname\">{}<small><code>{}</code></small></div><svg class=\"wf\" width=\"100%\" height=\"40\" aria-hidden=\"true\">{plot}</svg><div class=\"wtext\">{text}</div></li>",
+        node_link(model.view, node.name()),
+        escape(version)
+    )
+}
+
+type Mark = Option<(&'static str, &'static str)>;
+
+/// Returns the mark at the end of a bar, and the text beside it.
+fn result(
+    model: &Model<'_>,
+    node: &Node,
+    (seconds, like, median): (i64, Option<(usize, i64)>, Option<i64>),
+) -> (Mark, String) {
+    let at = |at: Option<Timestamp>| {
+        at.map_or_else(String::new, |at| format!(", at {}", exact_clock(at, model.now)))
+    };
+    if let Some(failure) = &node.failure {
+        let text = format!(
+            "<span class=\"failed\">✗ {}</span><small>after {}{}</small>",
+            escape(&failure.cause),
+            duration(seconds),
+            at(failure.failed_at)
+        );
+        return (Some(("x", "✗")), text);
+    }
+    if node.joined_at.is_some() {
+        let text = format!(
+            "<span class=\"good\">✓ joined</span><small>after {}{}</small>",
+            duration(seconds),
+            at(node.joined_at)
+        );
+        return (Some(("v", "✓")), text);
+    }
+    let phase = if node.launched_at.is_some() { "in bootstrap" } else { "launching" };
+    let began = start(node).unwrap_or(model.now);
+    let mut text =
+        format!("<b>{}</b> <span class=\"muted\">{phase}</span>", elapsed(began, model.now));
+    if let Some((count, after)) = like {
+        let _ =
+            write!(text, "<small>{count} like it failed {} after launch</small>", duration(after));
+    } else if let Some(median) = median {
+        let _ = write!(text, "<small>half of its pool joined by {}</small>", duration(median));
+    }
+    (None, text)
+}

@@ -1,0 +1,58 @@
+//! Pools.
+
+use std::fmt::Write as _;
+
+use mooring_controller::claim::image;
+use mooring_inventory::{Pool, PoolState};
+
+use super::card;
+use crate::html::{MAX_ROWS, clock, duration, escape, more, pool_link, word};
+use crate::model::Model;
+
+pub(super) fn section(model: &Model<'_>) -> String {
+    let pools = &model.status.pools;
+    if pools.is_empty() {
+        return card("h-pools", "Pools", "", "<p>No pool has a node.</p>");
+    }
+    let mut html = String::from(
+        "<table class=\"cards pools\"><caption class=\"sr\">Pools of the cluster</caption><thead><tr><th scope=\"col\">Pool</th><th scope=\"col\" class=\"num\">Ready</th><th scope=\"col\" class=\"num\">Joining</th><th scope=\"col\" class=\"num\">Failed</th><th scope=\"col\">Newest image</th><th scope=\"col\" class=\"num\">Usual join</th><th scope=\"col\">Last failure</th><th scope=\"col\">State</th></tr></thead><tbody>",
+    );
+    for pool in pools.iter().take(MAX_ROWS) {
+        html.push_str(&row(model, pool));
+    }
+    html.push_str("</tbody></table>");
+    html.push_str(&more(MAX_ROWS, pools.len()));
+    card("h-pools", "Pools", "", &html)
+}
+
+fn row(model: &Model<'_>, pool: &Pool) -> String {
+    let ready = if pool.ready == pool.nodes {
+        pool.ready.to_string()
+    } else {
+        format!("{} of {}", pool.ready, pool.nodes)
+    };
+    let severity = match pool.state {
+        PoolState::Healthy => "good",
+        PoolState::NotReady => "slow",
+        PoolState::ImageFails | PoolState::Failing => "failed",
+    };
+    let failed = if pool.failed == 0 {
+        "0".to_owned()
+    } else {
+        format!("<b class=\"failed\">{}</b>", pool.failed)
+    };
+    let image = pool.new_image.as_deref().map_or("–", image::version);
+    let last = pool.last_failure_at.map_or_else(|| "–".to_owned(), |at| clock(at, model.now));
+    let mut html = String::new();
+    let _ = write!(
+        html,
+        "<tr><th scope=\"row\">{} <small>{}</small></th><td class=\"num\" data-l=\"ready\">{ready}</td><td class=\"num\" data-l=\"joining\">{}</td><td class=\"num\" data-l=\"failed\">{failed}</td><td data-l=\"Image\"><code>{}</code></td><td class=\"num opt\">{}</td><td class=\"opt\">{last}</td><td data-l=\"State\">{}</td></tr>",
+        pool_link(model.view, &pool.name),
+        pool.kind.as_str(),
+        pool.joining,
+        escape(image),
+        pool.seconds_to_join.map_or_else(|| "–".to_owned(), duration),
+        word(severity, pool.state.as_str())
+    );
+    html
+}

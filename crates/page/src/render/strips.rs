@@ -1,0 +1,89 @@
+//! Messages about the page itself: missing sources, filters, a replica that does not lead.
+
+use std::fmt::Write as _;
+
+use mooring_workflow::published::{Source, SourceName, SourceState};
+
+use crate::html::{command, elapsed, escape};
+use crate::model::Model;
+use crate::snapshot::Mode;
+use crate::view::{Route, View};
+
+pub(super) fn section(model: &Model<'_>) -> String {
+    let mut html = String::new();
+    if let Some(text) = filters(model) {
+        let _ = write!(html, "<div class=\"strip plain\">{text}</div>");
+    }
+    if model.snapshot.mode == Mode::Follower {
+        let leader = match model.facts.controller.leader.as_deref() {
+            Some(leader) => format!("<code>{}</code> leads.", escape(leader)),
+            None => "No replica leads.".to_owned(),
+        };
+        let _ = write!(
+            html,
+            "<div class=\"strip\"><b>This replica does not lead.</b> {leader} You see what this replica read.</div>"
+        );
+    }
+    if model.facts.record.is_none() && !is_failed(model, SourceName::Record) {
+        html.push_str(&no_record(model));
+    }
+    for source in &model.facts.sources {
+        html.push_str(&source_strip(model, source));
+    }
+    for warning in &model.facts.warnings {
+        let _ = write!(html, "<div class=\"strip\"><b>Warning:</b> {}</div>", escape(warning));
+    }
+    html
+}
+
+fn is_failed(model: &Model<'_>, name: SourceName) -> bool {
+    let mut sources = model.facts.sources.iter();
+    sources.any(|source| source.name == name && source.state == SourceState::Failed)
+}
+
+fn no_record(model: &Model<'_>) -> String {
+    if model.facts.controller.is_running() {
+        return "<div class=\"strip\"><b>The failure record is empty.</b> The controller runs and has recorded no failure.</div>".to_owned();
+    }
+    if !model.facts.has_karpenter {
+        return "<div class=\"strip\"><b>This cluster has no Karpenter.</b> You see the nodes that exist now; failures of deleted nodes are not known.</div>".to_owned();
+    }
+    format!(
+        "<div class=\"strip\"><b>No controller runs in this cluster.</b> You see what exists now: failures of deleted nodes are not known, and NodeClaims do not show their cause. {}</div>",
+        command("helm install mooring charts/mooring")
+    )
+}
+
+fn source_strip(model: &Model<'_>, source: &Source) -> String {
+    match (source.state, source.at) {
+        (SourceState::Stale, Some(at)) => format!(
+            "<div class=\"strip\"><b>The {} is not current.</b> Its last update was {} ago.</div>",
+            escape(source.name.as_str()),
+            elapsed(at, model.now)
+        ),
+        (SourceState::Stale, None) => format!(
+            "<div class=\"strip\"><b>The {} is not current.</b> No controller is running.</div>",
+            escape(source.name.as_str())
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Returns the parameters of the address that hide something.
+fn filters(model: &Model<'_>) -> Option<String> {
+    let View { pool, image, cause, .. } = model.view;
+    let named = [("pool", pool), ("image", image), ("cause", cause)];
+    let named: Vec<String> = named
+        .into_iter()
+        .filter_map(|(name, value)| {
+            value.as_ref().map(|value| format!("{name} <b>{}</b>", escape(value)))
+        })
+        .collect();
+    if named.is_empty() {
+        return None;
+    }
+    let all = View { pool: None, image: None, cause: None, ..model.view.clone() };
+    let address =
+        if all.route == Route::Overview { all.link(Route::Overview) } else { all.address() };
+    Some(format!("Only {}. <a href=\"{}\">Show all</a>", named.join(", "), escape(&address)))
+}

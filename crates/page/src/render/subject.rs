@@ -1,0 +1,189 @@
+//! The subject of a page: a pool, a node, an image, a cause, a code or a run.
+
+use std::fmt::Write as _;
+
+use mooring_diagnosis::{cause_page, find_codes};
+use mooring_inventory::{Node, State};
+use mooring_redact::shell_word;
+
+use super::{breadcrumb, card, runs};
+use crate::html::{
+    cause_link, command, duration, escape, exact_clock, image_link, link, pool_link, word,
+};
+use crate::model::Model;
+use crate::view::Route;
+
+/// Returns the section about the subject, empty on the overview; none if it does not exist.
+pub(super) fn section(model: &Model<'_>) -> Option<String> {
+    let (kind, html) = match &model.view.route {
+        Route::Overview => return Some(String::new()),
+        Route::Failures => ("Failures", String::new()),
+        Route::Pool(name) => {
+            let pool =
+                model.facts.inventory.nodes.iter().any(|node| node.pool.as_ref() == Some(name));
+            pool.then_some(())?;
+            (
+                "Pool",
+                subject(
+                    &format!("Pool {name}"),
+                    &command(&format!("mooring why {}", shell_word(name))),
+                ),
+            )
+        }
+        Route::Image(name) => {
+            let known = model.facts.inventory.nodes.iter().any(|node| model.has_image(node));
+            known.then_some(())?;
+            ("Image", subject(&format!("Image {name}"), ""))
+        }
+        Route::Node(name) => ("Node", node_card(model, find_node(model, name)?)),
+        Route::Cause(name) => ("Cause", cause_card(model, name)?),
+        Route::Code(code) => ("Code", code_card(model, *code)?),
+        Route::Run(id) => ("Run", runs::run_card(model, runs::find(model, id)?)),
+    };
+    Some(breadcrumb(model, kind) + &html)
+}
+
+pub(super) fn not_found(model: &Model<'_>) -> String {
+    let html = "<p>Nothing in this cluster or its failure record has this name.</p>";
+    breadcrumb(model, "Not found") + &card("h-subject", "Not found", "", html)
+}
+
+fn subject(title: &str, html: &str) -> String {
+    format!("<div class=\"subject\"><h2>{}</h2>{html}</div>", escape(title))
+}
+
+fn find_node<'a>(model: &'a Model<'_>, name: &str) -> Option<&'a Node> {
+    let nodes = &model.facts.inventory.nodes;
+    // The newest: a name may be used again.
+    nodes.iter().rev().find(|node| node.is_named(name) || node.uid == name)
+}
+
+struct Facts(String);
+
+impl Facts {
+    fn new() -> Self {
+        Self(String::from("<dl class=\"facts\">"))
+    }
+
+    /// Adds HTML under a label.
+    fn add(&mut self, label: &str, html: &str) {
+        if !html.is_empty() {
+            let _ = write!(self.0, "<dt>{label}</dt><dd>{html}</dd>");
+        }
+    }
+
+    fn text(&mut self, label: &str, text: Option<&str>) {
+        self.add(label, &escape(text.unwrap_or_default()));
+    }
+
+    fn finish(self) -> String {
+        self.0 + "</dl>"
+    }
+}
+
+fn node_card(model: &Model<'_>, node: &Node) -> String {
+    let mut facts = Facts::new();
+    let (severity, state) = match (node.state, node.exists) {
+        (State::Ready, _) => ("good", "ready"),
+        (State::NotReady, _) => ("slow", "not ready"),
+        (State::Joining, _) => ("calm", "joining"),
+        (State::Failed, true) => ("failed", "failed"),
+        (State::Failed, false) => ("failed", "failed, deleted"),
+    };
+    facts.add("State", &word(severity, state));
+    facts.text("NodeClaim", node.node_claim.as_deref());
+    facts.text("Node", node.node.as_deref());
+    let pool = node.pool.as_deref().map(|pool| pool_link(model.view, pool));
+    facts.add("Pool", &pool.unwrap_or_default());
+    let image = node.image.as_deref().map(|name| image_link(model.view, name));
+    facts.add("Image", &image.unwrap_or_default());
+    facts.text("Size", node.instance_type.as_deref());
+    facts.text("Zone", node.zone.as_deref());
+    for (label, at) in
+        [("Created", node.created_at), ("Launched", node.launched_at), ("Joined", node.joined_at)]
+    {
+        facts.add(label, &at.map(|at| exact_clock(at, model.now)).unwrap_or_default());
+    }
+    if let Some(failure) = &node.failure {
+        facts.add("Cause", &cause_link(model.view, &failure.cause));
+        let code = |code: &Option<mooring_inventory::Code>| {
+            code.as_ref().map(|one| {
+                let name = one.name.as_deref().unwrap_or_default();
+                format!(
+                    "{} {}",
+                    link(model.view, Route::Code(one.code), &one.code.to_string()),
+                    escape(name)
+                )
+            })
+        };
+        facts.add("Code", &code(&failure.effective).unwrap_or_default());
+        facts.add("Reported", &code(&failure.reported).unwrap_or_default());
+        facts.text("Stage", Some(failure.stage));
+        facts.text("Owner", failure.owner.as_deref());
+        let failed = failure.failed_at.map(|at| exact_clock(at, model.now));
+        let after =
+            node.seconds_to_failure().map(|after| format!(", {} after launch", duration(after)));
+        facts.add("Failed", &(failed.unwrap_or_default() + &after.unwrap_or_default()));
+        for line in &failure.evidence {
+            facts.add("Evidence", &format!("<code>{}</code>", escape(&line.line)));
+        }
+        facts.text("Message", Some(&failure.message));
+    }
+    facts.add("Next", &command(&format!("mooring why {}", shell_word(node.name()))));
+    card("h-subject", &format!("Node {}", node.name()), "", &facts.finish())
+}
+
+fn cause_card(model: &Model<'_>, name: &str) -> Option<String> {
+    let Some(page) = cause_page(name) else {
+        let is_known = !find_codes(name).is_empty()
+            || model.facts.inventory.nodes.iter().any(|node| {
+                node.failure
+                    .as_ref()
+                    .is_some_and(|failure| failure.cause.eq_ignore_ascii_case(name))
+            });
+        return is_known.then(|| {
+            subject(
+                &format!("Cause {name}"),
+                &command(&format!("mooring explain {}", shell_word(name))),
+            )
+        });
+    };
+    let mut facts = Facts::new();
+    facts.text("Summary", Some(page.summary));
+    facts.text("Symptom", Some(&page.symptom));
+    facts.text("Owner", Some(page.owner.as_str()));
+    facts.text("Stage", Some(page.stage.as_str()));
+    let mut actions = String::new();
+    for action in &page.actions {
+        let _ = write!(actions, "<li>{}</li>", escape(action));
+    }
+    facts.add("Next steps", &format!("<ol class=\"plain\">{actions}</ol>"));
+    let codes = page.codes.iter().map(|code| {
+        format!(
+            "{} {}",
+            link(model.view, Route::Code(code.number), &code.number.to_string()),
+            escape(code.name)
+        )
+    });
+    facts.add("Codes", &codes.collect::<Vec<_>>().join(", "));
+    facts.add("More", &command(&format!("mooring explain {}", shell_word(page.reason))));
+    Some(card("h-subject", &format!("Cause {}", page.reason), "", &facts.finish()))
+}
+
+fn code_card(model: &Model<'_>, code: i32) -> Option<String> {
+    let rows = mooring_codes::lookup(mooring_codes::Os::Linux, code, None);
+    let row = rows.first();
+    if row.is_none() && model.failures().is_empty() {
+        return None;
+    }
+    let mut facts = Facts::new();
+    if let Some(row) = row {
+        facts.text("Name", Some(row.name));
+        facts.text("Meaning", Some(row.meaning));
+        facts.text("Cause", Some(row.cause));
+        facts.text("Next step", Some(row.action));
+        facts.text("Owner", Some(row.owner.as_str()));
+    }
+    facts.add("More", &command(&format!("mooring explain {code}")));
+    Some(card("h-subject", &format!("Exit code {code}"), "", &facts.finish()))
+}

@@ -1,0 +1,203 @@
+//! Whole pages: facts, order, escapes and sizes.
+
+use std::io::Write as _;
+
+use mooring_inventory::Evidence;
+
+use super::{render, revision};
+use crate::fixture::{BAD, GOOD, failed, healthy, joined, local, morning, snapshot};
+use crate::snapshot::{Mode, Snapshot};
+use crate::view::View;
+use crate::{SCRIPT, stylesheet};
+
+fn page(snapshot: &Snapshot, address: &str) -> String {
+    let (path, query) = address.split_once('?').map_or((address, None), |(a, b)| (a, Some(b)));
+    let html = render(snapshot, &View::parse(path, query).unwrap()).1;
+    // `MOORING_WRITE_PAGES=DIR` keeps the pages.
+    if let Some(directory) = std::env::var_os("MOORING_WRITE_PAGES") {
+        let mode = format!("{:?}", snapshot.mode);
+        let name = (mode + address).replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        let path = std::path::Path::new(&directory).join(format!("{name}.html"));
+        let mut file =
+            std::fs::File::options().create(true).write(true).truncate(true).open(path).unwrap();
+        file.write_all(html.as_bytes()).unwrap();
+    }
+    html
+}
+
+#[test]
+fn sections_have_the_order_of_their_importance() {
+    let html = page(&morning(), "/");
+    let order = [
+        "<h1>prod-weu</h1>",
+        "data-part=\"verdict\"",
+        "data-part=\"figures\"",
+        "data-part=\"timeline\"",
+        "data-part=\"fleet\"",
+        "data-part=\"joining\"",
+        "data-part=\"pools\"",
+        "data-part=\"runs\"",
+        "data-part=\"failures\"",
+        "data-part=\"controller\"",
+    ];
+    let places: Vec<usize> = order.iter().map(|text| html.find(text).expect(text)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(html.matches("<h1").count(), 1);
+    assert!(html.contains("<title>✗ prod-weu – Mooring</title>"));
+}
+
+#[test]
+fn image_verdict_has_counts_evidence_owner_and_commands() {
+    let html = page(&morning(), "/");
+    for text in [
+        "<b>37 of 37</b> nodes on this image failed, <b>0 of 106</b> on other images.",
+        "failed to run command &#39;oras&#39;",
+        "the same line on all 37 · code 232 ERR_ORAS_BINARY_NOT_FOUND, reported as 211",
+        "owner: image",
+        "data-copy=\"mooring why default\"",
+        "<b>84 of 84</b> joined on <b>202601.13.0</b>",
+        "default rolls to 202601.27.0",
+        "37 like it failed 1 min 12 s after launch",
+        "All 37 failures of the last 24 hours",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    for text in ["rollback", "mooring hold"] {
+        assert!(!html.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn every_state_has_its_sentence() {
+    let good = page(&healthy(), "/");
+    assert!(good.contains("All 95 nodes of the last 24 hours joined"), "{good}");
+    assert!(good.contains("<title>✓ prod-weu"), "{good}");
+    let alone = page(&local(), "/?since=1h");
+    assert!(alone.contains("No controller runs in this cluster."), "{alone}");
+    assert!(alone.contains("Live, no record") && alone.contains("deleted nodes are not known"));
+    assert!(alone.contains("Four nodes on each side are needed"), "{alone}");
+    let mut follower = morning();
+    follower.mode = Mode::Follower;
+    let html = page(&follower, "/");
+    assert!(
+        html.contains("This replica does not lead.</b> <code>mooring-6c9f7d-x2x8k-1</code> leads.")
+    );
+    let mut without = local();
+    without.facts.has_karpenter = false;
+    without.facts.inventory.nodes.retain(|node| node.node_claim.is_none());
+    let html = page(&without, "/failures");
+    assert!(html.contains("This cluster has no Karpenter."), "{html}");
+    assert!(!html.contains("Nodes joining"), "{html}");
+}
+
+#[test]
+fn each_address_has_its_subject() {
+    let morning = morning();
+    for (address, text) in [
+        ("/pools/default", "<h2>Pool default</h2>"),
+        ("/nodes/default-b00", ">Node default-b00</h2>"),
+        ("/nodes/aks-default-b00", ">Node default-b00</h2>"),
+        ("/images/202601.27.0", "<h2>Image 202601.27.0</h2>"),
+        ("/causes/OrasBinaryMissing", ">Cause OrasBinaryMissing</h2>"),
+        ("/codes/232", ">Exit code 232</h2>"),
+        ("/failures?since=7d", ">Failures in the last 7 days</h2>"),
+    ] {
+        let html = page(&morning, address);
+        assert!(html.contains(text), "{address}");
+        assert!(!html.contains("Not found"), "{address}");
+    }
+    let pool = page(&morning, "/pools/gpu");
+    assert!(!pool.contains("default-hq7tm") && pool.contains("gpu-5nnxq"));
+    for address in ["/pools/x", "/nodes/x", "/images/1", "/causes/X", "/codes/9999", "/runs/x"] {
+        let view = View::parse(address, None).unwrap();
+        let (exists, html) = render(&morning, &view);
+        assert!(!exists && html.contains("Not found"), "{address}");
+    }
+}
+
+#[test]
+fn foreign_text_is_only_text() {
+    let evil = "<script>alert(1)</script>\"'\u{202e}\u{1b}[2J";
+    let mut nodes: Vec<_> =
+        (0..8).map(|number| joined(&format!("g{number}"), evil, GOOD, 900 + number, 100)).collect();
+    for number in 0..6 {
+        let mut node = failed(&format!("{number}{evil}"), evil, evil, 100 + number, true);
+        if let Some(failure) = &mut node.failure {
+            failure.cause = format!("Cause{evil}");
+            failure.message = evil.to_owned();
+            failure.owner = Some(evil.to_owned());
+            failure.evidence =
+                vec![Evidence { line: evil.to_owned(), file: None, source: "record" }];
+        }
+        nodes.push(node);
+    }
+    let mut snapshot = snapshot(nodes);
+    snapshot.facts.identity.name = Some(evil.to_owned());
+    snapshot.facts.region = Some(evil.to_owned());
+    snapshot.facts.controller.leader = Some(evil.to_owned());
+    snapshot.facts.warnings = vec![evil.to_owned()];
+    for address in
+        ["/", "/failures", "/?pool=%3Cscript%3E&image=%22x&cause=%27", "/pools/%3Cscript%3E"]
+    {
+        let html = page(&snapshot, address);
+        let without = html.replace("<script src=\"/page.js\" defer></script>", "");
+        assert!(!without.contains("<script"), "{address}");
+        assert!(!html.contains(['\u{202e}', '\u{1b}']), "{address}");
+        assert!(!html.contains("style=") && !html.contains("onerror"), "{address}");
+    }
+    // A copied command is one shell word with what is shown.
+    let html = page(&snapshot, "/");
+    assert!(html.contains("data-copy=\"mooring why &#39;&lt;script&gt;"), "{html}");
+}
+
+#[test]
+fn page_without_data_fits_its_budget() {
+    let html = page(&snapshot(Vec::new()), "/");
+    let all = [html.as_str(), &stylesheet(), SCRIPT].concat();
+    assert!(SCRIPT.len() <= 12_000, "{}", SCRIPT.len());
+    assert!(all.len() <= 60_000, "{}", all.len());
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(all.as_bytes()).unwrap();
+    let compressed = encoder.finish().unwrap().len();
+    assert!(compressed <= 20_000, "{compressed}");
+}
+
+#[test]
+fn page_of_a_large_cluster_fits_its_budget() {
+    let mut nodes: Vec<_> = (0..5000)
+        .map(|number| {
+            let pool = format!("pool-{:03}", number % 120);
+            joined(&format!("{pool}-n{number:05}"), &pool, GOOD, 100 + number, 90)
+        })
+        .collect();
+    for number in 0..1000 {
+        let pool = format!("pool-{:03}", number % 120);
+        let mut node = failed(&format!("{pool}-f{number:04}"), &pool, BAD, 60 + number * 80, false);
+        if let Some(failure) = &mut node.failure {
+            failure.cause = format!("Cause{:02}", number % 70);
+        }
+        nodes.push(node);
+    }
+    for number in 0..200 {
+        nodes.push(crate::fixture::joining(&format!("j{number}"), "pool-001", BAD, number + 5));
+    }
+    let snapshot = snapshot(nodes);
+    for address in ["/", "/?since=7d", "/failures?since=7d"] {
+        let html = page(&snapshot, address);
+        assert!(
+            html.len() + stylesheet().len() + SCRIPT.len() <= 300_000,
+            "{address} {}",
+            html.len()
+        );
+        assert!(html.contains("<p class=\"hint\">and "), "{address}");
+    }
+}
+
+#[test]
+fn elapsed_time_is_no_change() {
+    let part = |text: &str, count: u32| {
+        revision(&format!("a <time datetime=\"x\" data-since>{text}</time> b {count}"))
+    };
+    assert_eq!(part("9 s", 1), part("10 s", 1));
+    assert_ne!(part("9 s", 1), part("9 s", 2));
+}

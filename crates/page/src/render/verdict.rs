@@ -1,0 +1,303 @@
+//! Verdicts: what is wrong, the evidence, the owner, and the command that helps.
+
+use std::fmt::Write as _;
+
+use mooring_controller::claim::image;
+use mooring_diagnosis::cause_page;
+use mooring_inventory::{FleetRow, FleetVerdict, Group, State};
+use mooring_redact::shell_word;
+
+use crate::html::{
+    cause_link, clock, command, counted, elapsed, escape, image_link, pool_link, sign, word,
+};
+use crate::model::Model;
+use crate::view::View;
+
+/// Verdicts with evidence; further ones take a line each.
+const MAX_LARGE: usize = 2;
+const MAX_SMALL: usize = 6;
+
+/// Returns the mark of the title: the worst of all verdicts.
+pub(super) fn mark(model: &Model<'_>) -> &'static str {
+    let severities = || model.status.findings.iter().map(|finding| finding.severity);
+    if severities().any(|severity| severity == "error") {
+        "✗"
+    } else if severities().next().is_some() || is_running(model) {
+        "!"
+    } else {
+        "✓"
+    }
+}
+
+fn is_running(model: &Model<'_>) -> bool {
+    let mut runs = model.snapshot.runs.iter().flatten();
+    runs.any(|run| run.step.is_some())
+}
+
+pub(super) fn section(model: &Model<'_>) -> String {
+    let mut large: Vec<String> = Vec::new();
+    let mut small: Vec<String> = Vec::new();
+    for node in &model.facts.lost {
+        small.push(line("failed", &escape(&node.finding())));
+    }
+    let blamed: Vec<&FleetRow> =
+        model.rows().into_iter().filter(|row| row.verdict == FleetVerdict::Image).collect();
+    for row in &blamed {
+        large.push(image_verdict(model, row));
+    }
+    let is_blamed = |group: &Group| {
+        blamed
+            .iter()
+            .any(|row| row.cause == group.cause && Some(&row.image) == group.image.as_ref())
+    };
+    for group in model.groups.iter().filter(|group| group.is_confirmed && !is_blamed(group)) {
+        if large.len() < MAX_LARGE {
+            large.push(group_verdict(model, group));
+        } else {
+            small.push(line("failed", &group_sentence(model.view, group)));
+        }
+    }
+    for finding in &model.status.findings {
+        if finding.severity == "warning" {
+            small.push(line("slow", &escape(&finding.message)));
+        }
+    }
+    small.extend(runs(model));
+    if large.is_empty() && !small.iter().any(|text| text.contains("second failed")) {
+        large.push(no_problem(model));
+    }
+    let rest = large.len().saturating_sub(MAX_LARGE) + small.len().saturating_sub(MAX_SMALL);
+    large.truncate(MAX_LARGE);
+    small.truncate(MAX_SMALL);
+    let mut html = large.concat() + &small.concat();
+    if rest > 0 {
+        let _ = write!(html, "<p class=\"hint\">and {rest} more</p>");
+    }
+    html
+}
+
+fn line(severity: &str, html: &str) -> String {
+    format!(
+        "<section class=\"verdict second {severity}\" aria-label=\"Verdict\"><p>{} {html}</p></section>",
+        sign(severity)
+    )
+}
+
+fn image_verdict(model: &Model<'_>, row: &FleetRow) -> String {
+    let view = model.view;
+    let title = format!(
+        "Image {} fails with {}",
+        image_link(view, &row.image),
+        cause_link(view, &row.cause)
+    );
+    let (here, others) = (row.here, row.others);
+    let mut why = format!(
+        "<b>{} of {}</b> nodes on this image failed, <b>{} of {}</b> on other images.",
+        here.failed, here.nodes, others.failed, others.nodes
+    );
+    let summary = cause_page(&row.cause).map(|page| page.summary);
+    if let Some(summary) = summary {
+        let _ = write!(why, " {}", sentence(summary));
+    }
+    let good = last_good(model, row);
+    let advice = good.map_or_else(
+        || "See what each failed node reported, and what can be done.".to_owned(),
+        |(version, joined)| {
+            format!(
+                "New nodes need another image. <b>{joined} of {joined}</b> joined on <b>{}</b>.",
+                escape(&version)
+            )
+        },
+    );
+    let pool = row.pools.first().map_or("", String::as_str);
+    verdict(model, model.group_of(row), &title, &why, (&advice, pool, &row.cause))
+}
+
+/// Returns the image that most nodes of the same pools joined on, without a failure.
+fn last_good(model: &Model<'_>, row: &FleetRow) -> Option<(String, usize)> {
+    let mut counts = std::collections::BTreeMap::<&str, (usize, usize)>::new();
+    for node in &model.inventory.nodes {
+        let is_same = node.pool.as_ref().is_some_and(|pool| row.pools.contains(pool));
+        let Some(image) = node.image.as_deref().filter(|image| is_same && *image != row.image)
+        else {
+            continue;
+        };
+        let (joined, failed) = counts.entry(image).or_default();
+        *joined += usize::from(node.has_joined() && !node.is_failed());
+        *failed += usize::from(node.is_failed());
+    }
+    let good = counts.into_iter().filter(|(_, (joined, failed))| *joined > 3 && *failed == 0);
+    good.max_by_key(|(_, (joined, _))| *joined)
+        .map(|(name, (joined, _))| (image::version(name).to_owned(), joined))
+}
+
+fn group_verdict(model: &Model<'_>, group: &Group) -> String {
+    let view = model.view;
+    let mut title =
+        format!("{} failed with {}", counted(group.failed, "node"), cause_link(view, &group.cause));
+    if let Some(pool) = &group.pool {
+        let _ = write!(title, " in pool {}", pool_link(view, pool));
+    }
+    let mut why = cause_page(&group.cause)
+        .map_or_else(|| escape(&group.message), |page| sentence(page.summary));
+    if let Some(name) = &group.image {
+        let rows = model.fleet.rows.iter();
+        let row = rows.clone().find(|row| row.image == *name && row.cause == group.cause);
+        if let Some(row) = row {
+            let text = match row.verdict {
+                FleetVerdict::TooFewNodes => {
+                    "Four nodes on each side are needed to blame the image."
+                }
+                _ => "The image is not at fault: it does not fail more often than others.",
+            };
+            let _ = write!(
+                why,
+                " On image {} <b>{} of {}</b> nodes failed, on others <b>{} of {}</b>. {text}",
+                image_link(view, name),
+                row.here.failed,
+                row.here.nodes,
+                row.others.failed,
+                row.others.nodes
+            );
+        }
+    }
+    let page = cause_page(&group.cause);
+    let action = page.and_then(|page| page.actions.first().copied());
+    let advice = escape(action.unwrap_or("See what each failed node reported."));
+    let pool = group.pool.as_deref().unwrap_or_default();
+    verdict(model, Some(group), &title, &why, (&advice, pool, &group.cause))
+}
+
+fn group_sentence(view: &View, group: &Group) -> String {
+    let mut text =
+        format!("{} failed with {}", counted(group.failed, "node"), cause_link(view, &group.cause));
+    if let Some(pool) = &group.pool {
+        let _ = write!(text, " in pool {}", pool_link(view, pool));
+    }
+    text + "."
+}
+
+/// Renders a verdict with its evidence and commands. Title, reason and advice are HTML.
+fn verdict(
+    model: &Model<'_>,
+    group: Option<&Group>,
+    title: &str,
+    why: &str,
+    (advice, pool, cause): (&str, &str, &str),
+) -> String {
+    let mut over = format!("{} Verdict", sign("failed"));
+    let mut evidence = String::new();
+    if let Some(group) = group {
+        if let Some(confidence) = &group.confidence {
+            let _ = write!(over, " {}", word("calm", &format!("confidence {confidence}")));
+        }
+        if let Some(owner) = &group.owner {
+            let _ = write!(over, " {}", word("calm", &format!("owner: {owner}")));
+        }
+        if let Some(first) = group.first_at {
+            let _ = write!(
+                over,
+                " <span class=\"muted\">since {}, {} ago</span>",
+                clock(first, model.now),
+                elapsed(first, model.now)
+            );
+        }
+        evidence = quote(group);
+    }
+    let id = format!("v-{}", escape(cause));
+    let why_command = match pool {
+        "" => "mooring why".to_owned(),
+        pool => format!("mooring why {}", shell_word(pool)),
+    };
+    format!(
+        "<section class=\"verdict failed\" aria-labelledby=\"{id}\"><div><p class=\"over\">{over}</p><h2 id=\"{id}\">{title}</h2><p class=\"why\">{why}</p>{evidence}</div>\
+         <div class=\"todo\"><h3>Next</h3><p>{advice}</p>{}{}</div></section>",
+        command(&why_command),
+        command(&format!("mooring explain {}", shell_word(cause)))
+    )
+}
+
+fn quote(group: &Group) -> String {
+    let Some(line) = group.evidence.first() else { return String::new() };
+    let mut notes = vec![match (group.with_evidence, group.failed) {
+        (1, 1) => String::new(),
+        (same, all) if same == all => format!("the same line on all {all}"),
+        (same, all) => format!("the same line on {same} of {all}"),
+    }];
+    let name = |code: &mooring_inventory::Code| match &code.name {
+        Some(name) => format!("{} {name}", code.code),
+        None => code.code.to_string(),
+    };
+    notes.push(match (&group.effective, &group.reported) {
+        (Some(effective), Some(reported)) => {
+            format!("code {}, reported as {}", name(effective), name(reported))
+        }
+        (None, Some(code)) | (Some(code), None) => format!("code {}", name(code)),
+        (None, None) => String::new(),
+    });
+    notes.retain(|note| !note.is_empty());
+    format!(
+        "<blockquote><code>{}</code><small>{}</small></blockquote>",
+        escape(&line.line),
+        escape(&notes.join(" · "))
+    )
+}
+
+fn no_problem(model: &Model<'_>) -> String {
+    let joined = crate::series::Series::of(model).joined();
+    let ready = model.fleet.ready;
+    let has_record = model.facts.record.is_some() && model.facts.controller.is_running();
+    let title = match (has_record, joined) {
+        (true, 1..) => {
+            format!("All {joined} nodes of the {} joined", model.view.since.text())
+        }
+        (true, 0) => "No node failed".to_owned(),
+        (false, _) => {
+            let exist = model.inventory.nodes.iter().filter(|node| node.exists).count();
+            format!("No failures among the {} that exist now", counted(exist, "node"))
+        }
+    };
+    let joining = model.inventory.nodes.iter().filter(|node| node.state == State::Joining).count();
+    let mut text = format!("{} ready, {joining} joining.", counted(ready, "node"));
+    if !has_record {
+        text.push_str(" Failures of deleted nodes are not known.");
+    } else if let Some(counts) = &model.snapshot.counts {
+        let _ = write!(text, " Recorded since {}.", counts.since().strftime("%-d %b %H:%M"));
+    }
+    let severity = if has_record { "good" } else { "calm" };
+    format!(
+        "<section class=\"verdict {severity}\" aria-labelledby=\"v-good\"><p class=\"over\">{} Verdict</p><h2 id=\"v-good\">{}</h2><p>{}</p></section>",
+        sign(severity),
+        escape(&title),
+        escape(&text)
+    )
+}
+
+fn runs(model: &Model<'_>) -> Vec<String> {
+    let runs = model.snapshot.runs.iter().flatten();
+    let current = runs.filter_map(|run| run.step.as_ref().map(|step| (run, step)));
+    let text = current.map(|(run, step)| {
+        let state = match run.state {
+            "stopped" => "was stopped",
+            _ => "is in progress",
+        };
+        let html = format!(
+            "The repair of pool <b>{}</b> {state}: step {} of {}, {}, {}.",
+            escape(run.subject.name()),
+            step.number,
+            run.step_count,
+            escape(step.name),
+            elapsed(step.started_at, model.now)
+        );
+        line("slow", &html)
+    });
+    text.collect()
+}
+
+/// Returns a text as a sentence.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!']) { "" } else { "." };
+    escape(&format!("{first}{}{end}", characters.as_str()))
+}

@@ -1,0 +1,50 @@
+//! Connections of browsers.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::events::MAX_STREAMS;
+use super::{Access, Handler, Live};
+
+/// Time in which a client sends the head of its request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Connections in addition to those of streams.
+const MAX_REQUESTS: usize = 48;
+
+/// Serves the page on a listener of the loopback interface. Never ends; when dropped, it closes all connections.
+pub async fn serve(listener: TcpListener, live: Arc<Live>, access: Access) {
+    let handler = Handler::new(live, access);
+    let places = Arc::new(Semaphore::new(MAX_STREAMS + MAX_REQUESTS));
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // For example out of file descriptors, which may be released soon.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        let handler = handler.clone();
+        connections.spawn(async move {
+            let service = service_fn(|request: http::Request<hyper::body::Incoming>| {
+                let handler = handler.clone();
+                async move { Ok::<_, Infallible>(handler.respond(&request).await) }
+            });
+            // A client that closed its connection is not an error.
+            let _ = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIMEOUT)
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
+            drop(place);
+        });
+    }
+}

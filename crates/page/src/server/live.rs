@@ -1,0 +1,208 @@
+//! The latest snapshot, and the interest in it.
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mooring_inventory::status::Status;
+use mooring_inventory::{Fleet, State};
+use serde::Serialize;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::snapshot::Snapshot;
+use crate::view::Since;
+
+/// Snapshots are not built longer than this after the last request.
+const INTEREST: Duration = Duration::from_secs(30);
+/// A request waits this long for a current snapshot.
+const WAIT: Duration = Duration::from_secs(1);
+/// Bars of joining nodes grow in steps of this many seconds.
+const STEP: i64 = 5;
+
+/// Kinds of changes, in the order of their importance.
+pub(crate) const TOPICS: [&str; 6] = ["status", "fleet", "failure", "node", "run", "controller"];
+
+/// A snapshot with the revisions of its parts.
+pub(crate) struct Published {
+    pub(crate) snapshot: Snapshot,
+    /// Grows with each change, also over restarts.
+    pub(crate) revision: u64,
+    hashes: [u64; TOPICS.len()],
+    /// Revision of the last change of each topic.
+    changed: [u64; TOPICS.len()],
+    at: Instant,
+}
+
+impl Published {
+    /// Returns the topics that changed after a revision.
+    pub(crate) fn changed_since(&self, revision: u64) -> Vec<&'static str> {
+        let topics = TOPICS.into_iter().zip(self.changed);
+        topics.filter(|(_, changed)| *changed > revision).map(|(topic, _)| topic).collect()
+    }
+}
+
+/// The latest snapshot. One is kept, shared by all requests and streams.
+pub struct Live {
+    latest: watch::Sender<Option<Arc<Published>>>,
+    error: Mutex<Option<String>>,
+    /// Time of the last request.
+    asked: Mutex<Option<Instant>>,
+    wanted: Notify,
+    streams: AtomicUsize,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Self {
+            latest: watch::Sender::new(None),
+            error: Mutex::default(),
+            asked: Mutex::default(),
+            wanted: Notify::new(),
+            streams: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Live {
+    /// Replaces the snapshot.
+    pub fn publish(&self, snapshot: Snapshot) {
+        *lock(&self.error) = None;
+        let hashes = hashes(&snapshot);
+        let before = self.latest.borrow().clone();
+        let floor = u64::try_from(snapshot.facts.now.as_millisecond()).unwrap_or_default();
+        let published = match before {
+            Some(before) if before.hashes == hashes => Published {
+                revision: before.revision,
+                changed: before.changed,
+                snapshot,
+                hashes,
+                at: Instant::now(),
+            },
+            before => {
+                let last = before.as_ref().map_or(0, |before| before.revision);
+                let revision = floor.max(last + 1);
+                let mut changed = [revision; TOPICS.len()];
+                if let Some(before) = &before {
+                    for (index, changed) in changed.iter_mut().enumerate() {
+                        if before.hashes[index] == hashes[index] {
+                            *changed = before.changed[index];
+                        }
+                    }
+                }
+                Published { snapshot, revision, hashes, changed, at: Instant::now() }
+            }
+        };
+        self.latest.send_replace(Some(Arc::new(published)));
+    }
+
+    /// Reports that the cluster cannot be read. The last snapshot stays, and its age shows.
+    pub fn fail(&self, why: String) {
+        *lock(&self.error) = Some(why);
+    }
+
+    pub(crate) fn error(&self) -> Option<String> {
+        lock(&self.error).clone()
+    }
+
+    /// Returns true if a page is open.
+    pub fn is_wanted(&self) -> bool {
+        let asked = *lock(&self.asked);
+        self.streams.load(Ordering::Relaxed) > 0 || asked.is_some_and(|at| at.elapsed() < INTEREST)
+    }
+
+    /// Waits until a page is open.
+    pub async fn wanted(&self) {
+        while !self.is_wanted() {
+            self.wanted.notified().await;
+        }
+    }
+
+    fn ask(&self) {
+        *lock(&self.asked) = Some(Instant::now());
+        self.wanted.notify_one();
+    }
+
+    /// Returns the latest snapshot; waits for a moment if none is current.
+    pub(crate) async fn current(&self) -> Option<Arc<Published>> {
+        let was_wanted = self.is_wanted();
+        self.ask();
+        let mut latest = self.latest.subscribe();
+        let known = latest.borrow_and_update().clone();
+        if was_wanted && known.is_some() {
+            return known;
+        }
+        let is_recent = |published: &Arc<Published>| published.at.elapsed() < WAIT;
+        if known.as_ref().is_some_and(is_recent) {
+            return known;
+        }
+        let _ = tokio::time::timeout(WAIT, latest.changed()).await;
+        latest.borrow().clone()
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<Option<Arc<Published>>> {
+        self.latest.subscribe()
+    }
+
+    pub(super) fn add_stream(&self) {
+        self.streams.fetch_add(1, Ordering::Relaxed);
+        self.ask();
+    }
+
+    pub(super) fn remove_stream(&self) {
+        self.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns a hash of what each topic shows. Times of reads are no change.
+fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
+    let facts = &snapshot.facts;
+    let since = Since::Week.start(facts.now);
+    let filter = mooring_inventory::Filter { since: Some(since), ..Default::default() };
+    let inventory = facts.inventory.filtered(&filter);
+    let fleet = Fleet::of(&inventory, None);
+    let status = Status::of(facts, &inventory, &fleet);
+    let failures: Vec<_> = inventory.nodes.iter().filter(|node| node.is_failed()).collect();
+    let joining: Vec<_> =
+        inventory.nodes.iter().filter(|node| node.state == State::Joining).collect();
+    let moment = (!joining.is_empty()).then(|| facts.now.as_second() / STEP);
+    let mut controller = facts.controller.clone();
+    controller.renewed_at = None;
+    let sources: Vec<_> =
+        facts.sources.iter().map(|one| (one.name, one.state, &one.error)).collect();
+    let details = snapshot.details.as_ref().map(|one| (&one.instance, &one.error, &one.hooks));
+    [
+        hash(&(&status.findings, &status.pools, &facts.warnings)),
+        hash(&fleet),
+        hash(&failures),
+        hash(&(&joining, moment)),
+        hash(&snapshot.runs),
+        hash(&(controller, sources, details)),
+    ]
+}
+
+struct HashWriter(DefaultHasher);
+
+impl io::Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn hash(value: &impl Serialize) -> u64 {
+    let mut writer = HashWriter(DefaultHasher::new());
+    // Plain data into a hasher: cannot fail.
+    let _ = serde_json::to_writer(&mut writer, value);
+    writer.0.finish()
+}

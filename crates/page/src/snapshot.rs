@@ -1,0 +1,49 @@
+//! The facts that a page shows.
+
+use mooring_controller::counts;
+use mooring_controller::notify::HookStatus;
+use mooring_inventory::Facts;
+use mooring_workflow::status::RunStatus;
+use serde::Serialize;
+
+/// Process that serves the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// The leader of the controller.
+    Leader,
+    /// A replica that does not lead.
+    Follower,
+    /// `mooring ui --local`.
+    Local,
+}
+
+/// Facts of a cluster at one time.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    pub facts: Facts,
+    /// None if the cluster has no counts, or they cannot be read.
+    pub counts: Option<counts::Document>,
+    /// Runs of `mooring repair`; none if they were not read.
+    pub runs: Option<Vec<RunStatus>>,
+    pub mode: Mode,
+    /// None if the page is not served by the controller.
+    pub details: Option<ControllerDetails>,
+}
+
+/// Figures that only the controller has.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ControllerDetails {
+    pub instance: String,
+    pub version: String,
+    /// Error of the watches or the API server; none if all work.
+    pub error: Option<String>,
+    /// NodeClaims with a scheduled read of Azure.
+    pub pending: usize,
+    /// Reads that wait for the rate limit.
+    pub waiting: usize,
+    pub azure_requests: u64,
+    pub azure_throttled: u64,
+    pub azure_reads_left: u64,
+    pub hooks: Vec<HookStatus>,
+}
