@@ -6,6 +6,7 @@
 //! | [`request`], [`review`] | raw requests, paged lists, permissions of the caller |
 //! | [`lease`], [`holder`] | leader election with a Lease: pure decision; acquire, renew and release |
 //! | [`gate`] | permission to write while the Lease is held |
+//! | [`port_forward`] | ports of pods, through the API server |
 //! | [`error`] | error messages without secrets |
 //!
 //! The crate depends neither on Azure nor on specific resources.
@@ -15,6 +16,7 @@ pub mod gate;
 pub mod holder;
 pub mod kubeconfig;
 pub mod lease;
+pub mod port_forward;
 pub mod request;
 pub mod review;
 

@@ -84,7 +84,7 @@ fn with(flag: &str, path: &Path) -> String {
     format!("{flag}{}", path.display())
 }
 
-fn program() -> Option<PathBuf> {
+pub(crate) fn program() -> Option<PathBuf> {
     let named = std::env::var_os("MOORING_BROWSER").map(PathBuf::from);
     named.into_iter().chain(PROGRAMS.map(PathBuf::from)).find(|program| program.is_file())
 }

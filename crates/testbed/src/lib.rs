@@ -8,6 +8,7 @@ mod assets;
 mod azure;
 pub mod browser;
 mod certificates;
+pub mod devtools;
 mod error;
 mod kube_apiserver;
 mod kubectl;

@@ -1,6 +1,7 @@
 //! The project's chores, as `cargo xtask <chore>`.
 
 mod audit;
+mod axe;
 mod bench;
 mod chart;
 mod codes;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::step::{Failed, need, root};
-use crate::{chart, python};
+use crate::{axe, chart, python};
 
 use super::report::Report;
 
@@ -21,7 +21,7 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 7] = [
+const TOOLS: [Tool; 8] = [
     Tool {
         name: "systemd-analyze",
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
@@ -38,6 +38,10 @@ const TOOLS: [Tool; 7] = [
         install: || Ok(vec![(chart::VARIABLE.to_owned(), chart::helm()?.into())]),
     },
     Tool { name: "Chromium", install: || install_browser().map(|()| Vec::new()) },
+    Tool {
+        name: "axe-core",
+        install: || Ok(vec![(axe::VARIABLE.to_owned(), axe::install()?.into())]),
+    },
 ];
 
 /// Installs all tools. Returns the variables by which tests find them.
