@@ -14,6 +14,7 @@ use super::controller::{Controller, Message, Projector};
 use super::inspect::Inspector;
 use super::notifier::{Notifier, OpenAlerts};
 use super::read::{observe, read_list};
+use super::view::ViewRequest;
 use super::write::{Batch, Writer};
 use super::{api, leader, watch};
 use crate::metrics::log;
@@ -31,6 +32,15 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 impl Controller {
     /// Runs until `stop` completes, then finishes started writes and releases the Lease.
     pub async fn run(self, stop: impl Future<Output = ()>) {
+        self.run_viewed(stop, mpsc::channel(1).1).await;
+    }
+
+    /// Runs as [`Self::run`], and answers requests for views of its state.
+    pub async fn run_viewed(
+        self,
+        stop: impl Future<Output = ()>,
+        mut views: mpsc::Receiver<ViewRequest>,
+    ) {
         let (to_loop, mut messages) = mpsc::channel(1024);
         let (to_writer, batches) = mpsc::channel(WRITE_QUEUE);
         let (leave, stopped) = tokio::sync::oneshot::channel();
@@ -56,6 +66,7 @@ impl Controller {
             state: State::new(self.settings.clone(), (self.clock)()),
             tasks: JoinSet::new(),
             term: 0,
+            generation: 1,
             controller: &self,
             inspector: Inspector::new(api.clone()),
             api,
@@ -72,6 +83,10 @@ impl Controller {
                 () = &mut stop => break,
                 Some(message) = messages.recv() => message,
                 () = tokio::time::sleep_until(wake) => Message::Input(Input::Tick),
+                Some(request) = views.recv() => {
+                    request.answer(&work.state, work.generation, &self);
+                    continue;
+                }
                 Some(_) = work.tasks.join_next(), if !work.tasks.is_empty() => continue,
                 // These never end; without one of them the controller cannot work.
                 Some(_) = watches.join_next() => {
@@ -113,6 +128,8 @@ struct Loop<'a> {
     state: State,
     tasks: JoinSet<()>,
     term: u64,
+    /// Grows with every input but a tick.
+    generation: u64,
     controller: &'a Controller,
     api: Api,
     inspector: Inspector,
@@ -140,6 +157,7 @@ impl Loop<'_> {
 
     fn handle_message(&mut self, message: Message) {
         let now = self.now();
+        self.generation += u64::from(!matches!(message, Message::Input(Input::Tick)));
         let actions = match message {
             Message::Input(input) => self.state.handle(input, now),
             Message::Elected { term, record, counts } => {
@@ -270,7 +288,7 @@ fn enqueue(to_writer: &mpsc::Sender<Batch>, batch: Batch) -> Result<(), Vec<Acti
     to_writer.try_send(batch).map_err(|error| error.into_inner().writes)
 }
 
-fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
+pub(super) fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
     let metrics = arm.metrics();
     let reads = metrics.buckets.iter().find(|bucket| bucket.bucket == "reads");
     ArmSnapshot {

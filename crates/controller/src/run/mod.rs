@@ -20,6 +20,7 @@ mod notifier;
 mod objects;
 mod read;
 mod server;
+mod view;
 mod watch;
 mod write;
 
@@ -30,3 +31,4 @@ pub use inspect::Inspector;
 pub use mooring_kube::Clock;
 pub use read::{observe, read_list};
 pub use server::{Pages, serve};
+pub use view::{View, ViewRequest};

@@ -11,6 +11,7 @@ use super::deferred::DeferredWrites;
 use super::messages::{Action, DropCounts, Input, QueueLengths};
 use super::nodes::Nodes;
 use super::tracked::{RecordedFailure, TrackedClaim};
+use crate::claim::Claim;
 use crate::fleet::FleetWatch;
 use crate::observation::karpenter::ProvisioningError;
 use crate::pool_watch::PoolWatch;
@@ -149,6 +150,16 @@ impl State {
             .into_iter()
             .flatten()
             .min()
+    }
+
+    pub fn leads(&self) -> bool {
+        self.leads
+    }
+
+    /// Returns copies of the NodeClaims that exist; their texts are shared.
+    pub fn existing_claims(&self) -> Vec<Claim> {
+        let existing = self.claims.values().filter(|tracked| tracked.deleted_at.is_none());
+        existing.map(|tracked| tracked.claim.clone()).collect()
     }
 
     pub fn lengths(&self) -> QueueLengths {

@@ -1,0 +1,44 @@
+//! Copies of the state for the live page. No request causes a read of Azure.
+
+use tokio::sync::oneshot;
+
+use super::controller::Controller;
+use super::event_loop::snapshot;
+use crate::claim::Claim;
+use crate::metrics::ArmSnapshot;
+use crate::state::{QueueLengths, State};
+
+/// The state at one time.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Grows with every change.
+    pub generation: u64,
+    pub leads: bool,
+    /// NodeClaims that exist.
+    pub claims: Vec<Claim>,
+    pub lengths: QueueLengths,
+    pub arm: ArmSnapshot,
+}
+
+/// A request for a view that is newer than the last one.
+#[derive(Debug)]
+pub struct ViewRequest {
+    /// Generation of the last view, or 0.
+    pub seen: u64,
+    /// Receives none if nothing changed.
+    pub reply: oneshot::Sender<Option<View>>,
+}
+
+impl ViewRequest {
+    pub(super) fn answer(self, state: &State, generation: u64, controller: &Controller) {
+        let view = (generation != self.seen).then(|| View {
+            generation,
+            leads: state.leads(),
+            claims: state.existing_claims(),
+            lengths: state.lengths(),
+            arm: snapshot(&controller.arm),
+        });
+        // The page may be closed.
+        let _ = self.reply.send(view);
+    }
+}
