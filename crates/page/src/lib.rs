@@ -23,7 +23,7 @@ mod snapshot;
 mod view;
 
 pub use render::{render, render_loading};
-pub use server::{Access, Live, MAX_STREAMS, serve};
+pub use server::{Access, Connect, Connecting, Live, MAX_STREAMS, serve, serve_forwarded};
 pub use snapshot::{ControllerDetails, Mode, Snapshot};
 pub use view::{Route, Since, View};
 

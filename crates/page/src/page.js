@@ -61,7 +61,7 @@
     const [head, newHead] = [document.querySelector('header.top .who'), page.querySelector('header.top .who')];
     if (head && newHead && head.innerHTML !== newHead.innerHTML) head.innerHTML = newHead.innerHTML;
     const live = page.getElementById('live'), pill = page.getElementById('pill');
-    if (live && pill) { one('live').dataset.live = live.dataset.live || live.textContent; pillClass = pill.className; }
+    if (live && pill) { one('live').dataset.live = live.dataset.live || live.textContent; pillClass = pill.className; showLive(); }
     if ('loading' in main.dataset && !('loading' in next.dataset)) { location.reload(); return; }
     for (const fresh of next.querySelectorAll('[data-part]')) {
       const old = main.querySelector('[data-part="' + fresh.dataset.part + '"]');
@@ -116,17 +116,21 @@
     waiting = setTimeout(() => { waiting = 0; refresh(); }, Math.max(again ? 1000 : 0, last + PAUSE - Date.now()));
   }
 
+  function showLive() {
+    const text = one('live').dataset.live || 'Live';
+    if (one('pill').className !== pillClass) one('pill').className = pillClass;
+    if (one('live').textContent !== text) one('live').textContent = text;
+  }
   function found() {
     checked = Date.now(); attempts = 0;
     if (lostAt === null) return;
     lostAt = null;
     one('offline').hidden = true;
-    one('pill').className = pillClass;
-    one('live').textContent = one('live').dataset.live || 'Live';
+    showLive();
     if (!source && !refused) connect();
   }
   function lost() {
-    disconnect();
+    disconnect(); refused = false;
     if (lostAt === null) lostAt = checked;
     attempts += 1;
     retryAt = Date.now() + Math.min(1000 * attempts, 4000);

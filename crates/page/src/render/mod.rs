@@ -124,13 +124,8 @@ fn sections(model: &Model<'_>, subject: &str) -> String {
         html.push_str(&part("verdict", &verdict::section(model)));
         html.push_str(&part("figures", &figures::section(model)));
         let (timeline, fleet) = (timeline::section(model), fleet::section(model));
-        let class = if fleet.is_empty() { "one" } else { "two" };
-        let _ = write!(
-            html,
-            "<div class=\"{class}\">\n{}{}</div>\n",
-            part("timeline", &timeline),
-            part("fleet", &fleet)
-        );
+        let (timeline, fleet) = (part("timeline", &timeline), part("fleet", &fleet));
+        let _ = write!(html, "<div class=\"two\">\n{timeline}{fleet}</div>\n");
         html.push_str(&part("joining", &joining::section(model)));
     }
     if matches!(model.view.route, Route::Overview) {

@@ -1,9 +1,7 @@
 //! Pools.
 
-use std::fmt::Write as _;
-
 use mooring_controller::claim::image;
-use mooring_inventory::{Pool, PoolState};
+use mooring_inventory::{Pool, PoolKind, PoolState};
 
 use super::card;
 use crate::html::{MAX_ROWS, clock, duration, escape, more, pool_link, word};
@@ -43,16 +41,15 @@ fn row(model: &Model<'_>, pool: &Pool) -> String {
     };
     let image = pool.new_image.as_deref().map_or("–", image::version);
     let last = pool.last_failure_at.map_or_else(|| "–".to_owned(), |at| clock(at, model.now));
-    let mut html = String::new();
-    let _ = write!(
-        html,
+    // A Node of an AKS pool has no time before its creation.
+    let usual = pool.seconds_to_join.filter(|_| pool.kind == PoolKind::NodePool);
+    format!(
         "<tr><th scope=\"row\">{} <small>{}</small></th><td class=\"num\" data-l=\"ready\">{ready}</td><td class=\"num\" data-l=\"joining\">{}</td><td class=\"num\" data-l=\"failed\">{failed}</td><td data-l=\"Image\"><code>{}</code></td><td class=\"num opt\">{}</td><td class=\"opt\">{last}</td><td data-l=\"State\">{}</td></tr>",
         pool_link(model.view, &pool.name),
         pool.kind.as_str(),
         pool.joining,
         escape(image),
-        pool.seconds_to_join.map_or_else(|| "–".to_owned(), duration),
+        usual.map_or_else(|| "–".to_owned(), duration),
         word(severity, pool.state.as_str())
-    );
-    html
+    )
 }

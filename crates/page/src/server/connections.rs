@@ -4,6 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -12,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::events::MAX_STREAMS;
-use super::{Access, Handler, Live};
+use super::{Access, Body, Handler, Live};
 
 /// Time in which a client sends the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -22,6 +24,19 @@ const MAX_REQUESTS: usize = 48;
 /// Serves the page on a listener of the loopback interface. Never ends; when dropped, it closes all connections.
 pub async fn serve(listener: TcpListener, live: Arc<Live>, access: Access) {
     let handler = Handler::new(live, access);
+    accept(listener, move |request: Request<Incoming>| {
+        let handler = handler.clone();
+        async move { handler.respond(&request).await }
+    })
+    .await;
+}
+
+/// Accepts connections, and answers their requests.
+pub(super) async fn accept<F, R>(listener: TcpListener, respond: F)
+where
+    F: Fn(Request<Incoming>) -> R + Clone + Send + Sync + 'static,
+    R: Future<Output = Response<Body>> + Send + 'static,
+{
     let places = Arc::new(Semaphore::new(MAX_STREAMS + MAX_REQUESTS));
     let mut connections = JoinSet::new();
     loop {
@@ -32,11 +47,11 @@ pub async fn serve(listener: TcpListener, live: Arc<Live>, access: Access) {
             continue;
         };
         while connections.try_join_next().is_some() {}
-        let handler = handler.clone();
+        let respond = respond.clone();
         connections.spawn(async move {
-            let service = service_fn(|request: http::Request<hyper::body::Incoming>| {
-                let handler = handler.clone();
-                async move { Ok::<_, Infallible>(handler.respond(&request).await) }
+            let service = service_fn(move |request: Request<Incoming>| {
+                let response = respond(request);
+                async move { Ok::<_, Infallible>(response.await) }
             });
             // A client that closed its connection is not an error.
             let _ = http1::Builder::new()

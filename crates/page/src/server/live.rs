@@ -98,8 +98,15 @@ impl Live {
         self.latest.send_replace(Some(Arc::new(published)));
     }
 
-    /// Reports that the cluster cannot be read. The last snapshot stays, and its age shows.
+    /// Reports that the cluster cannot be read. The last snapshot stays, with a warning and its time.
     pub fn fail(&self, why: String) {
+        let last = self.latest.borrow().clone();
+        if let Some(last) = last {
+            let mut snapshot = last.snapshot.clone();
+            let since = snapshot.facts.now.strftime("%H:%M:%S");
+            snapshot.facts.warnings = vec![format!("not current since {since}: {why}")];
+            self.publish(snapshot);
+        }
         *lock(&self.error) = Some(why);
     }
 

@@ -3,6 +3,7 @@
 mod api;
 mod connections;
 mod events;
+mod forward;
 mod guard;
 mod live;
 
@@ -17,6 +18,7 @@ use http_body_util::{BodyExt as _, Full};
 
 pub use connections::serve;
 pub use events::MAX_STREAMS;
+pub use forward::{Connect, Connecting, serve_forwarded};
 pub use guard::Access;
 pub use live::Live;
 

@@ -126,6 +126,15 @@ async fn page_is_shown_before_the_first_facts() {
     assert_eq!(get(&handler, "/api/v1/status", &[]).await.0, 503);
 }
 
+#[tokio::test(start_paused = true)]
+async fn unreadable_cluster_keeps_the_last_state_with_a_warning() {
+    let handler = handler(Access::Port);
+    handler.live.fail("the API server does not respond".to_owned());
+    let (_, html) = get(&handler, "/", &[]).await;
+    assert!(html.contains("not current since 09:14:05: the API server does not respond"), "{html}");
+    assert!(html.contains("37 of 37"), "{html}");
+}
+
 /// Reads events of a stream, without comments.
 struct Reader(Body);
 
