@@ -53,6 +53,8 @@ pub(crate) struct EnvironmentOptions<'a> {
     pub(crate) directory: &'a Path,
     pub(crate) speed: f64,
     pub(crate) seed: u64,
+    /// Prints the address of the live page.
+    pub(crate) keep: bool,
 }
 
 impl<'v> Environment<'v> {
@@ -103,6 +105,9 @@ impl<'v> Environment<'v> {
         let mut machines = JoinSet::new();
         machines.spawn(room.run(simulation.shell().world().clone(), sender));
         let controller = start_controller(&mooring, output).await?;
+        if let Some(address) = page_address(&mooring).filter(|_| options.keep) {
+            output.print(Mark::Good, &format!("live page, until Ctrl-C: http://{address}/"));
+        }
         Ok(Self {
             output,
             result: ScenarioResult::default(),
@@ -166,12 +171,21 @@ fn karpenter_options(scenario: &Scenario) -> karpenter::Options {
     }
 }
 
+/// Returns the address of the controller's page, from its log.
+fn page_address(mooring: &Mooring) -> Option<String> {
+    let log = std::fs::read_to_string(mooring.logs.join("controller.log")).ok()?;
+    let line = log.lines().find(|line| line.contains("\"message\":\"starting controller\""))?;
+    let line: serde_json::Value = serde_json::from_str(line).ok()?;
+    line["page"].as_str().map(str::to_owned)
+}
+
 /// Starts the controller as a separate process and waits until it has acquired its Lease.
 async fn start_controller(mooring: &Mooring, output: &mut Output) -> Result<Child, DemoError> {
     let began = Instant::now();
     let log = mooring.logs.join("controller.log");
     let free = "127.0.0.1:0";
-    let words = ["controller", "--metrics-address", free, "--health-address", free];
+    let addresses = ["--metrics-address", free, "--health-address", free, "--page-address", free];
+    let words = [&["controller"], addresses.as_slice()].concat();
     let mut child = mooring.start(&words, &log)?;
     loop {
         output.now("the controller bids for its lease");

@@ -93,6 +93,7 @@ async fn run_stages<'v>(
         directory: &workdir.directory,
         speed,
         seed: options.seed,
+        keep: options.keep,
     };
     let mut environment = Environment::set(&setup, output)
         .await

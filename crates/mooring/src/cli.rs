@@ -114,6 +114,9 @@ pub(crate) enum Command {
     /// Check what commands need: connection, permissions, sign-in, controller
     #[command(after_help = crate::doctor::HELP)]
     Doctor(crate::doctor::DoctorArguments),
+    /// Open the live page of the cluster in a browser
+    #[command(after_help = crate::ui::HELP)]
+    Ui(crate::ui::UiArguments),
     /// Run the controller that reports bootstrap failures on NodeClaims
     #[command(after_help = CONTROLLER_HELP)]
     Controller(ControllerArguments),

@@ -186,6 +186,9 @@ pub(crate) struct ControllerArguments {
     /// Address of /healthz and /readyz
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     pub(crate) health_address: String,
+    /// Loopback address of the live page, or off
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
+    pub(crate) page_address: String,
 }
 
 #[derive(Debug, Args)]

@@ -8,15 +8,20 @@ use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
 use mooring_controller::notify::{HttpTransport, Notifications, hook};
-use mooring_controller::run::{Clock, Controller, Health, Pages, serve};
+use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest, serve};
 use mooring_controller::schedule::rate_limit;
+use mooring_workflow::published::ClusterIdentity;
 use mooring_kube::Times;
+use mooring_page::{Access, Live};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::cluster_args::ControllerArguments;
 use crate::connect;
 use crate::failure::Failure;
+use crate::ui::feed::{self, Feed};
 
 pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure> {
     let level = match std::env::var("MOORING_LOG").as_deref() {
@@ -34,7 +39,8 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
 async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    let kube = connect::connect_cluster(&arguments.cluster).await?.client;
+    let connection = connect::connect_cluster(&arguments.cluster).await?;
+    let kube = connection.client.clone();
     let arm = connect::azure_client(
         arguments.cluster.arm_endpoint.as_ref(),
         rate_limit::controller_limits(),
@@ -42,6 +48,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let notifications = notifications()?;
     let metrics_at = listen("--metrics-address", &arguments.metrics_address).await?;
     let health_at = listen("--health-address", &arguments.health_address).await?;
+    let page_at = listen_page(&arguments.page_address).await?;
     let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);
     // Confines which VMs are read, since NodeClaims can name any; required.
     let scope = connect::read_scope(&arm, &arguments.cluster).await?;
@@ -64,25 +71,82 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
         health,
         notifications,
     };
+    let (views, requests) = mpsc::channel(1);
+    let page_on = page_at.as_ref().and_then(|listener| listener.local_addr().ok());
+    let mut page = JoinSet::new();
+    if let Some(listener) = page_at {
+        let live = Arc::new(Live::default());
+        let name = |group: &str| connect::cluster_name(&arguments.cluster, group);
+        let identity = ClusterIdentity {
+            name: name(&controller.settings.scope.node_resource_group).or(connection.cluster),
+            id: controller.settings.scope.cluster.clone(),
+            context: connection.context,
+            server: Some(connection.server),
+            uid: None,
+        };
+        page.spawn(feed::follow(Arc::clone(&live), feed(&controller, identity, views)));
+        page.spawn(mooring_page::serve(listener, live, Access::Port));
+    }
     tracing::info!(
         instance = controller.settings.instance,
         version = crate::version::SHORT,
         commit = env!("MOORING_COMMIT"),
         metrics = %metrics_on,
         health = %health_on,
+        page = page_on.map(tracing::field::display),
         hooks = controller.notifications.hooks.len(),
         "starting controller"
     );
-    controller
-        .run(async move {
-            tokio::select! {
-                _ = interrupted.recv() => {}
-                _ = terminated.recv() => {}
-            }
-        })
-        .await;
+    let stop = async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+    };
+    controller.run_viewed(stop, requests).await;
     pages.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(())
+}
+
+fn feed(
+    controller: &Controller,
+    identity: ClusterIdentity,
+    views: mpsc::Sender<ViewRequest>,
+) -> Feed {
+    Feed {
+        api: Api::new(controller.kube.clone()),
+        views,
+        clock: Arc::clone(&controller.clock),
+        health: Arc::clone(&controller.health),
+        notifications: controller.notifications.clone(),
+        namespace: controller.namespace.clone(),
+        instance: controller.settings.instance.clone(),
+        identity,
+    }
+}
+
+/// Binds the address of the page; none if it is off. The controller works without it, so a port that is in use is no error.
+async fn listen_page(text: &str) -> Result<Option<TcpListener>, Failure> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let address: SocketAddr = text.parse().map_err(|_| {
+        Failure::usage(format!(
+            "--page-address {text}: invalid address\nhint: use an address such as 127.0.0.1:8082, or off"
+        ))
+    })?;
+    if !address.ip().is_loopback() {
+        return Err(Failure::usage(format!(
+            "--page-address {text}: not a loopback address, and the page has no other protection\nhint: `mooring ui` and `kubectl port-forward` reach 127.0.0.1 of the pod"
+        )));
+    }
+    match TcpListener::bind(address).await {
+        Ok(listener) => Ok(Some(listener)),
+        Err(error) => {
+            tracing::warn!(%address, why = %error, "cannot listen; the live page is off");
+            Ok(None)
+        }
+    }
 }
 
 /// Reads hooks from the environment; their URLs and keys are secrets, and never arguments.
@@ -121,6 +185,21 @@ fn instance() -> String {
 
 #[cfg(test)]
 mod tests {
+    #[tokio::test]
+    async fn page_listens_on_the_loopback_interface_only() {
+        let listener = super::listen_page("127.0.0.1:0").await.unwrap().unwrap();
+        assert!(super::listen_page("off").await.unwrap().is_none());
+        for address in ["0.0.0.0:0", ":8082", "10.0.0.1:1", "[::]:0"] {
+            let error = super::listen_page(address).await.unwrap_err();
+            assert!(error.text().starts_with("--page-address "), "{}", error.text());
+        }
+        let used = listener.local_addr().unwrap().to_string();
+        assert!(
+            super::listen_page(&used).await.unwrap().is_none(),
+            "the controller runs without it"
+        );
+    }
+
     #[test]
     fn instance_name_contains_the_process_id() {
         let name = super::instance();

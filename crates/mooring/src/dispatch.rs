@@ -9,7 +9,7 @@ use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, StatusArgu
 use crate::output::AnswerFormat;
 use crate::{
     answers, bundle, codes, controller, demo, doctor, explain, finalizers, man, repair, schema,
-    sim, trace, version,
+    sim, trace, ui, version,
 };
 
 /// Time limit of `mooring` without a command.
@@ -34,6 +34,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Bundle(arguments) => bundle::bundle(&arguments),
         Command::Sim(arguments) => sim::sim(&arguments),
+        Command::Ui(arguments) => ui::ui(arguments),
         Command::Version { output } => version::version(output),
         Command::Schema { id } => schema::schema(id.as_deref()),
         Command::Completions { shell } => man::completions(shell),

@@ -31,6 +31,7 @@ mod sim;
 mod speed;
 mod suggest;
 mod trace;
+mod ui;
 mod version;
 
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ const DEPLOYMENTS: &str =
     "/apis/apps/v1/deployments?labelSelector=app.kubernetes.io%2Fname%3Dmooring";
 
 /// Reads the Deployment, in any namespace, and the Lease.
-pub(super) async fn read_controller(
+pub(crate) async fn read_controller(
     api: &Api,
     namespace: Option<&str>,
     now: Timestamp,

@@ -8,8 +8,8 @@ mod read;
 mod waiting;
 
 pub(crate) use azure::{Reports, Request};
-pub(crate) use controller_state::NAMESPACE;
+pub(crate) use controller_state::{NAMESPACE, read_controller};
 pub(crate) use discovery::{FoundCluster, NamedCluster, NodesCluster, conflict, find_cluster};
 pub(crate) use list::list;
-pub(crate) use read::{Facts, read, read_cluster};
+pub(crate) use read::{Facts, NODES, read, read_cluster, read_connected};
 pub(crate) use waiting::wait;

@@ -12,6 +12,7 @@ use mooring_controller::run::{Api, ApiError};
 use mooring_controller::verdict::advice;
 use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
 use mooring_inventory::{ClaimItem, ControllerState, Inventory, NodeItem};
+use mooring_kube::kubeconfig::Connection;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -27,7 +28,7 @@ use crate::failure::Failure;
 use crate::{config, connect};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
-const NODES: &str = "/api/v1/nodes";
+pub(crate) const NODES: &str = "/api/v1/nodes";
 const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
@@ -58,6 +59,11 @@ impl DerefMut for Facts {
 }
 
 impl Facts {
+    /// Returns the facts without the connection.
+    pub(crate) fn into_facts(self) -> mooring_inventory::Facts {
+        self.facts
+    }
+
     /// Reads a text that is not JSON.
     pub(crate) async fn get_text(&self, path: &str) -> Result<String, String> {
         self.api.get(path).await.map_err(|error| error.what)
@@ -86,8 +92,16 @@ pub(crate) async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Fai
 }
 
 async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
+    let connection = connect::connect_cluster(&arguments.cluster).await?;
+    read_connected(&connection, arguments).await
+}
+
+/// Reads all sources but Azure over an open connection.
+pub(crate) async fn read_connected(
+    connection: &Connection,
+    arguments: &ReadArguments,
+) -> Result<Facts, Failure> {
     let cluster = &arguments.cluster;
-    let connection = connect::connect_cluster(cluster).await?;
     let api = Api::new(connection.client.clone());
     let now = Timestamp::now();
     let started = Instant::now();
@@ -175,7 +189,7 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
         warnings,
         now,
     };
-    let client = mooring_kube::Client::new(connection.client);
+    let client = mooring_kube::Client::new(connection.client.clone());
     Ok(Facts { facts, api, client, scope, named })
 }
 

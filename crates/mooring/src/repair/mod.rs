@@ -37,6 +37,7 @@ use leftover::{ensure_no_temporary_pool, find_unfinished_run};
 use progress::show_progress;
 use resume::Resume;
 use show::Flags;
+pub(crate) use show::run_status;
 use status::Status;
 
 use crate::failure::Failure;

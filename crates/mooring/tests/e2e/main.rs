@@ -14,6 +14,7 @@ mod chart;
 mod demo;
 mod documents;
 mod finalizers;
+mod live_page;
 mod pages;
 mod published;
 mod repair;

@@ -118,6 +118,7 @@ impl Cluster {
         let mut command = mooring();
         command.arg("controller").arg("--kubeconfig").arg(kubeconfig);
         command.args(["--metrics-address", "127.0.0.1:0", "--health-address", "127.0.0.1:0"]);
+        command.args(["--page-address", "127.0.0.1:0"]);
         command.envs(self.sim.environment()).stdin(Stdio::null()).stdout(Stdio::null());
         self.controllers.push(command.stderr(log).spawn().unwrap());
     }

@@ -1,0 +1,116 @@
+//! Snapshots from the user's own reads, while a page is open.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mooring_inventory::{Facts, Failure as NodeFailure, State};
+use mooring_kube::kubeconfig::Connection;
+use mooring_page::{Live, Mode, Snapshot};
+use mooring_workflow::published::Source;
+use mooring_workflow::status::RunStatus;
+use tokio::time::Instant;
+
+use super::runs;
+use crate::cluster::{Request, read_connected};
+use crate::cluster_args::{AzureMode, ReadArguments};
+use crate::failure::Failure;
+
+/// Pause between reads; longer if a read takes long, since large lists cost the API server much.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Pause between reads of Azure, which has small limits.
+const AZURE_PAUSE: Duration = Duration::from_secs(20);
+/// Pause between reads of journals, while no run is in progress.
+const RUNS_PAUSE: Duration = Duration::from_secs(10);
+
+struct Reader {
+    connection: Connection,
+    arguments: ReadArguments,
+    /// Mode of the flag; between reads of Azure, `arguments` has `never`.
+    azure: AzureMode,
+    azure_at: Option<Instant>,
+    azure_source: Option<Source>,
+    /// Failures that only Azure showed, by uid.
+    known: HashMap<String, NodeFailure>,
+    runs: Option<Vec<RunStatus>>,
+    runs_at: Option<Instant>,
+}
+
+/// Publishes snapshots while a page is open. Never ends.
+pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: ReadArguments) {
+    let mut reader = Reader {
+        connection,
+        azure: arguments.azure,
+        arguments,
+        azure_at: None,
+        azure_source: None,
+        known: HashMap::new(),
+        runs: None,
+        runs_at: None,
+    };
+    loop {
+        let started = Instant::now();
+        match reader.read().await {
+            Ok(snapshot) => live.publish(snapshot),
+            Err(error) => live.fail(error.text().to_owned()),
+        }
+        tokio::time::sleep(PAUSE.max(started.elapsed() * 2)).await;
+        live.wanted().await;
+    }
+}
+
+impl Reader {
+    async fn read(&mut self) -> Result<Snapshot, Failure> {
+        let is_due = self.azure_at.is_none_or(|at| at.elapsed() >= AZURE_PAUSE);
+        self.arguments.azure = if is_due { self.azure } else { AzureMode::Never };
+        let limit = self.arguments.timeout;
+        let read = async {
+            let mut read = read_connected(&self.connection, &self.arguments).await?;
+            let request = Request::unknown(&read.inventory.nodes, read.now);
+            read.ask_azure(&self.arguments, &request).await?;
+            Ok::<_, Failure>(read.into_facts())
+        };
+        let read = tokio::time::timeout(limit, read);
+        let mut facts: Facts = read.await.map_err(|_| {
+            Failure::io(format!("the Kubernetes API did not respond within {}s", limit.as_secs()))
+        })??;
+        if is_due {
+            self.azure_at = Some(Instant::now());
+            self.keep(&facts);
+        } else {
+            self.restore(&mut facts);
+        }
+        self.read_runs(&facts).await;
+        let (counts, runs) = (facts.inventory.counts.clone(), self.runs.clone());
+        Ok(Snapshot { facts, counts, runs, mode: Mode::Local, details: None })
+    }
+
+    /// Keeps what Azure showed until it is read again.
+    fn keep(&mut self, facts: &Facts) {
+        self.azure_source = facts.sources.last().cloned();
+        let nodes = facts.inventory.nodes.iter().filter(|node| node.state == State::Failed);
+        let from_azure = nodes.filter_map(|node| {
+            let failure = node.failure.as_ref()?;
+            failure.failed_at.is_none().then(|| (node.uid.clone(), failure.clone()))
+        });
+        self.known = from_azure.collect();
+    }
+
+    fn restore(&self, facts: &mut Facts) {
+        for (uid, failure) in &self.known {
+            facts.inventory.add_failure(uid, failure.clone());
+        }
+        if let (Some(last), Some(source)) = (facts.sources.last_mut(), &self.azure_source) {
+            *last = source.clone();
+        }
+    }
+
+    async fn read_runs(&mut self, facts: &Facts) {
+        let is_running = self.runs.iter().flatten().any(|run| run.step.is_some());
+        if !is_running && self.runs_at.is_some_and(|at| at.elapsed() < RUNS_PAUSE) {
+            return;
+        }
+        self.runs_at = Some(Instant::now());
+        self.runs = runs::read(&self.connection.client, &facts.controller.namespace).await;
+    }
+}

@@ -1,0 +1,181 @@
+//! `mooring ui`: the live page of a cluster.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+mod browser;
+pub(crate) mod feed;
+mod leader;
+mod local;
+mod runs;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use futures::future::LocalBoxFuture;
+use mooring_kube::kubeconfig::Connection;
+use mooring_page::{Access, Live};
+use mooring_terminal::{Mark, Screen, Text};
+use ring::rand::{SecureRandom as _, SystemRandom};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, parse_duration};
+use crate::connect;
+use crate::failure::Failure;
+use crate::output::print_screen;
+use crate::show;
+use leader::Leader;
+
+pub(crate) const HELP: &str = "\
+Shows findings, failures over time, images and causes, nodes that are joining,
+pools and the controller, and follows the cluster without a reload. The page is
+served on the loopback interface to browsers that know the key of its address.
+It changes nothing.
+
+Examples:
+  mooring ui
+  mooring ui --context prod-weu-admin
+  mooring ui --local --no-browser --port 8090
+
+Ctrl-C ends it.";
+
+#[derive(Debug, Args)]
+pub(crate) struct UiArguments {
+    #[command(flatten)]
+    cluster: ClusterArguments,
+    /// Port of the page on the loopback interface [default: a free port]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Read the cluster with your own permissions, even if a controller runs
+    #[arg(long)]
+    local: bool,
+    /// Do not open a browser
+    #[arg(long)]
+    no_browser: bool,
+    /// Read Azure for nodes without a verdict: auto, never or always
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = AzureMode::Auto, hide_possible_values = true)]
+    azure: AzureMode,
+    /// Give up a read after this time, such as 30s or 2m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    timeout: Duration,
+}
+
+pub(crate) fn ui(arguments: UiArguments) -> Result<(), Failure> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(run(arguments))
+}
+
+async fn run(arguments: UiArguments) -> Result<(), Failure> {
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    let connection = connect::connect_cluster(&arguments.cluster).await?;
+    let listener = listen(arguments.port).await?;
+    let address = listener.local_addr()?;
+    let key = new_key()?;
+    let url = format!("http://{address}/?key={key}");
+    let access = Access::Key { key, port: address.port() };
+    let user = connection.context.clone().unwrap_or_else(|| connection.server.clone());
+    let leader = if arguments.local { None } else { find_leader(&arguments, &connection).await };
+    let screen = screen(&user, leader.as_ref());
+    let no_browser = arguments.no_browser;
+    let page: LocalBoxFuture<'_, ()> = if let Some(leader) = leader {
+        Box::pin(mooring_page::serve_forwarded(listener, access, leader.connect()))
+    } else {
+        let live = Arc::new(Live::default());
+        let page = mooring_page::serve(listener, Arc::clone(&live), access);
+        let follow = local::follow(live, connection, read_arguments(arguments));
+        Box::pin(async move {
+            tokio::join!(page, follow);
+        })
+    };
+    let is_opened = !no_browser && browser::open(&url);
+    let note = if is_opened { "opened in your browser; Ctrl-C ends it" } else { "Ctrl-C ends it" };
+    let mut all = Screen::default();
+    all.line(Text::marked(Mark::Good, format!("{url}  ({note})")));
+    all.append(screen);
+    print_screen(&all)?;
+    tokio::select! {
+        _ = interrupted.recv() => {}
+        _ = terminated.recv() => {}
+        () = page => return Err(Failure::io("the page ended".to_owned())),
+    }
+    Ok(())
+}
+
+/// Returns the leader of the controller; without one the page shows the user's own reads.
+async fn find_leader(arguments: &UiArguments, connection: &Connection) -> Option<Leader> {
+    let namespace = connect::named_namespace(&arguments.cluster);
+    let found = Leader::find(&connection.client, namespace.as_deref()).await;
+    let report = |why: &String| {
+        show::print_warning(&format!(
+            "the page of the controller cannot be used, so the cluster is read with your permissions: {why}\nhint: it needs a running controller, and permission to create pods/portforward in its namespace"
+        ));
+    };
+    found.inspect_err(report).ok()
+}
+
+fn read_arguments(arguments: UiArguments) -> ReadArguments {
+    ReadArguments {
+        cluster: arguments.cluster,
+        azure: arguments.azure,
+        timeout: arguments.timeout,
+        exit_zero: false,
+        since: Duration::from_hours(24),
+        pool: None,
+        image: None,
+        cause: None,
+        no_headers: false,
+    }
+}
+
+fn screen(user: &str, leader: Option<&Leader>) -> Screen {
+    let (shows, way) = match leader {
+        Some(leader) => (
+            format!("{user}, from the controller's leader {}", leader.pod()),
+            format!("port-forward through the API server, as {user}; read-only"),
+        ),
+        None => (
+            format!("{user}, from your own reads"),
+            "the Kubernetes API, and Azure for nodes without a verdict; read-only".to_owned(),
+        ),
+    };
+    let mut screen = Screen::default();
+    screen.label("Shows", [Text::new(shows)]);
+    screen.label("Way", [Text::new(way)]);
+    screen
+}
+
+async fn listen(port: u16) -> Result<TcpListener, Failure> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    TcpListener::bind(address).await.map_err(|error| {
+        Failure::io(format!(
+            "cannot listen on {address}: {error}\nhint: without `--port` a free port is used"
+        ))
+    })
+}
+
+/// Returns a key that other users of this host cannot guess.
+fn new_key() -> Result<String, Failure> {
+    use std::fmt::Write as _;
+    let mut bytes = [0; 16];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| Failure::io("cannot create a key: no random numbers".to_owned()))?;
+    let mut key = String::new();
+    for byte in bytes {
+        let _ = write!(key, "{byte:02x}");
+    }
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::new_key;
+
+    #[test]
+    fn keys_are_long_and_different() {
+        let (one, two) = (new_key().unwrap(), new_key().unwrap());
+        assert!(one.len() == 32 && one != two);
+    }
+}
