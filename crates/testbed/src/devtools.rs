@@ -155,9 +155,9 @@ impl Tab {
         self.send("Emulation.setEmulatedMedia", &media).map(|_| ())
     }
 
-    /// Returns the whole page as PNG.
+    /// Returns the visible part of the page as PNG.
     pub fn screenshot(&mut self) -> io::Result<Vec<u8>> {
-        let params = json!({"format": "png", "captureBeyondViewport": true});
+        let params = json!({"format": "png"});
         let taken = self.send("Page.captureScreenshot", &params)?;
         let data = taken["data"].as_str().unwrap_or_default();
         base64::engine::general_purpose::STANDARD.decode(data).map_err(io::Error::other)

@@ -253,7 +253,9 @@ fn demo_shows_its_page_while_it_runs() {
         .or_else(|_| tab.wait_for(&format!("{verdict}.includes('Image 202601.27.0 fails')")))
         .unwrap();
     assert_eq!(tab.eval("window.marker").unwrap(), 1, "it was not reloaded");
-    tab.resize(1300, 900, Scheme::Light).unwrap();
+    let failures = "document.querySelectorAll('[data-part=failures] tbody tr').length === 5";
+    tab.wait_for(failures).unwrap();
+    tab.resize(1300, 1130, Scheme::Light).unwrap();
     picture(&mut tab, "page.png");
     assert_layout(&mut tab);
     assert_closed(&tab, &address);
