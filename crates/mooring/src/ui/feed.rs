@@ -156,7 +156,11 @@ impl Feed {
             identity: self.identity.clone(),
             region: known.nodes.iter().find_map(region),
             version: known.version.clone(),
-            inventory: Inventory::merge(&claims, &known.nodes, known.record.as_ref(), now),
+            inventory: Inventory {
+                counts: known.counts.clone(),
+                ..Inventory::merge(&claims, &known.nodes, known.record.as_ref(), now)
+            },
+            node_pools: Vec::new(),
             has_karpenter: true,
             lost: known.nodes.iter().filter_map(|node| node.lost(now)).collect(),
             has_versions: None,

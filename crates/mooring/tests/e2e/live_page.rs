@@ -75,6 +75,12 @@ fn free_address() -> String {
     listener.local_addr().unwrap().to_string()
 }
 
+fn wait_until_listening(address: &str) {
+    while std::net::TcpStream::connect(address).is_err() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
 /// Deletes a NodeClaim and its finalizers.
 fn delete_nodeclaim(sim: &Sim) {
     let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
@@ -146,7 +152,8 @@ fn pages_have_no_accessibility_errors() {
     let address = free_address();
     let _controller = start_controller(&sim, &address);
     let url = format!("http://{address}/");
-    while tab.open(&url).is_err() {}
+    wait_until_listening(&address);
+    tab.open(&url).unwrap();
     let verdict = "document.querySelector('[data-part=verdict]').innerText";
     tab.wait_for(&format!("{verdict}.includes('OrasBinaryMissing')")).unwrap();
     for path in ["", "failures", "pools/default", "causes/OrasBinaryMissing", "codes/232"] {
@@ -222,7 +229,8 @@ fn page_returns_after_a_restart_of_the_controller() {
     let address = free_address();
     let controller = start_controller(&sim, &address);
     let url = format!("http://{address}/");
-    while tab.open(&url).is_err() {}
+    wait_until_listening(&address);
+    tab.open(&url).unwrap();
     tab.wait_for("document.getElementById('live').textContent === 'Live'").unwrap();
     let verdict = "document.querySelector('[data-part=verdict]').innerText";
     tab.wait_for(&format!("{verdict}.includes('OrasBinaryMissing')")).unwrap();

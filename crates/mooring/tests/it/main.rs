@@ -26,3 +26,4 @@ mod sim_cluster;
 mod trace;
 mod watch;
 mod why;
+mod ui;
