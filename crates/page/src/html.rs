@@ -122,9 +122,14 @@ mod tests {
 
     #[test]
     fn durations_have_two_units_at_most() {
-        for (seconds, expected) in
-            [(-1, "0 s"), (59, "59 s"), (60, "1 min"), (130, "2 min 10 s"), (14_760, "4 h 06 min")]
-        {
+        for (seconds, expected) in [
+            (-1, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (65, "1 min 05 s"),
+            (130, "2 min 10 s"),
+            (14_760, "4 h 06 min"),
+        ] {
             assert_eq!(duration(seconds), expected);
         }
     }
