@@ -1,6 +1,7 @@
 //! Facts of a cluster, as they were read.
 
 use jiff::{SignedDuration, Timestamp};
+use mooring_controller::counts::half_hour_start;
 use mooring_controller::observation::node::Node as LostNode;
 use mooring_controller::record;
 use mooring_workflow::published::{ClusterIdentity, Document, Source, SourceName, SourceState};
@@ -47,6 +48,11 @@ impl Facts {
         let name =
             identity.name.as_ref().or(identity.context.as_ref()).or(identity.server.as_ref());
         name.cloned().unwrap_or_else(|| "cluster".to_owned())
+    }
+
+    /// Returns the start of a filter. With counts, it is that of a half hour.
+    pub fn filter_start(&self, since: Timestamp) -> Timestamp {
+        if self.inventory.counts.is_some() { half_hour_start(since) } else { since }
     }
 
     /// Returns a document with this content.

@@ -10,14 +10,15 @@ use mooring_controller::metrics::log;
 use mooring_controller::notify::{HttpTransport, Notifications, hook};
 use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest, serve};
 use mooring_controller::schedule::rate_limit;
-use mooring_workflow::published::ClusterIdentity;
 use mooring_kube::Times;
 use mooring_page::{Access, Live};
+use mooring_workflow::published::ClusterIdentity;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use crate::cluster::by_group_name;
 use crate::cluster_args::ControllerArguments;
 use crate::connect;
 use crate::failure::Failure;
@@ -76,9 +77,10 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut page = JoinSet::new();
     if let Some(listener) = page_at {
         let live = Arc::new(Live::default());
-        let name = |group: &str| connect::cluster_name(&arguments.cluster, group);
+        let named = connect::named_cluster(&arguments.cluster.name, None).cluster;
+        let of_nodes = || by_group_name(&controller.settings.scope).map(|id| id.name().to_owned());
         let identity = ClusterIdentity {
-            name: name(&controller.settings.scope.node_resource_group).or(connection.cluster),
+            name: named.or_else(of_nodes).or(connection.cluster),
             id: controller.settings.scope.cluster.clone(),
             context: connection.context,
             server: Some(connection.server),

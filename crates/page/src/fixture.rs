@@ -3,10 +3,10 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::counts;
 use mooring_controller::record;
-use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use mooring_inventory::{
     Code, ControllerState, Evidence, Facts, Failure, Inventory, Node, PoolKind, State,
 };
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::snapshot::{Mode, Snapshot};
 
@@ -31,6 +31,7 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         node: Some(format!("aks-{name}")),
         pool: Some(pool.to_owned()),
         pool_kind: PoolKind::NodePool,
+        instance_id: None,
         image: Some(image.to_owned()),
         node_class: Some("default".to_owned()),
         instance_type: Some("Standard_D8s_v5".to_owned()),
@@ -57,6 +58,7 @@ pub(crate) fn joined(name: &str, pool: &str, image: &str, seconds: i64, taken: i
 pub(crate) fn failure(seconds: i64) -> Failure {
     Failure {
         cause: "OrasBinaryMissing".to_owned(),
+        summary: "oras is missing on the image".to_owned(),
         condition_reason: "CSEFailed".to_owned(),
         message: "CSE exited with code 232".to_owned(),
         reported: Some(Code { code: 211, name: Some("ERR_ORAS_PULL_NETWORK_TIMEOUT".to_owned()) }),
@@ -82,7 +84,12 @@ pub(crate) fn failed(name: &str, pool: &str, image: &str, seconds: i64, exists: 
 }
 
 fn source(name: SourceName, seconds: f64) -> Source {
-    Source { at: Some(now()), seconds: Some(seconds), ..Source::new(name, SourceState::Read) }
+    Source {
+        state: SourceState::Read,
+        at: Some(now()),
+        seconds: Some(seconds),
+        ..Source::new(name)
+    }
 }
 
 pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
@@ -105,7 +112,8 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         },
         region: Some("westeurope".to_owned()),
         version: Some("v1.33.6".to_owned()),
-        inventory: Inventory { nodes, dropped: 0 },
+        inventory: Inventory { nodes, ..Inventory::default() },
+        node_pools: Vec::new(),
         has_karpenter: true,
         lost: Vec::new(),
         has_versions: Some(true),
@@ -170,7 +178,8 @@ pub(crate) fn local() -> Snapshot {
     let mut snapshot = morning();
     snapshot.facts.inventory.nodes.retain(|node| node.exists);
     snapshot.facts.record = None;
-    snapshot.facts.sources[1] = Source::new(SourceName::Record, SourceState::Absent);
+    snapshot.facts.sources[1] =
+        Source { state: SourceState::Absent, ..Source::new(SourceName::Record) };
     snapshot.facts.controller = ControllerState {
         state: "not-running",
         ..ControllerState::unknown("mooring-system".to_owned())

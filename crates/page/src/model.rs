@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use mooring_controller::claim::image;
 use mooring_inventory::status::Status;
-use mooring_inventory::{Facts, Filter, Fleet, FleetRow, Group, Inventory, Node, State, groups};
+use mooring_inventory::{
+    Code, Facts, Filter, Fleet, FleetRow, Group, Inventory, Node, State, groups,
+};
 
 use crate::snapshot::Snapshot;
 use crate::view::{Route, View};
@@ -37,29 +39,34 @@ impl<'a> Model<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot, view: &'a View) -> Self {
         let facts = &snapshot.facts;
         let now = facts.now;
-        let since = Some(view.since.start(now));
+        let filter = view.filter(facts);
+        let since = filter.since;
         let pool = view.pool().map(str::to_owned);
         let inventory = facts.inventory.filtered(&Filter { since, pool, ..Filter::default() });
         let fleet = Fleet::of(&inventory, since);
         let status = Status::of(facts, &inventory, &fleet);
-        let mut model = Self {
+        let mut groups = groups(&facts.inventory.filtered(&filter));
+        if let Route::Code(code) = view.route {
+            let has_code =
+                |found: &Option<Code>| found.as_ref().is_some_and(|one| one.code == code);
+            groups.retain(|group| has_code(&group.reported) || has_code(&group.effective));
+        }
+        Self {
             snapshot,
             facts,
             view,
             now,
             fleet,
             status,
-            groups: Vec::new(),
+            groups,
             usual: usual_by_pool(&facts.inventory),
             inventory,
-        };
-        model.groups = groups(model.failures());
-        model
+        }
     }
 
     /// Returns failed nodes that match the view, the last first.
     pub(crate) fn failures(&self) -> Vec<&Node> {
-        let filter = self.view.filter(self.now);
+        let filter = self.view.filter(self.facts);
         let has_code = |node: &Node| match self.view.route {
             Route::Code(code) => {
                 let failure = node.failure.as_ref();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::Filter;
+use mooring_inventory::{Facts, Filter};
 
 /// Longest name in an address, in bytes.
 const MAX_NAME: usize = 253;
@@ -140,9 +140,9 @@ impl View {
     }
 
     /// Returns the filter of commands and documents with the same flags.
-    pub fn filter(&self, now: Timestamp) -> Filter {
+    pub fn filter(&self, facts: &Facts) -> Filter {
         Filter {
-            since: Some(self.since.start(now)),
+            since: Some(facts.filter_start(self.since.start(facts.now))),
             pool: self.pool().map(str::to_owned),
             image: self.image().map(str::to_owned),
             cause: self.cause().map(str::to_owned),

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
-use mooring_controller::counts::half_hour_start;
 use mooring_inventory::{Filter, Node};
 use mooring_terminal::{Screen, Text};
 use mooring_workflow::published::{Source, SourceName, SourceState};
@@ -17,9 +16,8 @@ use crate::show;
 pub(super) fn filter(arguments: &ReadArguments, facts: &Facts) -> Filter {
     let since = SignedDuration::try_from(arguments.since).ok();
     let since = since.and_then(|since| facts.now.checked_sub(since).ok());
-    let has_counts = facts.inventory.counts.is_some();
     Filter {
-        since: since.map(|at| if has_counts { half_hour_start(at) } else { at }),
+        since: since.map(|at| facts.filter_start(at)),
         pool: arguments.pool.clone(),
         image: arguments.image.clone(),
         cause: arguments.cause.clone(),

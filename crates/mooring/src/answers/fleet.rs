@@ -9,8 +9,7 @@ use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::common::{
-    add_sources, caveat, clock, filter, names, plural, print_warnings,
-    short_duration, short_image,
+    add_sources, caveat, clock, filter, names, plural, print_warnings, short_duration, short_image,
 };
 use crate::cluster::{Facts, read};
 use crate::cluster_args::FleetArguments;

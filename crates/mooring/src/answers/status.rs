@@ -6,9 +6,7 @@ use mooring_inventory::status::{Finding, STATUS_SCHEMA, Status};
 use mooring_inventory::{Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
-use super::common::{
-    add_sources, clock, filter, print_warnings, short_duration, short_image,
-};
+use super::common::{add_sources, clock, filter, print_warnings, short_duration, short_image};
 use crate::cluster::{Facts, read};
 use crate::cluster_args::{ReadArguments, StatusArguments};
 use crate::failure::Failure;

@@ -9,7 +9,9 @@ mod waiting;
 
 pub(crate) use azure::{Reports, Request};
 pub(crate) use controller_state::{NAMESPACE, read_controller};
-pub(crate) use discovery::{FoundCluster, NamedCluster, NodesCluster, conflict, find_cluster};
+pub(crate) use discovery::{
+    FoundCluster, NamedCluster, NodesCluster, by_group_name, conflict, find_cluster,
+};
 pub(crate) use list::list;
 pub(crate) use read::{Facts, NODES, read, read_cluster, read_connected};
 pub(crate) use waiting::wait;

@@ -35,7 +35,7 @@ const NODE_CLASS_CRD: &str =
 
 /// Facts of a cluster, and the connection by which they were read.
 pub(crate) struct Facts {
-    facts: mooring_inventory::Facts,
+    known: mooring_inventory::Facts,
     pub(super) api: Api,
     pub(crate) client: mooring_kube::Client,
     /// Subscription and resource group of the nodes.
@@ -48,20 +48,20 @@ impl Deref for Facts {
     type Target = mooring_inventory::Facts;
 
     fn deref(&self) -> &Self::Target {
-        &self.facts
+        &self.known
     }
 }
 
 impl DerefMut for Facts {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.facts
+        &mut self.known
     }
 }
 
 impl Facts {
     /// Returns the facts without the connection.
     pub(crate) fn into_facts(self) -> mooring_inventory::Facts {
-        self.facts
+        self.known
     }
 
     /// Reads a text that is not JSON.
@@ -93,7 +93,7 @@ pub(crate) async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Fai
 
 async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
     let connection = connect::connect_cluster(&arguments.cluster).await?;
-    read_connected(&connection, arguments).await
+    Box::pin(read_connected(&connection, arguments)).await
 }
 
 /// Reads all sources but Azure over an open connection.
@@ -174,7 +174,7 @@ pub(crate) async fn read_connected(
         uid: system.ok().and_then(|text| member(&text, "/metadata/uid")),
     };
     let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
-    let facts = mooring_inventory::Facts {
+    let known = mooring_inventory::Facts {
         identity,
         region: nodes.iter().find_map(region),
         version: version.ok().and_then(|text| member(&text, "/gitVersion")),
@@ -190,7 +190,7 @@ pub(crate) async fn read_connected(
         now,
     };
     let client = mooring_kube::Client::new(connection.client.clone());
-    Ok(Facts { facts, api, client, scope, named })
+    Ok(Facts { known, api, client, scope, named })
 }
 
 /// Returns the warning of a command that reads: it goes by the kubeconfig.

@@ -95,7 +95,7 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
     let report = Report::new(checks, started.elapsed().as_secs_f64());
     let identity =
         facts.as_ref().map_or_else(ClusterIdentity::default, |facts| facts.identity.clone());
-    let name = facts.as_ref().map_or_else(|| "cluster".to_owned(), Facts::cluster_name);
+    let name = facts.as_ref().map_or_else(|| "cluster".to_owned(), |facts| facts.cluster_name());
     match output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let sources = facts.as_ref().map_or(&[][..], |facts| facts.sources.as_slice());

@@ -71,7 +71,8 @@ async fn follow(session: &Session, exit_zero: bool, output: &StatusOutput) -> Re
         is_wrong_now = is_wrong(&runs);
         let (identity, sources) = session.identity(None).await;
         let content = content(&journal, &runs, None).map_err(text)?;
-        let line = published::line(&published::document(RUN, &identity, &sources, &content)).map_err(text)?;
+        let line = published::line(&published::document(RUN, &identity, &sources, &content))
+            .map_err(text)?;
         let screen = status_screen(&journal, &runs, None, session.cluster(), is_wide);
         Ok(Frame { screen, line, rows: Row::of_runs(&runs, row) })
     };

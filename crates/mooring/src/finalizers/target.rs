@@ -7,7 +7,7 @@ use crate::cluster::{NodesCluster, conflict};
 use crate::cluster_args::ClusterName;
 use crate::failure::Failure;
 use crate::repair::protected;
-use crate::{config, connect};
+use crate::{config, connect, show};
 
 /// Ensures that variables name the cluster of the nodes, and that a protected context is confirmed on a terminal.
 pub(super) async fn ensure_one_cluster(
@@ -22,7 +22,14 @@ pub(super) async fn ensure_one_cluster(
         return Err(protected(context));
     }
     let named = connect::named_cluster(&ClusterName::default(), None);
-    let nodes = NodesCluster::read(&Api::new(client.clone())).await?;
+    let nodes = match NodesCluster::read(&Api::new(client.clone())).await {
+        Ok(nodes) => nodes,
+        Err(error) => {
+            let why = error.text().lines().next().unwrap_or_default();
+            show::print_warning(&format!("the cluster of the nodes is not known: {why}"));
+            return Ok(());
+        }
+    };
     match nodes.id() {
         Some(id) if named.differs(&id) => Err(Failure::blocked(format!(
             "two clusters: {}\nhint: unset the variables, or pass another --context",
@@ -46,7 +53,7 @@ pub(super) fn ensure_named(
     environment: impl Fn(&str) -> Option<String>,
 ) -> Result<(), Failure> {
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
-    // In a pod there is no context.
+    // A pod has no context.
     let is_named = target.kubeconfig.is_some() || target.context.is_some();
     let variables = ["MOORING_CONTEXT", "KUBECONFIG", "KUBERNETES_SERVICE_HOST"];
     if is_named || variables.into_iter().any(is_set) {

@@ -48,7 +48,10 @@ pub(crate) async fn detection(
     }
     let content = Detected::new(reports, skipped, next);
     let identity = operator.identity().await;
-    print_document(&published::document(DETECTION, &identity, operator.sources(), &content), is_yaml)
+    print_document(
+        &published::document(DETECTION, &identity, operator.sources(), &content),
+        is_yaml,
+    )
 }
 
 fn detection_next(reports: &[DetectionReport], flags: Flags<'_>) -> Vec<Next> {
@@ -183,7 +186,10 @@ pub(crate) async fn report(
             let runs = vec![PublishedRun::new(&run, &status.records)];
             let content = RunContent { runs, earlier: &[] };
             let identity = operator.identity().await;
-            print_document(&published::document(RUN, &identity, operator.sources(), &content), is_yaml)
+            print_document(
+                &published::document(RUN, &identity, operator.sources(), &content),
+                is_yaml,
+            )
         }
     }
 }

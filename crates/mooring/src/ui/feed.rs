@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use mooring_controller::notify::Notifications;
 use mooring_controller::run::{Api, Clock, Health, View, ViewRequest};
 use mooring_controller::{counts, record};
-use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use mooring_inventory::{ClaimItem, ControllerState, Facts, Inventory, NodeItem};
 use mooring_page::{ControllerDetails, Live, Mode, Snapshot};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -208,7 +208,8 @@ impl Feed {
 }
 
 fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<Source> {
-    let cluster = Source { at: Some(now), ..Source::new(SourceName::Cluster, SourceState::Read) };
+    let cluster =
+        Source { state: SourceState::Read, at: Some(now), ..Source::new(SourceName::Cluster) };
     let state = match (&known.record, &known.record_error, controller.is_running()) {
         (_, Some(_), _) => SourceState::Failed,
         (None, None, _) => SourceState::Absent,
@@ -216,9 +217,10 @@ fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<S
         (Some(_), None, false) => SourceState::Stale,
     };
     let record = Source {
+        state,
         at: controller.renewed_at,
         error: known.record_error.clone(),
-        ..Source::new(SourceName::Record, state)
+        ..Source::new(SourceName::Record)
     };
-    vec![cluster, record, Source::new(SourceName::Azure, SourceState::NotAsked)]
+    vec![cluster, record, Source::new(SourceName::Azure)]
 }

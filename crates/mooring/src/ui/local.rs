@@ -1,10 +1,9 @@
 //! Snapshots from the user's own reads, while a page is open.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mooring_inventory::{Facts, Failure as NodeFailure, State};
+use mooring_inventory::Facts;
 use mooring_kube::kubeconfig::Connection;
 use mooring_page::{Live, Mode, Snapshot};
 use mooring_workflow::published::Source;
@@ -12,7 +11,7 @@ use mooring_workflow::status::RunStatus;
 use tokio::time::Instant;
 
 use super::runs;
-use crate::cluster::{Request, read_connected};
+use crate::cluster::{Reports, Request, read_connected};
 use crate::cluster_args::{AzureMode, ReadArguments};
 use crate::failure::Failure;
 
@@ -30,8 +29,7 @@ struct Reader {
     azure: AzureMode,
     azure_at: Option<Instant>,
     azure_source: Option<Source>,
-    /// Failures that only Azure showed, by uid.
-    known: HashMap<String, NodeFailure>,
+    reports: Reports,
     runs: Option<Vec<RunStatus>>,
     runs_at: Option<Instant>,
 }
@@ -44,7 +42,7 @@ pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: R
         arguments,
         azure_at: None,
         azure_source: None,
-        known: HashMap::new(),
+        reports: Reports::new(),
         runs: None,
         runs_at: None,
     };
@@ -65,18 +63,19 @@ impl Reader {
         self.arguments.azure = if is_due { self.azure } else { AzureMode::Never };
         let limit = self.arguments.timeout;
         let read = async {
-            let mut read = read_connected(&self.connection, &self.arguments).await?;
+            let mut read = Box::pin(read_connected(&self.connection, &self.arguments)).await?;
             let request = Request::unknown(&read.inventory.nodes, read.now);
-            read.ask_azure(&self.arguments, &request).await?;
-            Ok::<_, Failure>(read.into_facts())
+            let reports = read.ask_azure(&self.arguments, &request).await?;
+            Ok::<_, Failure>((read.into_facts(), reports))
         };
         let read = tokio::time::timeout(limit, read);
-        let mut facts: Facts = read.await.map_err(|_| {
+        let (mut facts, reports) = read.await.map_err(|_| {
             Failure::io(format!("the Kubernetes API did not respond within {}s", limit.as_secs()))
         })??;
         if is_due {
             self.azure_at = Some(Instant::now());
-            self.keep(&facts);
+            self.azure_source = facts.sources.last().cloned();
+            self.reports = reports;
         } else {
             self.restore(&mut facts);
         }
@@ -85,20 +84,10 @@ impl Reader {
         Ok(Snapshot { facts, counts, runs, mode: Mode::Local, details: None })
     }
 
-    /// Keeps what Azure showed until it is read again.
-    fn keep(&mut self, facts: &Facts) {
-        self.azure_source = facts.sources.last().cloned();
-        let nodes = facts.inventory.nodes.iter().filter(|node| node.state == State::Failed);
-        let from_azure = nodes.filter_map(|node| {
-            let failure = node.failure.as_ref()?;
-            failure.failed_at.is_none().then(|| (node.uid.clone(), failure.clone()))
-        });
-        self.known = from_azure.collect();
-    }
-
+    /// Adds the results of the last read of Azure.
     fn restore(&self, facts: &mut Facts) {
-        for (uid, failure) in &self.known {
-            facts.inventory.add_failure(uid, failure.clone());
+        for (uid, report) in &self.reports {
+            facts.inventory.add_report(uid, report);
         }
         if let (Some(last), Some(source)) = (facts.sources.last_mut(), &self.azure_source) {
             *last = source.clone();

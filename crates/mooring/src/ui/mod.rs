@@ -21,10 +21,10 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, parse_duration};
-use crate::connect;
 use crate::failure::Failure;
 use crate::output::print_screen;
 use crate::show;
+use crate::{config, connect};
 use leader::Leader;
 
 pub(crate) const HELP: &str = "\
@@ -106,7 +106,8 @@ async fn run(arguments: UiArguments) -> Result<(), Failure> {
 
 /// Returns the leader of the controller; without one the page shows the user's own reads.
 async fn find_leader(arguments: &UiArguments, connection: &Connection) -> Option<Leader> {
-    let namespace = connect::named_namespace(&arguments.cluster);
+    let entry = config::context(connection.context.as_deref()).ok();
+    let namespace = connect::named_namespace(&arguments.cluster, entry.as_ref());
     let found = Leader::find(&connection.client, namespace.as_deref()).await;
     let report = |why: &String| {
         show::print_warning(&format!(

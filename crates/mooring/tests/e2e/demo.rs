@@ -131,7 +131,7 @@ fn default_scenario_passes_and_leaves_only_a_report() {
 #[test]
 fn node_scenarios_pass() {
     for (name, expected) in [
-        ("healthy-boot", "The node has joined"),
+        ("healthy-boot", "has joined demo and is ready"),
         ("old-agent", "211 ERR_ORAS_PULL_NETWORK_TIMEOUT"),
         ("blocked-outbound", "50 ERR_OUTBOUND_CONN_FAIL"),
         ("never-registers", "No Node registered"),

@@ -24,6 +24,6 @@ mod hostile;
 mod sim;
 mod sim_cluster;
 mod trace;
+mod ui;
 mod watch;
 mod why;
-mod ui;

@@ -1,8 +1,8 @@
 //! JSON documents: those of `status` and `fleet` are what the commands print.
 
-use mooring_workflow::published::to_json;
 use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding, STATUS_SCHEMA, Status};
 use mooring_inventory::{ControllerState, Fleet, Node, Pool};
+use mooring_workflow::published::to_json;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ pub(super) fn document(snapshot: &Snapshot, path: &str, query: Option<&str>) -> 
     let facts = &snapshot.facts;
     let mut view = View::new(Route::Overview);
     view.add_query(query);
-    let filter = view.filter(facts.now);
+    let filter = view.filter(facts);
     let inventory = || facts.inventory.filtered(&filter);
     let text = match path.split_once('/') {
         None => match path {

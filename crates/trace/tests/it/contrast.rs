@@ -80,7 +80,9 @@ fn every_text_color_is_readable_on_every_surface() {
     let names = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(names(&used.text), "failed good muted plain slow text");
     assert_eq!(names(&used.surfaces), "ground raised");
-    for (start, kind) in [(":root {", "light"), ("dark) {\n  :root:not([data-theme=light]) {", "dark")] {
+    for (start, kind) in
+        [(":root {", "light"), ("dark) {\n  :root:not([data-theme=light]) {", "dark")]
+    {
         let theme = theme(&css, start);
         let mut surfaces: Vec<Color> = used.surfaces.iter().map(|name| theme[name]).collect();
         // A stripe of a chart: 55 % of the ground over the raised surface.

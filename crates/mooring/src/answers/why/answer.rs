@@ -8,11 +8,11 @@ use mooring_controller::claim::image;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::{Document, Entry};
 use mooring_diagnosis::{cause_page, find_codes};
+use mooring_inventory::status::LostNode;
 use mooring_inventory::{
     Fleet, FleetRow, FleetVerdict, Group, Inventory, Node, Share, State, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
-use mooring_inventory::status::LostNode;
 use mooring_workflow::published::Next;
 use serde::Serialize;
 
