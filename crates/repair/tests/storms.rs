@@ -119,6 +119,7 @@ fn cases() -> Vec<Case> {
         // Live state, without a single event.
         case("an interface with an empty list", Log::default(), Live { nics: vec![(empty(), 60), (Some(address()), 900)], ..live() }, CONFIRMED),
         case("an empty list on a young instance", Log::default(), Live { nics: vec![(empty(), 9), (Some(address()), 900)], ..live() }, SUSPECT),
+        case("an empty list on an instance that is just old enough", Log::default(), Live { nics: vec![(empty(), 10), (Some(address()), 900)], ..live() }, CONFIRMED),
         case("an empty list on an instance of unknown age", Log::default(), Live { nics: vec![(empty(), NO_AGE), (Some(address()), 900)], ..live() }, UNKNOWN),
         case("empty lists on instances of unknown and known age", Log::default(), Live { nics: vec![(empty(), NO_AGE), (empty(), 60)], ..live() }, CONFIRMED),
         case("a list that is null", Log::default(), Live { nics: vec![(Some(Value::Null), 60)], ..live() }, UNKNOWN),

@@ -66,6 +66,8 @@ async fn make(client: &Client, name: &str) {
         "scale_set_vm" => drop(client.scale_set_vm(&instance).await),
         "scale_set_vm_view" => drop(client.scale_set_vm_view(&instance).await),
         "vm" => drop(client.vm(&vm).await),
+        "extensions" => drop(client.extensions(&vm).await),
+        "serial_log" => drop(client.serial_log(&vm).await),
         "managed_by" => drop(client.managed_by("s", "MC_rg").await),
         new => panic!("add the call `{new}` here, so that its permission is checked"),
     }

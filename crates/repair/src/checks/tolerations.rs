@@ -86,7 +86,15 @@ mod tests {
                 pods: Some(Reading::Known(vec![Pod::read(&pod).unwrap()])),
                 ..ClusterView::default()
             };
-            assert_eq!(find_nodes(&view, "system").0, outcome, "{tolerations} {other:?}");
+            let (found, detail) = find_nodes(&view, "system");
+            assert_eq!(found, outcome, "{tolerations} {other:?}");
+            let tolerates = *tolerations != nothing;
+            assert_eq!(
+                detail.starts_with("every pod of the pool tolerates"),
+                tolerates,
+                "{detail}"
+            );
+            assert_eq!(detail.starts_with("1 pod of the pool without"), !tolerates, "{detail}");
         }
         assert_eq!(find_nodes(&ClusterView::default(), "system").0, Outcome::Unknown);
     }

@@ -117,3 +117,19 @@ fn pdb_that_can_allow_a_disruption_later_passes() {
     let expected = "no PDB permanently blocks eviction".to_owned();
     assert_eq!(result(plan, "pdb"), (Outcome::Pass, expected));
 }
+
+#[test]
+fn tolerations_are_checked_for_a_system_pool_without_the_taint() {
+    let cloud = Cloud::wedged();
+    let names = |taints: serde_json::Value| {
+        let plan = built(&cloud, &settings(), &capacity(), |view| {
+            let Some(Reading::Known(pools)) = &mut view.pools else { panic!() };
+            let pool = pools.iter_mut().find(|pool| pool.name == "system").unwrap();
+            std::sync::Arc::make_mut(&mut pool.raw)["properties"]["nodeTaints"] = taints;
+        });
+        plan.prechecks.into_iter().map(|check| check.name).collect::<Vec<_>>()
+    };
+    let critical = serde_json::json!(["CriticalAddonsOnly=true:NoSchedule"]);
+    assert!(names(serde_json::json!([])).iter().any(|name| name == "tolerations"));
+    assert!(names(critical).iter().all(|name| name != "tolerations"));
+}

@@ -4,3 +4,6 @@ pub(super) mod deny_assignments;
 pub(super) mod locks;
 pub(super) mod needs;
 pub(super) mod permissions;
+
+#[cfg(test)]
+mod tests;

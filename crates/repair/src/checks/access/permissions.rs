@@ -281,6 +281,35 @@ mod tests {
         }
     }
 
+    #[test]
+    fn linked_resources_are_outside_of_the_cluster() {
+        let is_linked = |scope: &str| is_linked(&need(JOIN, scope, Step::CreateTemporary));
+        assert!(is_linked(SUBNET));
+        assert!(!is_linked(&format!("{CLUSTER}/agentPools/system")));
+        assert!(!is_linked("/subscriptions/s/resourceGroups/MC"), "a resource group");
+    }
+
+    #[test]
+    fn lock_of_an_undocumented_need_is_unclear() {
+        let mut rights = rights();
+        let id = format!("{SUBNET}/providers/Microsoft.Authorization/locks/l");
+        let lock = Lock {
+            id,
+            name: "l".to_owned(),
+            properties: mooring_arm::calls::LockProperties { level: "ReadOnly".to_owned() },
+        };
+        let mut needs = needs();
+        for place in places_of_locks(&needs[1]) {
+            rights.locks.insert(place, Reading::Known(vec![lock.clone()]));
+        }
+        let [_, found, _] = check(&needs, &rights);
+        assert_eq!(found.outcome, Outcome::Fail, "{}", found.detail());
+        needs[1].certain = false;
+        let [_, found, _] = check(&needs, &rights);
+        assert_eq!(found.outcome, Outcome::Unknown, "{}", found.detail());
+        assert!(found.detail().contains("may block create-temporary"), "{}", found.detail());
+    }
+
     /// Azure documents no permission for this link.
     #[test]
     fn deny_assignment_of_an_undocumented_need_is_unclear() {

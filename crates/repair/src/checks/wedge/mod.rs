@@ -206,3 +206,28 @@ pub(super) fn pool_state(view: &ClusterView, settings: &Settings, _: Timestamp) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_of_the_outcome_comes_first() {
+        let signs = |outcomes: &[(Outcome, &str)]| {
+            combine(outcomes.iter().map(|(outcome, text)| Sign::new(*outcome, *text)).collect())
+        };
+        let found = signs(&[(Outcome::Fail, "no"), (Outcome::Unknown, ""), (Outcome::Pass, "yes")]);
+        assert_eq!(
+            (found.outcome, found.evidence),
+            (Outcome::Pass, vec!["yes".into(), "no".into()])
+        );
+        let found = signs(&[(Outcome::Fail, "no"), (Outcome::Unknown, "unread")]);
+        assert_eq!(found.outcome, Outcome::Unknown);
+        assert_eq!(found.evidence, ["unread", "no"]);
+        let found = signs(&[(Outcome::Fail, "")]);
+        assert_eq!(
+            (found.outcome, found.evidence),
+            (Outcome::Fail, vec!["no failing writes found".into()])
+        );
+    }
+}

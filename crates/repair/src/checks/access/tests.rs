@@ -1,0 +1,123 @@
+//! Permissions that a run needs.
+
+use std::collections::BTreeMap;
+
+use mooring_workflow::Step as _;
+use serde_json::json;
+
+use super::needs::{Actor, Need, needs, place};
+use crate::observation::{Cluster, ClusterView, Pool};
+use crate::plan::Step;
+use crate::settings::{Settings, Target};
+
+const ASSIGN_IDENTITY: &str = "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action";
+const DISK_ENCRYPTION: &str = "Microsoft.Compute/diskEncryptionSets/read";
+const SUBSCRIPTION: &str = "/subscriptions/s";
+const CLUSTER: &str =
+    "/subscriptions/s/resourceGroups/rg/providers/Microsoft.ContainerService/managedClusters/c";
+
+fn cluster() -> Cluster {
+    Cluster {
+        id: CLUSTER.to_owned(),
+        state: "Succeeded".to_owned(),
+        node_resource_group: Some("MC".to_owned()),
+        version: None,
+        location: None,
+        tags: BTreeMap::new(),
+        max_pools: None,
+        pods_in_subnet: false,
+        disk_encryption_set: Some("/disks".to_owned()),
+        kubelet_identity: Some("/identity".to_owned()),
+    }
+}
+
+fn pool(properties: serde_json::Value) -> Pool {
+    let mut raw = json!({"name": "system", "properties": {"mode": "System"}});
+    raw["properties"].as_object_mut().unwrap().extend(properties.as_object().unwrap().clone());
+    Pool::read(&raw).unwrap()
+}
+
+fn settings() -> Settings {
+    Settings::new(Target {
+        subscription: "s".into(),
+        resource_group: "rg".into(),
+        cluster: "c".into(),
+        pool: "system".into(),
+    })
+}
+
+/// Needs of a cluster and a pool, as `step actor scope action`.
+fn listed(settings: &Settings, cluster: &Cluster, pool: &Pool) -> Vec<String> {
+    let needs = needs(&ClusterView::default(), settings, cluster, pool);
+    let line = |need: Need| {
+        let actor = if need.actor == Actor::Service { "AKS" } else { "caller" };
+        let scope = need.scope.replace(CLUSTER, "CLUSTER").replace(SUBSCRIPTION, "");
+        let certain = if need.certain { "" } else { " ?" };
+        format!("{} {actor} {scope} {}{certain}", need.step.name(), need.action)
+    };
+    needs.into_iter().map(line).collect()
+}
+
+#[test]
+fn needs_are_those_of_the_steps_and_of_linked_resources() {
+    let properties = json!({
+        "vnetSubnetID": "/subnet", "hostGroupID": "/hosts", "podSubnetID": "",
+        "networkProfile": {"applicationSecurityGroups": ["/asg1", "/asg2"]},
+    });
+    let found = listed(&settings(), &cluster(), &pool(properties));
+    let pools = "Microsoft.ContainerService/managedClusters/agentPools";
+    let join = "Microsoft.Network/virtualNetworks/subnets/join/action";
+    let asg = "Microsoft.Network/applicationSecurityGroups/joinIpConfiguration/action";
+    let sets = "Microsoft.Compute/virtualMachineScaleSets";
+    let expected = [
+        format!("create-temporary caller CLUSTER/agentPools/systmp {pools}/write"),
+        format!("delete-pool caller CLUSTER/agentPools/system {pools}/delete"),
+        format!("recreate-pool caller CLUSTER/agentPools/system {pools}/write"),
+        format!("delete-temporary caller CLUSTER/agentPools/systmp {pools}/delete"),
+        "reconcile-cluster caller CLUSTER Microsoft.Resources/tags/write".to_owned(),
+        format!("create-temporary caller /subnet {join}"),
+        "create-temporary caller /hosts Microsoft.Compute/hostGroups/read ?".to_owned(),
+        format!("create-temporary caller /asg1 {asg} ?"),
+        format!("create-temporary caller /asg2 {asg} ?"),
+        format!("create-temporary caller /disks {DISK_ENCRYPTION}"),
+        format!("create-temporary caller /identity {ASSIGN_IDENTITY}"),
+        format!("verify-temporary caller /resourceGroups/MC {sets}/read"),
+        format!("verify-temporary caller /resourceGroups/MC {sets}/networkInterfaces/read"),
+        format!("create-temporary AKS /resourceGroups/MC {sets}/write"),
+        format!("delete-pool AKS /resourceGroups/MC {sets}/delete"),
+        format!("delete-temporary AKS /resourceGroups/MC {sets}/delete"),
+    ];
+    let clears = |line: &&String| !line.starts_with("clear-operation ");
+    assert_eq!(
+        found.iter().filter(clears).collect::<Vec<_>>(),
+        expected.iter().collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn override_and_own_identity_need_no_permission() {
+    let has = |lines: &[String], action: &str| lines.iter().any(|line| line.ends_with(action));
+    let mut settings = settings();
+    let nics = "networkInterfaces/read";
+    assert!(has(&listed(&settings, &cluster(), &pool(json!({}))), nics));
+    settings.add_override("ip-addresses=tested").unwrap();
+    assert!(!has(&listed(&settings, &cluster(), &pool(json!({}))), nics));
+
+    let own = format!("{SUBSCRIPTION}/resourceGroups/mc/providers/identity");
+    let cluster = Cluster { kubelet_identity: Some(own), ..cluster() };
+    assert!(!has(&listed(&settings, &cluster, &pool(json!({}))), ASSIGN_IDENTITY));
+}
+
+#[test]
+fn permissions_of_pools_are_read_at_their_cluster() {
+    let need = |scope: &str| Need {
+        action: "a",
+        scope: scope.to_owned(),
+        step: Step::DeletePool,
+        actor: Actor::Caller,
+        certain: true,
+    };
+    assert_eq!(place(&need(&format!("{CLUSTER}/agentPools/system"))), CLUSTER);
+    let other = "/subscriptions/s/resourceGroups/rg/providers/Other/x/agentPools/y";
+    assert_eq!(place(&need(other)), other);
+}
