@@ -54,7 +54,7 @@ pub(crate) fn path() -> Option<PathBuf> {
     Some(directory.join("mooring/config.yaml"))
 }
 
-/// Reads the settings of a context; none if there is no file or no such context.
+/// Reads the settings of a context; none without a file or such a context.
 pub(crate) fn context(name: Option<&str>) -> Result<ContextEntry, Failure> {
     let (Some(path), Some(name)) = (path(), name) else { return Ok(ContextEntry::default()) };
     let text = match std::fs::read_to_string(&path) {

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_paths_and_broken_escapes_are_no_pages() {
+    fn unknown_paths_and_broken_escapes_have_no_page() {
         for path in
             ["", "x", "/x", "/pools", "/pools/", "/pools/%", "/pools/%2", "/pools/%ff", "/codes/x"]
         {

@@ -184,7 +184,7 @@ fn prose(indent: usize, hanging: usize, text: &Text, style: &Style) -> Vec<Strin
     start.chain(others).zip(lines).map(|(before, line)| before + &line.render(style)).collect()
 }
 
-/// Renders both texts on one line if they fit, else the second at the end of a line of its own.
+/// Renders both texts on one line if they fit, else the second at the end of the next line.
 fn ends(start: &Text, end: &Text, style: &Style) -> Vec<String> {
     let used = start.width(style) + end.width(style);
     let join =

@@ -1,6 +1,6 @@
 //! A node's life in the cluster and in Azure: from its NodeClaim to a Ready Node.
 //!
-//! A bundle of a node's name has the objects in files of their own. Their times give the stages that the node's files
+//! A bundle of a node's name has the objects in separate files. Their times give the stages that the node's files
 //! do not show, and all that is left if the VM was deleted.
 
 use std::collections::BTreeMap;

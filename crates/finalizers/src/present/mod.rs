@@ -1,4 +1,4 @@
-//! What a person or a program reads about a removal: reports, JSON documents and screens.
+//! Output of a removal: reports, JSON documents and screens.
 
 pub mod documents;
 pub mod report;

@@ -9,7 +9,7 @@ const MAX_SKIPPED: usize = 8;
 
 pub(super) fn screen(path: &str, bytes: usize, contents: &Contents) -> Screen {
     let mut screen = Screen::default();
-    // manifest.json is a file, too.
+    // Counts manifest.json.
     let files = contents.entries.len() + 1;
     let redactions = contents.redactions();
     let secrets = if redactions == 1 { "secret" } else { "secrets" };

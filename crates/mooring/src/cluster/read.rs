@@ -193,7 +193,7 @@ pub(crate) async fn read_connected(
     Ok(Facts { known, api, client, scope, named })
 }
 
-/// Returns the warning of a command that reads: it goes by the kubeconfig.
+/// Returns the warning of a command that reads, which uses the cluster of the kubeconfig.
 pub(super) fn two_clusters(named: &NamedCluster, nodes: &ResourceId) -> String {
     format!("{}; this is about the cluster of the nodes", discovery::conflict(named, nodes))
 }

@@ -46,7 +46,7 @@ impl Leader {
         port_forward::open(&self.client, &self.namespace, &self.pod(), PORT).await
     }
 
-    /// Opens a connection; after an error once more to the leader of that time.
+    /// Opens a connection; after an error, finds the leader again and retries once.
     async fn reopen(self) -> Result<DuplexStream, String> {
         match self.open().await {
             Ok(stream) => Ok(stream),

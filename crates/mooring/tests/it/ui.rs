@@ -31,7 +31,7 @@ fn get(host: &str, path: &str, cookie: &str) -> String {
 }
 
 #[test]
-fn without_a_controller_the_page_shows_own_reads_to_clients_with_the_key() {
+fn page_without_a_controller_shows_own_reads() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
     let mut command = mooring();

@@ -129,7 +129,7 @@ fn row(model: &Model<'_>, node: &Node) -> String {
 
 type Mark = Option<(&'static str, &'static str)>;
 
-/// Returns the mark at the end of a bar, and the text beside it.
+/// Returns the mark at the end of a bar, and the text next to it.
 fn result(
     model: &Model<'_>,
     node: &Node,

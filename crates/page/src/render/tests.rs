@@ -194,7 +194,7 @@ fn page_of_a_large_cluster_fits_its_budget() {
 }
 
 #[test]
-fn elapsed_time_is_no_change() {
+fn elapsed_time_changes_no_section() {
     let part = |text: &str, count: u32| {
         revision(&format!("a <time datetime=\"x\" data-since>{text}</time> b {count}"))
     };

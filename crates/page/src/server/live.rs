@@ -167,7 +167,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a hash of what each topic shows. Times of reads are no change.
+/// Returns a hash of the content of each topic, without times of reads.
 fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     let facts = &snapshot.facts;
     let since = Since::Week.start(facts.now);

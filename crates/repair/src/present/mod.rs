@@ -1,4 +1,4 @@
-//! What a person or a program reads about a repair: reports, JSON documents and screens.
+//! Output of a repair: reports, JSON documents and screens.
 
 pub mod documents;
 pub mod report;

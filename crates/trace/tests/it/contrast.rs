@@ -51,7 +51,7 @@ fn used(css: &str) -> Used {
     let mut used = Used::default();
     for rule in css.split('}') {
         let Some((selector, declarations)) = rule.rsplit_once('{') else { continue };
-        // Bars and hatches have no text on them: notes that overlap a bar have a surface of their own.
+        // Bars and hatches have no text on them: notes that overlap a bar have a separate surface.
         let is_bar = [".bar", ".hatch"].iter().any(|shape| selector.contains(shape));
         let is_surface = [".stripe", ".note-ground"].iter().any(|shape| selector.contains(shape));
         for declaration in declarations.split(';') {

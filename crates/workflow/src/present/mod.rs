@@ -1,4 +1,4 @@
-//! What a person or a program reads about a run: its history, state, JSON documents and screens.
+//! Output of a run: its history, state, JSON documents and screens.
 
 pub mod flowchart;
 pub mod plural;

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn window_is_two_hours_around_the_failure_and_never_later_than_now() {
+    fn window_is_two_hours_around_the_failure_and_ends_now() {
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
         let now = at("2026-11-17T12:00:00Z");
         assert_eq!(window(None, now), (at("2026-11-17T10:00:00Z"), now));

@@ -12,7 +12,7 @@ use crate::exchange::{Body, Request, Response};
 pub(crate) const LOGS: &str = "/bootdiagnostics/";
 
 impl AzureState {
-    /// Returns addresses with a signature; whoever has them can read the log.
+    /// Returns addresses with a signature, which is enough to read the log.
     pub(crate) fn boot_diagnostics(&self, call: &Call, machine: &str, kind: &str) -> ArmResult {
         let body = self.get_resource(call, machine, kind)?;
         if body.pointer("/properties/diagnosticsProfile/bootDiagnostics/enabled")
