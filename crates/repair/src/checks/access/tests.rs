@@ -31,7 +31,7 @@ fn cluster() -> Cluster {
     }
 }
 
-fn pool(properties: serde_json::Value) -> Pool {
+fn pool(properties: &serde_json::Value) -> Pool {
     let mut raw = json!({"name": "system", "properties": {"mode": "System"}});
     raw["properties"].as_object_mut().unwrap().extend(properties.as_object().unwrap().clone());
     Pool::read(&raw).unwrap()
@@ -64,7 +64,7 @@ fn needs_are_those_of_the_steps_and_of_linked_resources() {
         "vnetSubnetID": "/subnet", "hostGroupID": "/hosts", "podSubnetID": "",
         "networkProfile": {"applicationSecurityGroups": ["/asg1", "/asg2"]},
     });
-    let found = listed(&settings(), &cluster(), &pool(properties));
+    let found = listed(&settings(), &cluster(), &pool(&properties));
     let pools = "Microsoft.ContainerService/managedClusters/agentPools";
     let join = "Microsoft.Network/virtualNetworks/subnets/join/action";
     let asg = "Microsoft.Network/applicationSecurityGroups/joinIpConfiguration/action";
@@ -99,13 +99,13 @@ fn override_and_own_identity_need_no_permission() {
     let has = |lines: &[String], action: &str| lines.iter().any(|line| line.ends_with(action));
     let mut settings = settings();
     let nics = "networkInterfaces/read";
-    assert!(has(&listed(&settings, &cluster(), &pool(json!({}))), nics));
+    assert!(has(&listed(&settings, &cluster(), &pool(&json!({}))), nics));
     settings.add_override("ip-addresses=tested").unwrap();
-    assert!(!has(&listed(&settings, &cluster(), &pool(json!({}))), nics));
+    assert!(!has(&listed(&settings, &cluster(), &pool(&json!({}))), nics));
 
     let own = format!("{SUBSCRIPTION}/resourceGroups/mc/providers/identity");
     let cluster = Cluster { kubelet_identity: Some(own), ..cluster() };
-    assert!(!has(&listed(&settings, &cluster, &pool(json!({}))), ASSIGN_IDENTITY));
+    assert!(!has(&listed(&settings, &cluster, &pool(&json!({}))), ASSIGN_IDENTITY));
 }
 
 #[test]
