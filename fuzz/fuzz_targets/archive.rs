@@ -15,17 +15,19 @@ use mooring_trace::{chrome, html, is_wanted, json, otlp, table};
 
 /// The reader is part of the binary `mooring`, which has no library: its file is compiled here.
 #[allow(dead_code)]
-#[path = "../../crates/mooring/src/trace/input.rs"]
+#[path = "../../crates/mooring/src/evidence/trace/input.rs"]
 mod input;
 
 /// Items of the binary that the reader requires.
 #[allow(dead_code)]
-mod failure {
-    pub(crate) struct Failure(String);
+mod output {
+    pub(crate) mod failure {
+        pub(crate) struct Failure(String);
 
-    impl Failure {
-        pub(crate) fn io(text: String) -> Self {
-            Self(text)
+        impl Failure {
+            pub(crate) fn io(text: String) -> Self {
+                Self(text)
+            }
         }
     }
 }

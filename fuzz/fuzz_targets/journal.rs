@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
         let _ = (run.step_since(), run.losses_with_abort(), run.deletion().is_some());
     }
     if let Ok(Some(report)) = RunReport::of(&records) {
-        let _ = (report.table(), report.markdown());
+        let _ = report.markdown();
     }
     let records = chain::<finalizers::Entry>(&text);
     if let Ok(Some(run)) = finalizers::Run::replay(&records) {

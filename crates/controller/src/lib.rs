@@ -4,7 +4,7 @@
 //! claim ─┬─▶ schedule ──▶ read ──▶ observation ──▶ verdict ─┬─▶ patch   (the condition)
 //!        └────────────────────────────────────────────────── ├─▶ event   (outlives the NodeClaim)
 //!                                                            ├─▶ record  (outlives the events)
-//!                                                            └─▶ fleet, metrics, log
+//!                                                            └─▶ failing, metrics, log
 //! ```
 //!
 //! | topic | module |
@@ -15,9 +15,9 @@
 //! | verdicts and their messages | [`verdict`], [`verdict::registration`], [`verdict::condition`], [`verdict::failure`], [`verdict::messages`], [`verdict::text`] |
 //! | time of the next read | [`schedule`], [`schedule::rate_limit`] |
 //! | writes, idempotent | [`verdict::patch`], [`verdict::event`], [`record`] |
-//! | joined and failed nodes by half hour | [`counts`] |
-//! | failing images | [`claim::image`], [`fleet`] |
-//! | pools whose last nodes failed, notifications | [`pool_watch`], [`notify`] |
+//! | joined and failed nodes by half hour | [`record::counts`] |
+//! | failing images and pools | [`failing`], [`claim::image`] |
+//! | notifications | [`notify`] |
 //! | metrics and logs | [`metrics`], [`metrics::log`] |
 //! | leader election | `run/leader` over `mooring_kube::lease` |
 //! | inputs and actions | [`state`] |
@@ -28,13 +28,11 @@
 //! actions, and its caller may be killed between any two of them.
 
 pub mod claim;
-pub mod counts;
-pub mod fleet;
+pub mod failing;
 pub mod hash;
 pub mod metrics;
 pub mod notify;
 pub mod observation;
-pub mod pool_watch;
 pub mod query;
 pub mod record;
 pub mod run;

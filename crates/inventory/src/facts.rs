@@ -1,9 +1,9 @@
 //! Facts of a cluster, as they were read.
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::counts::half_hour_start;
 use mooring_controller::observation::node::Node as LostNode;
 use mooring_controller::record;
+use mooring_controller::record::counts::half_hour_start;
 use mooring_workflow::published::{ClusterIdentity, Document, Source, SourceName, SourceState};
 use serde::Serialize;
 use serde_json::Value;
@@ -40,6 +40,12 @@ impl Facts {
     pub fn azure_was_not_read(&self) -> bool {
         let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
         azure.is_none_or(|source| source.state != SourceState::Read)
+    }
+
+    /// Returns true if Azure was asked and did not respond.
+    pub fn azure_has_failed(&self) -> bool {
+        let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
+        azure.is_some_and(|source| source.state == SourceState::Failed)
     }
 
     /// Returns the name of the cluster, or of its server.

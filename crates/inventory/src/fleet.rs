@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use mooring_controller::counts::OTHER;
+use mooring_controller::record::counts::OTHER;
 use mooring_controller::verdict::registration::Cause;
 use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
 use serde::Serialize;

@@ -5,6 +5,7 @@
 //! | `object` | the parts of NodeClaims and Nodes that are used |
 //! | `failure` | [`Failure`]: cause, codes and evidence of one node |
 //! | `node` | [`Node`]: one node, in the cluster or only in the record |
+//! | `nodes` | [`Nodes`]: nodes that inventories share |
 //! | `merge` | [`Inventory`]: all nodes, merged by the uid of their NodeClaim |
 //! | `unlisted` | [`Unlisted`]: nodes that only the counts have |
 //! | `group` | [`Group`]: failures with the same cause, image and pool |
@@ -21,6 +22,7 @@ mod fleet;
 mod group;
 mod merge;
 mod node;
+mod nodes;
 mod object;
 mod pool;
 pub mod status;
@@ -32,6 +34,7 @@ pub use fleet::{Fleet, FleetRow, FleetVerdict, Share};
 pub use group::{Group, groups};
 pub use merge::Inventory;
 pub use node::{Filter, Node, PoolKind, State};
+pub use nodes::Nodes;
 pub use object::{ClaimItem, NodeItem};
 pub use pool::{Pool, PoolState, pools};
 pub use unlisted::Unlisted;

@@ -1,17 +1,19 @@
 //! All nodes: NodeClaims, Nodes and recorded failures, merged by the uid of the NodeClaim.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::Status;
 use mooring_controller::claim::image;
-use mooring_controller::counts::Document as Counts;
 use mooring_controller::query::NodeReport;
+use mooring_controller::record::counts::Document as Counts;
 use mooring_controller::record::{Document, Entry};
 use mooring_diagnosis::Stage;
 
 use crate::failure::Failure;
 use crate::node::{Filter, Node, PoolKind, State};
+use crate::nodes::Nodes;
 use crate::object::{ClaimItem, NodeItem};
 use crate::unlisted::{Unlisted, unlisted};
 
@@ -27,13 +29,13 @@ const READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 /// All nodes of a cluster, and failures of deleted ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inventory {
-    pub nodes: Vec<Node>,
+    pub nodes: Nodes,
     /// Failures that did not fit into the record.
     pub dropped: u64,
     /// Counted nodes that are not in `nodes`; empty before [`Self::filtered`] and without counts.
     pub unlisted: Vec<Unlisted>,
     /// Counts of all nodes for half hours.
-    pub counts: Option<Counts>,
+    pub counts: Option<Arc<Counts>>,
 }
 
 impl Inventory {
@@ -61,17 +63,16 @@ impl Inventory {
         merged.extend(gone.map(of_entry));
         merged.sort_by(|a, b| (a.at(), a.name()).cmp(&(b.at(), b.name())));
         let dropped = record.map_or(0, |record| record.dropped);
-        Self { nodes: merged, dropped, ..Self::default() }
+        Self { nodes: merged.into_iter().collect(), dropped, ..Self::default() }
     }
 
     /// Returns the nodes that match.
     #[must_use]
     pub fn filtered(&self, filter: &Filter) -> Self {
-        let nodes = self.nodes.iter().filter(|node| filter.matches(node)).cloned().collect();
         let counts = self.counts.as_ref();
         let unlisted = counts.map(|counts| unlisted(&self.nodes, counts, filter));
         Self {
-            nodes,
+            nodes: self.nodes.filtered(|node| filter.matches(node)),
             dropped: self.dropped,
             unlisted: unlisted.unwrap_or_default(),
             counts: self.counts.clone(),
@@ -95,7 +96,7 @@ impl Inventory {
 
     /// Adds the verdict of Azure on a node that has none yet, or whose cause is not known.
     pub fn add_report(&mut self, uid: &str, report: &NodeReport) {
-        let Some(node) = self.nodes.iter_mut().find(|node| node.uid == uid) else { return };
+        let Some(node) = self.nodes.find_mut(|node| node.uid == uid) else { return };
         let is_unknown = match node.state {
             State::Joining => true,
             State::Failed => node.failure.as_ref().is_none_or(|failure| failure.owner.is_none()),

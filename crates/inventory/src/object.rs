@@ -39,6 +39,17 @@ fn is_error(reason: &str) -> bool {
     !matches!(reason, "" | "AwaitingReconciliation" | "Launched" | "ReconcilingDependents")
 }
 
+/// Labels of a Node that are used. A Node has dozens.
+const LABELS: [&str; 7] = [
+    "karpenter.sh/nodepool",
+    "karpenter.sh/registered",
+    "kubernetes.azure.com/agentpool",
+    "kubernetes.azure.com/node-image-version",
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+];
+
 /// A Node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeItem {
@@ -46,6 +57,7 @@ pub struct NodeItem {
     pub uid: String,
     pub provider_id: String,
     pub created: Option<Timestamp>,
+    /// Those of [`LABELS`].
     pub labels: BTreeMap<String, String>,
     pub is_ready: bool,
     pub is_unschedulable: bool,
@@ -60,7 +72,8 @@ impl NodeItem {
         let is_ready = ready.is_some_and(|one| one.status == "True");
         let not_ready = ready.filter(|_| !is_ready);
         let not_ready = not_ready.map(|one| (one.message.clone(), one.last_transition_time));
-        let Metadata { name, uid, creation_timestamp, labels } = object.metadata;
+        let Metadata { name, uid, creation_timestamp, mut labels } = object.metadata;
+        labels.retain(|name, _| LABELS.contains(&name.as_str()));
         Some(Self {
             name,
             uid,

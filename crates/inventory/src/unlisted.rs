@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use mooring_controller::claim::image;
-use mooring_controller::counts::{self, Document};
+use mooring_controller::record::counts::{self, Document};
 
 use crate::node::{Filter, Node};
+use crate::nodes::Nodes;
 
 /// Counted nodes of one pool, image and outcome that are not in the inventory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Outcomes {
 type Key = (String, String);
 
 /// Returns the counted nodes that are not listed. A listed node that is counted is subtracted, so no node counts twice.
-pub(crate) fn unlisted(nodes: &[Node], counts: &Document, filter: &Filter) -> Vec<Unlisted> {
+pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec<Unlisted> {
     let all_causes = Filter { cause: None, ..filter.clone() };
     let mut listed: BTreeMap<Key, Outcomes> = BTreeMap::new();
     for node in nodes.iter().filter(|node| all_causes.matches(node) && is_counted(node, counts)) {

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
-use mooring_controller::counts::{self, Outcome};
+use mooring_controller::record::counts::{self, Outcome};
 use mooring_controller::record::{Document, Entry};
 use mooring_inventory::{
     ClaimItem, Filter, Fleet, FleetVerdict, Inventory, Node, NodeItem, PoolKind, PoolState, State,
@@ -304,7 +304,7 @@ fn counts_complete_the_record_and_no_node_counts_twice() {
     all.push(entry("new", NEW, "OrasBinaryMissing", 1));
     all.push(entry("r", NEW, "OrasBinaryMissing", 3));
     let mut inventory = merge(&good, &[], &all);
-    inventory.counts = Some(counted);
+    inventory.counts = Some(std::sync::Arc::new(counted));
     let filter = Filter { since: Some(at(134)), ..Filter::default() };
     let selected = inventory.filtered(&filter);
     let listed = selected.nodes.iter().filter(|node| node.is_failed()).count();

@@ -175,13 +175,17 @@ impl Client {
                 date: date.and_then(|text| rfc2822::parse(text).ok()).map(|at| at.timestamp()),
             })
         };
-        match tokio::time::timeout(self.timeout, answer).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                Err(self
-                    .add_obstacle(Lost(format!("no response within {}s", self.timeout.as_secs()))))
-            }
-        }
+        let started = tokio::time::Instant::now();
+        let answer =
+            match tokio::time::timeout(self.timeout, answer).await {
+                Ok(answer) => answer,
+                Err(_) => Err(self
+                    .add_obstacle(Lost(format!("no response within {}s", self.timeout.as_secs())))),
+            };
+        let outcome = answer.as_ref().map_or(0, |answer| answer.status);
+        let milliseconds = started.elapsed().as_millis();
+        tracing::debug!(%method, path, outcome, milliseconds, "request sent to Kubernetes");
+        answer
     }
 
     async fn token(&self) -> Result<Option<http::HeaderValue>, Lost> {

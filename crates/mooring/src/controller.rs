@@ -18,10 +18,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use crate::cli::cluster_args::ControllerArguments;
 use crate::cluster::by_group_name;
-use crate::cluster_args::ControllerArguments;
-use crate::connect;
-use crate::failure::Failure;
+use crate::cluster::connect;
+use crate::output::failure::Failure;
 use crate::ui::feed::{self, Feed};
 
 pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
         Ok("warn") => log::Level::WARN,
         _ => log::Level::INFO,
     };
-    // Only this command has a subscriber; a second one cannot be set.
+    // `--verbose` sets no subscriber for this command; a second one cannot be set.
     let _ = tracing::subscriber::set_global_default(log::subscriber(std::io::stderr, level));
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -91,7 +91,7 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     }
     tracing::info!(
         instance = controller.settings.instance,
-        version = crate::version::SHORT,
+        version = crate::about::version::SHORT,
         commit = env!("MOORING_COMMIT"),
         metrics = %metrics_on,
         health = %health_on,

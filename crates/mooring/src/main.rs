@@ -1,38 +1,17 @@
 //! Command line of Mooring.
 
+mod about;
 mod answers;
-mod bundle;
 mod cli;
 mod cluster;
-mod cluster_args;
-mod codes;
-mod config;
-mod connect;
 mod controller;
-mod demo;
-mod dispatch;
 mod doctor;
-mod error_document;
+mod evidence;
 mod explain;
-mod failure;
-mod finalizers;
-mod former;
-mod man;
-mod man_page;
-mod outfile;
 mod output;
-mod page;
-mod published;
-mod repair;
-mod runs;
-mod schema;
-mod show;
-mod sim;
-mod speed;
-mod suggest;
-mod trace;
+mod simulate;
 mod ui;
-mod version;
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -43,15 +22,20 @@ fn main() -> ExitCode {
         let text = format!(
             "internal error at {place}\nhint: please report this, with the command that you ran"
         );
-        let _ = failure::Failure::io(text).report();
+        let _ = output::failure::Failure::io(text).report();
     }));
     let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(code) => return code,
     };
     output::init(cli.output);
+    // The controller has its own log.
+    if cli.output.verbose && !matches!(cli.command, Some(cli::Command::Controller(_))) {
+        let lines = mooring_controller::metrics::log::request_lines(std::io::stderr);
+        let _ = tracing::subscriber::set_global_default(lines);
+    }
     match cli.command {
-        Some(command) => dispatch::run(command),
-        None => dispatch::run_without_command(),
+        Some(command) => cli::dispatch::run(command),
+        None => cli::dispatch::run_without_command(),
     }
 }

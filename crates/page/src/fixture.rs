@@ -1,14 +1,17 @@
-//! Snapshots for tests: a morning on which NodePool `default` rolls to an image without oras.
+//! Snapshots for tests: a morning on which NodePool `default` rolls to an image without oras, a large cluster, and text that
+//! attacks the page.
+
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::counts;
 use mooring_controller::record;
+use mooring_controller::record::counts;
 use mooring_inventory::{
     Code, ControllerState, Evidence, Facts, Failure, Inventory, Node, PoolKind, State,
 };
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
-use crate::snapshot::{Mode, Snapshot};
+use crate::{Mode, Snapshot};
 
 pub(crate) const GOOD: &str = "AKSUbuntu/2204gen2containerd/202601.13.0";
 pub(crate) const BAD: &str = "AKSUbuntu/2204gen2containerd/202601.27.0";
@@ -112,7 +115,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         },
         region: Some("westeurope".to_owned()),
         version: Some("v1.33.6".to_owned()),
-        inventory: Inventory { nodes, ..Inventory::default() },
+        inventory: Inventory { nodes: nodes.into_iter().collect(), ..Inventory::default() },
         node_pools: Vec::new(),
         has_karpenter: true,
         lost: Vec::new(),
@@ -127,7 +130,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         warnings: Vec::new(),
         now: now(),
     };
-    Snapshot { facts, counts: None, runs: Some(Vec::new()), mode: Mode::Leader, details: None }
+    Snapshot { facts, runs: Some(Vec::new()), mode: Mode::Leader, details: None }
 }
 
 /// 84 nodes joined, then 37 failed on a new image, and 4 are joining.
@@ -162,7 +165,7 @@ pub(crate) fn morning() -> Snapshot {
         })
         .collect();
     counts.merge(&outcomes, now());
-    snapshot.counts = Some(counts);
+    snapshot.facts.inventory.counts = Some(Arc::new(counts));
     snapshot
 }
 
@@ -184,6 +187,58 @@ pub(crate) fn local() -> Snapshot {
         state: "not-running",
         ..ControllerState::unknown("mooring-system".to_owned())
     };
-    (snapshot.counts, snapshot.mode) = (None, Mode::Local);
+    (snapshot.facts.inventory.counts, snapshot.mode) = (None, Mode::Local);
     snapshot
+}
+
+/// Markup, quotes, a mark that reverses the text and an escape sequence of terminals.
+pub(crate) const HOSTILE: &str =
+    "<script>window.evil = 1</script><img src=x onerror='window.evil = 2'>\"'\u{202e}\u{1b}[2J";
+
+/// A cluster whose names, images, causes and evidence are hostile.
+pub(crate) fn hostile() -> Snapshot {
+    let mut nodes: Vec<_> = (0..8)
+        .map(|number| joined(&format!("g{number}"), HOSTILE, GOOD, 900 + number, 100))
+        .collect();
+    nodes.push(joining(&format!("j{HOSTILE}"), HOSTILE, HOSTILE, 40));
+    for number in 0..6 {
+        let mut node = failed(&format!("{number}{HOSTILE}"), HOSTILE, HOSTILE, 100 + number, true);
+        if let Some(failure) = &mut node.failure {
+            failure.cause = format!("Cause{HOSTILE}");
+            HOSTILE.clone_into(&mut failure.message);
+            failure.owner = Some(HOSTILE.to_owned());
+            failure.evidence =
+                vec![Evidence { line: HOSTILE.to_owned(), file: None, source: "record" }];
+        }
+        nodes.push(node);
+    }
+    let mut snapshot = snapshot(nodes);
+    snapshot.facts.identity.name = Some(HOSTILE.to_owned());
+    snapshot.facts.region = Some(HOSTILE.to_owned());
+    snapshot.facts.controller.leader = Some(HOSTILE.to_owned());
+    snapshot.facts.warnings = vec![HOSTILE.to_owned()];
+    snapshot
+}
+
+/// A cluster with 5,000 nodes, of which 200 are joining, and 1,000 failures of 70 causes in 120 pools.
+pub(crate) fn large() -> Snapshot {
+    let pool = |number: i64| format!("pool-{:03}", number % 120);
+    let mut nodes: Vec<_> = (0..4800)
+        .map(|number| {
+            let name = format!("{}-n{number:05}", pool(number));
+            joined(&name, &pool(number), GOOD, 100 + number, 90)
+        })
+        .collect();
+    for number in 0..1000 {
+        let name = format!("{}-f{number:04}", pool(number));
+        let mut node = failed(&name, &pool(number), BAD, 60 + number * 80, false);
+        if let Some(failure) = &mut node.failure {
+            failure.cause = format!("Cause{:02}", number % 70);
+        }
+        nodes.push(node);
+    }
+    for number in 0..200 {
+        nodes.push(joining(&format!("j{number}"), "pool-001", BAD, number + 5));
+    }
+    snapshot(nodes)
 }

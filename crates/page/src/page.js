@@ -2,9 +2,9 @@
 (() => {
   const root = document.documentElement;
   const one = (id) => document.getElementById(id);
-  const POLL = 10000, CHECK = 10000, ANSWER = 5000, PAUSE = 500, HIDDEN = 300000;
+  const POLL = 10000, AGAIN = 60000, CHECK = 10000, ANSWER = 5000, PAUSE = 500, HIDDEN = 300000;
   let offset = 0, source = null, refused = false, refreshing = false, again = false, checked = Date.now(), last = 0;
-  let lostAt = null, retryAt = 0, attempts = 0, hiddenTimer = 0, waiting = 0, verdict = headline(document);
+  let lostAt = null, retryAt = 0, attempts = 0, hiddenTimer = 0, asleep = false, missed = false, tried = 0, waiting = 0, verdict = headline(document);
 
   // Theme: as the system, or a choice of this browser.
   const words = { auto: 'system', light: 'light', dark: 'dark' };
@@ -52,12 +52,15 @@
   }
   function showButtons(part) { for (const button of part.querySelectorAll('[data-copy]')) button.hidden = !navigator.clipboard; }
 
-  // Exchanges sections whose revision changed. Focus, selection, scroll position and open details stay.
-  function exchange(page) {
+  // Exchanges sections whose revision changed. Focus, selection, scroll position and open details stay. A hidden tab changes
+  // its title only.
+  async function exchange(page) {
     const main = one('main'), next = page.getElementById('main');
     if (!next) return;
     main.dataset.now = next.dataset.now; setClock();
     document.title = page.title;
+    missed = document.hidden;
+    if (missed) return;
     const [head, newHead] = [document.querySelector('header.top .who'), page.querySelector('header.top .who')];
     if (head && newHead && head.innerHTML !== newHead.innerHTML) head.innerHTML = newHead.innerHTML;
     const live = page.getElementById('live'), pill = page.getElementById('pill');
@@ -69,6 +72,8 @@
       const chosen = getSelection();
       if (chosen && !chosen.isCollapsed && chosen.containsNode(old, true)) { again = true; continue; }
       replace(old, fresh);
+      // Each section is a short task of its own, so that the page stays responsive.
+      await new Promise((next) => setTimeout(next));
     }
     const text = headline(document);
     if (text !== verdict) { verdict = text; if (text) say(text); }
@@ -104,7 +109,7 @@
     try {
       const response = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(ANSWER) });
       if (response.status >= 500 || response.status === 403) throw new Error(String(response.status));
-      exchange(new DOMParser().parseFromString(await response.text(), 'text/html'));
+      await exchange(new DOMParser().parseFromString(await response.text(), 'text/html'));
       found();
     } catch { lost(); }
     refreshing = false;
@@ -150,7 +155,7 @@
   }
 
   function connect() {
-    disconnect(); refused = false;
+    disconnect(); refused = false; tried = Date.now();
     const opened = source = new EventSource('/api/v1/events');
     opened.onopen = () => { if (opened === source) { checked = Date.now(); refresh(); } };
     for (const kind of ['status', 'fleet', 'failure', 'node', 'run', 'controller']) {
@@ -175,17 +180,20 @@
     } catch { lost(); }
   }
   function tick() {
-    showTimes();
+    if (asleep) return;
+    if (!document.hidden) showTimes();
     if (lostAt !== null) { if (Date.now() >= retryAt) { retryAt = Date.now() + ANSWER; refresh(); } else showLost(); return; }
-    if (document.hidden && !source) return;
+    if (refused && Date.now() - tried > AGAIN) { connect(); return; }
     if (refused && Date.now() - last > POLL) { refresh(); return; }
     if (Date.now() - checked > CHECK) check();
   }
 
   document.addEventListener('visibilitychange', () => {
     clearTimeout(hiddenTimer);
-    if (document.hidden) hiddenTimer = setTimeout(disconnect, HIDDEN);
-    else if (!source && !refused && lostAt === null) connect();
+    if (document.hidden) { hiddenTimer = setTimeout(() => { asleep = true; disconnect(); }, HIDDEN); return; }
+    const slept = asleep;
+    asleep = false;
+    if (lostAt !== null) { retryAt = 0; tick(); } else if (slept || (!source && !refused)) connect(); else if (missed) schedule();
   });
   setClock(); showButtons(document); showTimes(); connect();
   setInterval(tick, 1000);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::counts;
+use mooring_controller::record::counts;
 use mooring_inventory::{Inventory, Node};
 
 use crate::model::Model;
@@ -53,7 +53,7 @@ impl Series {
         let count = usize::try_from(last + 1 - first).unwrap_or(1);
         let mut series = Self { start, seconds, intervals: vec![Interval::default(); count] };
         series.add_nodes(model);
-        if let (Some(counts), true) = (&model.snapshot.counts, since != Since::Hour) {
+        if let (Some(counts), true) = (&model.facts.inventory.counts, since != Since::Hour) {
             series.add_counts(model, counts);
         }
         series

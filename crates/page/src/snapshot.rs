@@ -1,6 +1,5 @@
 //! The facts that a page shows.
 
-use mooring_controller::counts;
 use mooring_controller::notify::HookStatus;
 use mooring_inventory::Facts;
 use mooring_workflow::status::RunStatus;
@@ -21,8 +20,6 @@ pub enum Mode {
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     pub facts: Facts,
-    /// None if the cluster has no counts, or they cannot be read.
-    pub counts: Option<counts::Document>,
     /// Runs of `mooring repair`; none if they were not read.
     pub runs: Option<Vec<RunStatus>>,
     pub mode: Mode,

@@ -17,7 +17,13 @@
 //! Decisions are pure functions; only [`runtime`] does I/O. The engine, the journal and its stores are in
 //! `mooring-workflow`.
 
+#[cfg(test)]
+extern crate self as mooring_repair;
+
 pub mod checks;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
 pub mod names;
 pub mod observation;
 pub mod operation;

@@ -239,6 +239,16 @@ fn failing_writes_requires_the_threshold() {
     }
 }
 
+#[test]
+fn few_failures_are_unknown_while_the_log_may_be_late() {
+    for (minutes, expected) in [(0, Outcome::Unknown), (19, Outcome::Unknown), (20, Outcome::Fail)]
+    {
+        let events = vec![event("c", "Failed", minutes, SIGNATURE)];
+        let settings = Settings { fail_threshold: 5, ..settings() };
+        assert_eq!(writes(events, &settings), expected, "{minutes}");
+    }
+}
+
 /// Counted events in the evidence of the check.
 fn counted(events: &[Value]) -> usize {
     let mut seen = recorded();

@@ -83,6 +83,7 @@ fn report(pool: &str, guards: Vec<CheckResult>) -> DetectionReport {
         detection: Detection { verdict: verdict(&guards), guards },
         operation: None,
         temporary_pool: None,
+        other_pools: None,
     }
 }
 

@@ -114,9 +114,13 @@ impl Text {
     /// Adds a text that links to an `https` URL. Another URL is not linked.
     #[must_use]
     pub fn link(self, text: impl AsRef<str>, url: &str) -> Self {
-        let is_safe =
-            url.starts_with("https://") && url.bytes().all(|byte| byte.is_ascii_graphic());
-        self.span(text.as_ref(), Look::Plain, is_safe.then(|| url.to_owned()))
+        self.span(text.as_ref(), Look::Plain, safe_url(url))
+    }
+
+    /// Adds bold text, with a link if there is a URL.
+    #[must_use]
+    pub fn bold_link(self, text: impl AsRef<str>, url: Option<&str>) -> Self {
+        self.span(text.as_ref(), Look::Bold, url.and_then(safe_url))
     }
 
     fn span(mut self, text: &str, look: Look, link: Option<String>) -> Self {
@@ -248,6 +252,12 @@ pub(crate) fn adapt(text: &str, style: &Style) -> String {
         }
     }
     ascii
+}
+
+/// Returns an https URL without characters that end an escape sequence.
+fn safe_url(url: &str) -> Option<String> {
+    let is_safe = url.starts_with("https://") && url.bytes().all(|byte| byte.is_ascii_graphic());
+    is_safe.then(|| url.to_owned())
 }
 
 #[cfg(test)]

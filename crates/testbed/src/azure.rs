@@ -56,6 +56,6 @@ impl World for InProcessAzure {
         let audience = scope.trim_end_matches("/.default");
         let secret = self.shell.with(|world, now| world.azure().token(audience, now));
         let expires = self.now() + Duration::from_mins(50);
-        std::future::ready(Ok(Token { secret: secret.into(), expires })).boxed()
+        std::future::ready(Ok(Token { secret: secret.into(), expires, credential: None })).boxed()
     }
 }

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Usual paths. `MOORING_BROWSER` overrides them.
-const PROGRAMS: [&str; 3] =
-    ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+use crate::tool::find_program;
+
+/// Usual names. `MOORING_BROWSER` is the path of another one.
+const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 const BROWSER_TIMEOUT: Duration = Duration::from_mins(2);
 
@@ -86,7 +87,8 @@ fn with(flag: &str, path: &Path) -> String {
 
 pub(crate) fn program() -> Option<PathBuf> {
     let named = std::env::var_os("MOORING_BROWSER").map(PathBuf::from);
-    named.into_iter().chain(PROGRAMS.map(PathBuf::from)).find(|program| program.is_file())
+    let mut places = named.into_iter().chain(PROGRAMS.into_iter().filter_map(find_program));
+    places.find(|program| program.is_file())
 }
 
 /// Runs a command to its end, with a timeout.

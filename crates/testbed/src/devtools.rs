@@ -120,6 +120,23 @@ impl Tab {
         self.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
     }
 
+    /// Runs a script before those of each page that is opened later.
+    pub fn run_before_pages(&mut self, script: &str) -> io::Result<()> {
+        let params = json!({"source": script});
+        self.send("Page.addScriptToEvaluateOnNewDocument", &params).map(|_| ())
+    }
+
+    /// Presses and releases a key that types nothing, such as `Tab`.
+    pub fn press(&mut self, key: &str) -> io::Result<()> {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let code = if key == "Tab" { 9 } else { 0 };
+            let params =
+                json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            self.send("Input.dispatchKeyEvent", &params)?;
+        }
+        Ok(())
+    }
+
     /// Evaluates an expression, which may be a promise.
     pub fn eval(&mut self, expression: &str) -> io::Result<Value> {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});

@@ -21,4 +21,4 @@ pub use error::StartError;
 pub use kube_apiserver::{RealCluster, Users};
 pub use kubectl::find_kubectl;
 pub use parallel::on_all_cores;
-pub use tool::require;
+pub use tool::{find_program, require};

@@ -1,6 +1,7 @@
 //! Requires tools in tests.
 
 use std::env;
+use std::path::PathBuf;
 
 /// Set by `cargo xtask test --allow-skips` and by `--quick`.
 const ALLOW_SKIPS: &str = "MOORING_ALLOW_SKIPS";
@@ -23,6 +24,12 @@ pub fn require<T>(found: Option<T>, tool: &str) -> Option<T> {
         Err(message) => panic!("{message}"),
     }
     found
+}
+
+/// Returns the first program of a name on `PATH`.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).map(|place| place.join(name)).find(|program| program.is_file())
 }
 
 /// Returns the line that reports a skipped test, if it is skipped.

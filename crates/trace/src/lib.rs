@@ -28,7 +28,6 @@
 
 mod assemble;
 pub mod escape;
-pub mod life;
 mod model;
 mod output;
 mod read;
@@ -37,6 +36,6 @@ pub use assemble::read;
 pub use model::timeline::{
     Attempt, Extent, Gap, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
 };
-pub use model::{production, timeline};
+pub use model::{life, production, timeline};
 pub use output::{bars, chrome, html, json, otlp, page, table, waterfall};
 pub use read::files::{File, is_wanted};

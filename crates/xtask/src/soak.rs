@@ -4,6 +4,8 @@ use std::process::Command;
 
 use crate::step::{Failed, print, root};
 
+/// The test of `crates/repair/tests/crashes.rs` that runs the schedules.
+const TEST: &str = "faults_end_like_a_clean_run_or_need_an_operator";
 const SEEDS: u64 = 1_000_000;
 /// The test command uses smaller seeds.
 const FIRST: u64 = 1_000_000;
@@ -13,9 +15,9 @@ pub(crate) fn soak(words: &[&str]) -> Result<(), Failed> {
     let (seeds, first) = parse(words)?;
     print(&format!("xtask: {seeds} fault schedules of the repair from seed {first}\n"));
     let done = Command::new("cargo")
-        .args(["test", "--locked", "-p", "mooring-repair", "--test", "crashes", "faults_from_any"])
+        .args(["test", "--locked", "-p", "mooring-repair", "--test", "crashes", TEST])
         // It takes an hour and prints its progress.
-        .args(["--", "--nocapture"])
+        .args(["--", "--exact", "--nocapture"])
         .env("MOORING_SCHEDULES", seeds.to_string())
         .env("MOORING_SEED", first.to_string())
         .current_dir(root())
@@ -41,7 +43,15 @@ fn parse(words: &[&str]) -> Result<(u64, u64), Failed> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, SEEDS, parse};
+    use super::{FIRST, SEEDS, TEST, parse};
+    use crate::step::root;
+
+    /// Without it, the command would run nothing and succeed.
+    #[test]
+    fn soaked_test_exists() {
+        let tests = std::fs::read_to_string(root().join("crates/repair/tests/crashes.rs")).unwrap();
+        assert!(tests.contains(&format!("#[test]\nfn {TEST}()")));
+    }
 
     #[test]
     fn soak_defaults_to_a_million_schedules() {

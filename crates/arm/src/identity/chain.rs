@@ -82,6 +82,7 @@ impl Chain {
                     return Ok(Token {
                         secret: Secret::from(token.token.secret()),
                         expires: expires.unwrap_or(Timestamp::MAX),
+                        credential: Some(*credential),
                     });
                 }
                 Ok(Err(error)) => failures.push((*credential, self.describe(&error))),

@@ -177,11 +177,13 @@ impl Client {
             Err(NoResponse::Broken(TransportError { sent: Sent::No, .. })) => "unsent".to_owned(),
             Err(_) => "no_answer".to_owned(),
         };
+        let took = self.world().now().duration_since(now);
         tracing::debug!(
             method = %state.call.method,
             path = state.call.path(),
             outcome,
             attempt = state.attempts,
+            milliseconds = i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             correlation_id = state.correlation_id,
             "request sent to Azure"
         );

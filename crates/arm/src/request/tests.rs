@@ -47,7 +47,8 @@ impl World for Canary {
 
     fn token<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>> {
         self.tokens.fetch_add(1, Ordering::Relaxed);
-        async { Ok(Token { secret: "canary".into(), expires: Timestamp::MAX }) }.boxed()
+        async { Ok(Token { secret: "canary".into(), expires: Timestamp::MAX, credential: None }) }
+            .boxed()
     }
 }
 

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use mooring_redact::Secret;
 
-use crate::identity::IdentityError;
+use crate::identity::{Credential, IdentityError};
 
 pub use real::Real;
 
@@ -39,6 +39,8 @@ pub trait World: Send + Sync + 'static {
 pub struct Token {
     pub secret: Secret,
     pub expires: Timestamp,
+    /// The credential that it is from, if it is known.
+    pub credential: Option<Credential>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -155,12 +155,16 @@ async fn roles_allow_exactly_the_required_actions() {
     assert!(actions.len() >= 27, "{actions:?}");
     for (sources_of, roles, followed) in [
         (
-            &["controller/src/run", "mooring/src/connect.rs"][..],
+            &["controller/src/run", "mooring/src/cluster/connect.rs"][..],
             &["mooring-controller.json"][..],
             false,
         ),
         (
-            &["controller/src/run/read.rs", "controller/src/query", "mooring/src/connect.rs"],
+            &[
+                "controller/src/run/read.rs",
+                "controller/src/query",
+                "mooring/src/cluster/connect.rs",
+            ],
             &["mooring-why.json"],
             false,
         ),

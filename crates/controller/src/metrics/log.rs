@@ -34,6 +34,27 @@ where
         .with(Targets::new().with_target(OWN, level))
 }
 
+/// Modules that log each request.
+const REQUESTS: [&str; 3] =
+    ["mooring_arm::request", "mooring_controller::run::api", "mooring_kube::request"];
+
+/// Returns a subscriber that writes one readable line per request.
+pub fn request_lines<W>(writer: W) -> impl Subscriber + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let requests = Targets::new().with_targets(REQUESTS.map(|target| (target, Level::DEBUG)));
+    tracing_subscriber::fmt()
+        .without_time()
+        .with_level(false)
+        .with_target(false)
+        .with_ansi(false)
+        .with_max_level(Level::DEBUG)
+        .with_writer(writer)
+        .finish()
+        .with(requests)
+}
+
 /// Logs a verdict: failures as errors, others as information.
 pub fn verdict(claim: &Claim, verdict: &Verdict) {
     let failure = verdict.failure.as_ref();

@@ -5,8 +5,8 @@ use mooring_diagnosis::fleet::Finding;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::failing::pools::FailingPool;
 use crate::hash::hash;
-use crate::pool_watch::FailingPool;
 use crate::record::Entry;
 
 /// Values of `events` in the configuration of a hook.
@@ -20,6 +20,8 @@ pub enum AlertEvent {
     PoolFailing,
     /// A replica of the controller became the leader.
     Controller,
+    /// A repair or a removal started or ended. The command that runs it sends this, not the controller.
+    Run,
 }
 
 impl AlertEvent {
@@ -29,6 +31,7 @@ impl AlertEvent {
             Self::FindingOver => "finding-over",
             Self::PoolFailing => "pool-failing",
             Self::Controller => "controller",
+            Self::Run => "run",
         }
     }
 
@@ -132,7 +135,7 @@ impl Alert {
         let parts = match self.event {
             AlertEvent::Finding | AlertEvent::FindingOver => [text(image), text(cause)],
             AlertEvent::PoolFailing => [text(pool), String::new()],
-            AlertEvent::Controller => [self.message.clone(), String::new()],
+            AlertEvent::Controller | AlertEvent::Run => [self.message.clone(), String::new()],
         };
         format!("{:016x}", hash(&[self.event.as_str(), &parts[0], &parts[1]]))
     }
@@ -163,6 +166,6 @@ pub fn end_message(event: AlertEvent, subject: &AlertSubject) -> String {
             format!("Image {image} no longer fails with {cause}.")
         }
         AlertEvent::PoolFailing => format!("Pool {} no longer fails.", text(&subject.pool)),
-        AlertEvent::Controller => String::new(),
+        AlertEvent::Controller | AlertEvent::Run => String::new(),
     }
 }

@@ -6,10 +6,15 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use jiff::Timestamp;
 use mooring_redact::Secret;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::alert::AlertEvent;
+use super::chat::ChatMessage;
+use super::signature::{SIGNATURE_HEADER, TIMESTAMP_HEADER, sign};
+use super::transport::Request;
 
 pub const VARIABLE: &str = "MOORING_NOTIFY";
 const MAX_HOOKS: usize = 16;
@@ -24,6 +29,22 @@ pub enum HookFormat {
     Teams,
 }
 
+impl HookFormat {
+    /// Returns the body of a request from the document or the message of a notification.
+    pub(super) fn body(
+        self,
+        document: impl FnOnce() -> Value,
+        chat: impl FnOnce() -> ChatMessage,
+    ) -> String {
+        match self {
+            Self::Mooring => document(),
+            Self::Slack => chat().slack(),
+            Self::Teams => chat().teams(),
+        }
+        .to_string()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
     pub name: String,
@@ -32,6 +53,17 @@ pub struct Hook {
     pub url: Secret,
     /// Key for signatures.
     pub hmac: Option<Secret>,
+}
+
+impl Hook {
+    /// Returns the signed request of a notification.
+    pub fn request(&self, body: String, now: Timestamp) -> Request {
+        let mut headers = vec![(TIMESTAMP_HEADER, now.as_second().to_string())];
+        if let Some(key) = &self.hmac {
+            headers.push((SIGNATURE_HEADER, sign(key, now, &body)));
+        }
+        Request { url: self.url.clone(), headers, body }
+    }
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -6,9 +6,11 @@
 //! counts as undelivered and is not sent again.
 
 pub mod alert;
+pub mod chat;
 pub mod hook;
 pub mod ledger;
 pub mod payload;
+pub mod run;
 pub mod signature;
 pub mod status;
 pub mod transport;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 
 pub use alert::{Alert, AlertEvent, AlertState};
 pub use hook::{Hook, HookError};
+pub use run::{RunNotification, RunState};
 pub use status::{HookStatus, Statuses};
 pub use transport::{HttpTransport, Request, Transport};
 

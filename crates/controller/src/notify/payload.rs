@@ -1,10 +1,11 @@
 //! Bodies of notifications, by format.
 
 use jiff::Timestamp;
-use mooring_redact::{markdown, shell_word};
+use mooring_redact::shell_word;
 use serde_json::{Value, json};
 
 use super::alert::{Alert, AlertEvent, AlertState, AlertSubject, end_message};
+use super::chat::ChatMessage;
 use super::hook::HookFormat;
 use super::ledger::StoredAlert;
 
@@ -42,12 +43,7 @@ impl Notification {
 
     /// Returns the body of the request.
     pub fn body(&self, format: HookFormat, now: Timestamp) -> String {
-        match format {
-            HookFormat::Mooring => self.document(now),
-            HookFormat::Slack => self.slack(),
-            HookFormat::Teams => self.teams(),
-        }
-        .to_string()
+        format.body(|| self.document(now), || self.chat())
     }
 
     fn document(&self, now: Timestamp) -> Value {
@@ -102,8 +98,7 @@ impl Notification {
         if self.state() == AlertState::Over { Vec::new() } else { pool.chain(cause).collect() }
     }
 
-    /// Returns title, message and commands.
-    fn lines(&self) -> (String, String, Vec<String>) {
+    fn chat(&self) -> ChatMessage {
         let sign = match (self.state(), self.event()) {
             (AlertState::Over, _) => "✓",
             (_, AlertEvent::Controller) => "i",
@@ -115,46 +110,6 @@ impl Notification {
         };
         let commands = self.next().into_iter();
         let commands = commands.filter_map(|step| step["command"].as_str().map(str::to_owned));
-        (title, self.message(), commands.collect())
-    }
-
-    /// An incoming webhook of Slack: `text` is the fallback and the preview of `blocks`. Plain text has no markup, so
-    /// no name can mention a channel.
-    fn slack(&self) -> Value {
-        let (title, message, commands) = self.lines();
-        let plain = |text: String| json!({"type": "plain_text", "text": text, "emoji": false});
-        let mut blocks = vec![
-            json!({"type": "header", "text": plain(title.clone())}),
-            json!({"type": "section", "text": plain(message.clone())}),
-        ];
-        if !commands.is_empty() {
-            blocks.push(json!({"type": "context", "elements": [plain(commands.join("\n"))]}));
-        }
-        // The fallback is markup.
-        let escape =
-            |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        json!({"text": escape(&format!("{title}: {message}")), "blocks": blocks})
-    }
-
-    /// A workflow webhook of Teams: a message with an Adaptive Card, whose texts are Markdown.
-    fn teams(&self) -> Value {
-        let (title, message, commands) = self.lines();
-        let mut body = vec![
-            json!({"type": "TextBlock", "text": markdown(&title), "weight": "Bolder", "size": "Medium", "wrap": true}),
-            json!({"type": "TextBlock", "text": markdown(&message), "wrap": true}),
-        ];
-        let command = |text: &String| json!({"type": "TextBlock", "text": markdown(text), "fontType": "Monospace", "wrap": true});
-        body.extend(commands.iter().map(command));
-        json!({
-            "type": "message",
-            "attachments": [{
-                "contentType": "application/vnd.microsoft.card.adaptive",
-                "contentUrl": null,
-                "content": {
-                    "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
-                    "type": "AdaptiveCard", "version": "1.4", "body": body,
-                },
-            }],
-        })
+        ChatMessage { title, text: self.message(), commands: commands.collect() }
     }
 }

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::why::{NodeQuery, QueryError};
-use crate::counts;
 use crate::observation::node::{self, Node};
+use crate::record::counts;
 use crate::verdict::advice;
 
 const DEFINITION: &str =

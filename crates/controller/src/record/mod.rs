@@ -6,6 +6,7 @@
 //! verdict, and no id is kept twice.
 
 mod config_map;
+pub mod counts;
 pub mod legacy;
 
 use std::collections::{BTreeMap, HashSet};

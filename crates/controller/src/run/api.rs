@@ -58,15 +58,19 @@ impl Api {
         body: Option<&Value>,
     ) -> Result<String, ApiError> {
         let manager = if body.is_some() { "?fieldManager=mooring" } else { "" };
-        let mut request = http::Request::builder().method(method).uri(format!("{path}{manager}"));
+        let mut request = http::Request::builder().method(&method).uri(format!("{path}{manager}"));
         if body.is_some() {
             request = request.header(http::header::CONTENT_TYPE, kind);
         }
         let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
         let unanswered = |what: &str| ApiError { status: None, what: what.to_owned() };
         let request = request.body(body).map_err(|_| unanswered("invalid request path"))?;
+        let started = tokio::time::Instant::now();
         let response =
             tokio::time::timeout(RESPONSE_TIMEOUT, self.client.request_text(request)).await;
+        let is_ok = matches!(response, Ok(Ok(_)));
+        let milliseconds = started.elapsed().as_millis();
+        tracing::debug!(%method, path, is_ok, milliseconds, "request sent to Kubernetes");
         response.map_err(|_| unanswered("request timed out"))?.map_err(|error| match error {
             kube::Error::Api(status) => ApiError {
                 status: Some(status.code),

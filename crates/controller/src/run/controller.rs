@@ -6,10 +6,10 @@ use super::health::Health;
 use super::objects;
 use crate::claim::intern::Interner;
 use crate::claim::{Claim, ClaimError};
-use crate::counts::StoredCounts;
 use crate::metrics::Metrics;
 use crate::notify::Notifications;
 use crate::record::Document;
+use crate::record::counts::StoredCounts;
 use crate::settings::Settings;
 use crate::state::Input;
 

@@ -14,11 +14,11 @@ use super::controller::{Controller, Message, Projector};
 use super::inspect::Inspector;
 use super::notifier::{Notifier, OpenAlerts};
 use super::read::{observe, read_list};
-use super::view::ViewRequest;
+use super::view::{ViewRequest, snapshot};
 use super::write::{Batch, Writer};
 use super::{api, leader, watch};
+use crate::metrics::FailedNode;
 use crate::metrics::log;
-use crate::metrics::{ArmSnapshot, FailedNode};
 use crate::state::{Action, DiagnosedClaim, Input, State};
 use crate::verdict::condition::Reason;
 use crate::verdict::patch;
@@ -286,16 +286,6 @@ impl Loop<'_> {
 fn enqueue(to_writer: &mpsc::Sender<Batch>, batch: Batch) -> Result<(), Vec<Action>> {
     // The writer ends after this end of the channel, so an error is a full queue.
     to_writer.try_send(batch).map_err(|error| error.into_inner().writes)
-}
-
-pub(super) fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
-    let metrics = arm.metrics();
-    let reads = metrics.buckets.iter().find(|bucket| bucket.bucket == "reads");
-    ArmSnapshot {
-        requests: metrics.requests.values().sum(),
-        throttled: metrics.throttled,
-        budget_left: reads.map_or(0.0, |bucket| f64::from(bucket.left)),
-    }
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use tokio::sync::{mpsc, oneshot};
 use super::api::{Api, ApiError, RESPONSE_TIMEOUT};
 use super::controller::{Controller, Message};
 use super::health::Health;
-use crate::counts::{self, StoredCounts};
 use crate::hash::fraction;
 use crate::metrics::{Metrics, Write};
+use crate::record::counts::{self, StoredCounts};
 use crate::record::legacy::{self, OldLease};
 use crate::record::{self, Document};
 

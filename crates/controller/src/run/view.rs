@@ -3,7 +3,6 @@
 use tokio::sync::oneshot;
 
 use super::controller::Controller;
-use super::event_loop::snapshot;
 use crate::claim::Claim;
 use crate::metrics::ArmSnapshot;
 use crate::state::{QueueLengths, State};
@@ -40,5 +39,15 @@ impl ViewRequest {
         });
         // The page may be closed.
         let _ = self.reply.send(view);
+    }
+}
+
+pub(super) fn snapshot(arm: &mooring_arm::Client) -> ArmSnapshot {
+    let metrics = arm.metrics();
+    let reads = metrics.buckets.iter().find(|bucket| bucket.bucket == "reads");
+    ArmSnapshot {
+        requests: metrics.requests.values().sum(),
+        throttled: metrics.throttled,
+        budget_left: reads.map_or(0.0, |bucket| f64::from(bucket.left)),
     }
 }

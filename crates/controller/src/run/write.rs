@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 
 use super::api::{Api, claim_path};
 use super::controller::{Controller, Message, Projector};
-use crate::counts::{self, Outcome};
 use crate::metrics::{Metrics, Write};
+use crate::record::counts::{self, Outcome};
 use crate::record::{self, Document, Entry};
 use crate::state::{Action, Input};
 use crate::verdict::event::{self, Event, Form, Regarding};

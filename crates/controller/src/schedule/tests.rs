@@ -44,8 +44,9 @@ fn reads_begin_after_a_minute_and_become_rare() {
 
 #[test]
 fn first_read_is_not_moved_when_it_is_due() {
-    let (first, _) = pause(history_of(0), 0);
-    assert_eq!(pause(history_of(0), first), (0, Priority::Pending));
+    let read = |now| next(&claim(), history_of(0), None, TIMEOUT, now);
+    let NextRead::At(first, _) = read(at(0)) else { panic!("no read") };
+    assert_eq!(read(first), NextRead::At(first, Priority::Pending));
 }
 
 #[test]
@@ -96,7 +97,8 @@ fn finished_or_old_bootstrap_is_not_read() {
         assert_eq!(never(&claim(), Some(held), 100), NextRead::Never(NoReadReason::Ended));
     }
     let old = Claim { registered: Some(at(90)), ..claim() };
-    assert_eq!(never(&old, None, 31 * 60), NextRead::Never(NoReadReason::TooOld));
+    assert!(matches!(never(&old, None, MAX_AGE), NextRead::At(..)));
+    assert_eq!(never(&old, None, MAX_AGE + 1), NextRead::Never(NoReadReason::TooOld));
     assert_eq!(
         never(&Claim { launched: None, ..claim() }, None, 100),
         NextRead::Never(NoReadReason::NotLaunched)

@@ -2,8 +2,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machine::State;
-use super::messages::Action;
 use crate::notify::Alert;
 
 /// Alerts also end by time.
@@ -21,27 +19,20 @@ impl AlertReports {
     pub(super) fn request(&mut self) {
         self.changed = true;
     }
-}
 
-impl State {
-    /// Reports the open alerts if one is new or over, and at the start of a term.
-    pub(super) fn report_alerts(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        let recent = self.alerts.evaluated_at;
-        let recent = recent.is_some_and(|at| now.duration_since(at) < INTERVAL);
-        if !self.leads || (recent && !self.alerts.changed) {
-            return;
-        }
-        (self.alerts.changed, self.alerts.evaluated_at) = (false, Some(now));
-        let findings = self.fleet.open_findings().map(|finding| {
-            let key = (finding.image.clone(), finding.cause.clone());
-            Alert::of_finding(finding, self.examples.get(&key).cloned())
-        });
-        let pools = self.pools.failing(now).into_iter().map(Alert::of_pool);
-        let open: Vec<Alert> = findings.chain(pools).collect();
+    pub(super) fn is_due(&self, now: Timestamp) -> bool {
+        let evaluated = self.evaluated_at;
+        self.changed || evaluated.is_none_or(|at| now.duration_since(at) >= INTERVAL)
+    }
+
+    /// Returns the open alerts if one is new or over, and at the start of a term.
+    pub(super) fn report(&mut self, open: Vec<Alert>, now: Timestamp) -> Option<Vec<Alert>> {
+        (self.changed, self.evaluated_at) = (false, Some(now));
         let ids: Vec<String> = open.iter().map(Alert::id).collect();
-        if self.alerts.reported.as_ref() != Some(&ids) {
-            self.alerts.reported = Some(ids);
-            actions.push(Action::Alerts(open));
+        if self.reported.as_ref() == Some(&ids) {
+            return None;
         }
+        self.reported = Some(ids);
+        Some(open)
     }
 }

@@ -1,14 +1,10 @@
 //! Outcomes of nodes that wait to be counted.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::machine::State;
-use super::messages::Action;
-use crate::counts::{CountedIds, Outcome, StoredCounts};
-use crate::record::Entry;
+use crate::record::counts::{CountedIds, Outcome, StoredCounts};
 
 /// Time for outcomes of the same moment to be written together.
 const COLLECT: SignedDuration = SignedDuration::from_secs(5);
@@ -47,7 +43,7 @@ impl Counting {
     }
 
     /// Adds an outcome, unless it is counted. `max_failures` of one pool are written at once.
-    fn add(&mut self, outcome: Outcome, max_failures: usize, now: Timestamp) {
+    pub(super) fn add(&mut self, outcome: Outcome, max_failures: usize, now: Timestamp) {
         let Some(counted) = &mut self.counted else { return };
         if !counted.insert(outcome.id, outcome.at.min(now)) {
             return;
@@ -74,6 +70,11 @@ impl Counting {
         self.write_at = now.checked_add(FAILURE_PAUSE).ok();
     }
 
+    /// Returns true if a node that joined then is to be counted.
+    pub(super) fn is_open(&self, joined: Timestamp) -> bool {
+        self.counted.as_ref().is_some_and(|counted| !counted.is_settled(joined))
+    }
+
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         self.write_at
     }
@@ -82,7 +83,7 @@ impl Counting {
         self.lost
     }
 
-    fn take_due(&mut self, now: Timestamp) -> Option<Vec<Outcome>> {
+    pub(super) fn take_due(&mut self, now: Timestamp) -> Option<Vec<Outcome>> {
         self.write_at.filter(|at| *at <= now)?;
         (self.write_at, self.written_at) = (None, Some(now));
         self.failures.clear();
@@ -90,52 +91,5 @@ impl Counting {
             counted.prune(now);
         }
         Some(std::mem::take(&mut self.pending))
-    }
-}
-
-impl State {
-    /// Counts a failure. Before the record can drop it, the counts are written: half of the kept failures of a pool
-    /// are the most that wait.
-    pub(super) fn count_failure(&mut self, entry: &Entry, now: Timestamp) {
-        let max_failures = (self.settings.failures_kept / 2).max(1);
-        self.counting.add(Outcome::of_failure(entry), max_failures, now);
-    }
-
-    pub(super) fn count_joined(&mut self, uid: &Arc<str>, now: Timestamp) {
-        let (Some(tracked), Some(counted)) = (self.claims.get(uid), &self.counting.counted) else {
-            return;
-        };
-        let claim = &tracked.claim;
-        let Some(at) = claim.registered.filter(|at| self.leads && !counted.is_settled(*at)) else {
-            return;
-        };
-        let pool = claim.pool.as_deref().unwrap_or_default();
-        let image = claim.image_key().unwrap_or_default();
-        self.counting.add(Outcome::new(uid, at, pool, &image, None), usize::MAX, now);
-    }
-
-    /// Counts outcomes that the last leader may not have written. A recorded failure comes before a later
-    /// registration.
-    pub(super) fn count_existing(&mut self, now: Timestamp) {
-        let mut recorded: Vec<Entry> = self.unfinished.clone();
-        recorded.sort_by_key(|entry| entry.at);
-        for entry in &recorded {
-            self.count_failure(entry, now);
-        }
-        let mut joined: Vec<Arc<str>> = self.claims.keys().cloned().collect();
-        joined.retain(|uid| self.claims[uid].has_joined());
-        // Sorted, so that the same state gives the same actions in the same order.
-        joined.sort_unstable();
-        for uid in joined {
-            self.count_joined(&uid, now);
-        }
-    }
-
-    pub(super) fn write_counts(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        if self.leads
-            && let Some(outcomes) = self.counting.take_due(now)
-        {
-            actions.push(Action::Count(outcomes));
-        }
     }
 }

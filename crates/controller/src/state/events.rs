@@ -8,6 +8,7 @@ use mooring_diagnosis::decode;
 use super::machine::State;
 use super::messages::Action;
 use crate::claim::Claim;
+use crate::notify::Alert;
 use crate::observation::node::REASON;
 use crate::observation::{Cse, Observation};
 use crate::record::Entry;
@@ -51,6 +52,19 @@ impl State {
     pub(super) fn regarding(&self, kind: Kind, name: &str) -> Regarding {
         let uid = self.objects.get(&(kind, name.to_owned())).cloned();
         Regarding { kind, name: name.to_owned(), uid }
+    }
+
+    pub(super) fn report_alerts(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        if !self.leads || !self.alerts.is_due(now) {
+            return;
+        }
+        let findings = self.fleet.open_findings().map(|finding| {
+            let key = (finding.image.clone(), finding.cause.clone());
+            Alert::of_finding(finding, self.examples.get(&key).cloned())
+        });
+        let pools = self.pools.failing(now).into_iter().map(Alert::of_pool);
+        let open = findings.chain(pools).collect();
+        actions.extend(self.alerts.report(open, now).map(Action::Alerts));
     }
 
     /// Reports an image that fails while others do not, once, on its node class and its pool.

@@ -12,10 +12,11 @@ use super::messages::{Action, DropCounts, Input, QueueLengths};
 use super::nodes::Nodes;
 use super::tracked::{RecordedFailure, TrackedClaim};
 use crate::claim::Claim;
-use crate::fleet::FleetWatch;
+use crate::failing::images::FleetWatch;
+use crate::failing::pools::PoolWatch;
 use crate::observation::karpenter::ProvisioningError;
-use crate::pool_watch::PoolWatch;
 use crate::record::Entry;
+use crate::record::counts::Outcome;
 use crate::schedule::Queue;
 use crate::schedule::rate_limit::RateLimit;
 use crate::settings::Settings;
@@ -182,5 +183,50 @@ impl State {
         let place = size_of::<(Arc<str>, TrackedClaim)>() + 1;
         let own: usize = self.claims.values().map(TrackedClaim::heap).sum();
         (self.claims.capacity() * 8 / 7 * place + own) / self.claims.len().max(1)
+    }
+}
+
+impl State {
+    /// Counts a failure. Before the record can drop it, the counts are written: half of the kept failures of a pool
+    /// are the most that wait.
+    pub(super) fn count_failure(&mut self, entry: &Entry, now: Timestamp) {
+        let max_failures = (self.settings.failures_kept / 2).max(1);
+        self.counting.add(Outcome::of_failure(entry), max_failures, now);
+    }
+
+    pub(super) fn count_joined(&mut self, uid: &Arc<str>, now: Timestamp) {
+        let Some(TrackedClaim { claim, .. }) = self.claims.get(uid) else { return };
+        let Some(at) = claim.registered.filter(|at| self.leads && self.counting.is_open(*at))
+        else {
+            return;
+        };
+        let pool = claim.pool.as_deref().unwrap_or_default();
+        let image = claim.image_key().unwrap_or_default();
+        self.counting.add(Outcome::new(uid, at, pool, &image, None), usize::MAX, now);
+    }
+
+    /// Counts outcomes that the last leader may not have written. A recorded failure comes before a later
+    /// registration.
+    pub(super) fn count_existing(&mut self, now: Timestamp) {
+        let mut recorded: Vec<Entry> = self.unfinished.clone();
+        recorded.sort_by_key(|entry| entry.at);
+        for entry in &recorded {
+            self.count_failure(entry, now);
+        }
+        let mut joined: Vec<Arc<str>> = self.claims.keys().cloned().collect();
+        joined.retain(|uid| self.claims[uid].has_joined());
+        // Sorted, so that the same state gives the same actions in the same order.
+        joined.sort_unstable();
+        for uid in joined {
+            self.count_joined(&uid, now);
+        }
+    }
+
+    pub(super) fn write_counts(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        if self.leads
+            && let Some(outcomes) = self.counting.take_due(now)
+        {
+            actions.push(Action::Count(outcomes));
+        }
     }
 }

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::claim::Claim;
 use crate::claim::vm_id::{MachineId, VmId};
-use crate::counts::{Outcome, StoredCounts};
 use crate::notify::Alert;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::Node;
 use crate::observation::{MachineStatus, Observation, Progress};
+use crate::record::counts::{Outcome, StoredCounts};
 use crate::record::{Document, Entry};
 use crate::schedule::Priority;
 use crate::verdict::Verdict;

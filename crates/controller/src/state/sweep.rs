@@ -266,18 +266,32 @@ mod tests {
         }
     }
 
+    fn reads_of_an_unlisted_node(image: &str, count: u32, seconds: i64) -> usize {
+        let (mut state, _) = sweeping(None);
+        let tracked = state.claims.get_mut("u").unwrap();
+        tracked.claim.image = Some(image.into());
+        tracked.work().history.count = count;
+        let (group, rows) = ("MC_a_b_c".into(), HashMap::new());
+        let now = tracked.claim.unregistered_since + SignedDuration::from_secs(seconds);
+        let input = super::super::Input::SweepResult(SweepResult::Extensions { group, rows });
+        reads(&state.handle(input, now))
+    }
+
     /// A list shows nothing about a node without an extension.
     #[test]
     fn scriptless_node_is_read_at_fixed_times_only() {
         for (minutes, expected) in [(4, 0), (6, 1)] {
-            let (mut state, _) = sweeping(None);
-            let tracked = state.claims.get_mut("u").unwrap();
-            tracked.claim.image = Some("/CommunityGalleries/AKSUbuntu/images/x".into());
-            let rows = HashMap::new();
-            let result = SweepResult::Extensions { group: "MC_a_b_c".into(), rows };
-            let now = tracked.claim.unregistered_since + SignedDuration::from_mins(minutes);
-            let actions = state.handle(super::super::Input::SweepResult(result), now);
-            assert_eq!(reads(&actions), expected, "{minutes}: {actions:?}");
+            let image = "/CommunityGalleries/AKSUbuntu/images/x";
+            assert_eq!(reads_of_an_unlisted_node(image, 0, minutes * 60), expected, "{minutes}");
+        }
+    }
+
+    #[test]
+    fn node_without_extension_is_read_after_three_minutes() {
+        let image = "/subscriptions/0/resourceGroups/g/providers/x";
+        for (count, seconds, expected) in [(1, 179, 0), (1, 180, 1), (2, 180, 1), (3, 180, 0)] {
+            let found = reads_of_an_unlisted_node(image, count, seconds);
+            assert_eq!(found, expected, "{count} {seconds}");
         }
     }
 

@@ -18,7 +18,7 @@ pub fn hold_drift(pool: &str) -> String {
     patch_command("nodepool", pool, "json", &patch)
 }
 
-/// Returns the command that removes it, and fails if another disruption budget has taken its affected.
+/// Returns the command that removes it, and fails if another disruption budget has taken its place.
 pub fn release_drift(pool: &str) -> String {
     let first = "/spec/disruption/budgets/0";
     let patch = json!([

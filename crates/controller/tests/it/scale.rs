@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mooring_controller::counts::Filter;
+use mooring_controller::record::counts::Filter;
 use mooring_controller::state::Target;
 use mooring_controller::{Action, Claim, Input, Observation, State};
 use serde_json::json;

@@ -213,3 +213,94 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
         _ => format!("{}h ago", minutes / 60),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::cluster::evidence::{Lease, OperatorEvent};
+    use crate::operator::profile::Profile;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn controller(replicas: i64) -> Controller {
+        let object = json!({
+            "metadata": {"name": "o", "namespace": "n", "uid": "u", "resourceVersion": "1"},
+            "spec": {"replicas": replicas}, "status": {"replicas": replicas},
+        });
+        Controller::read("deployments.apps", &object).unwrap()
+    }
+
+    /// Returns the outcome with the age of the last renewal and of the last event in seconds.
+    fn outcome(replicas: i64, scale_down: bool, renewed: i64, event: i64) -> (Outcome, String) {
+        let ago = |seconds| NOW - SignedDuration::from_secs(seconds);
+        let lease = Lease { name: "n/o".to_owned(), renewed: ago(renewed) };
+        let event = OperatorEvent { component: "o".to_owned(), at: ago(event) };
+        let view = OperatorView {
+            crds: Some(Reading::Known(Vec::new())),
+            controllers: Some(Reading::Known(vec![controller(replicas)])),
+            leases: Some(Reading::Known(vec![lease])),
+            events: Some(Reading::Known(vec![event])),
+            webhooks: Some(Reading::Known(Vec::new())),
+            ..OperatorView::default()
+        };
+        let settings = Settings { scale_down, ..Settings::new(Profile::of_group("example.com")) };
+        let result = operator_gone(&view, &settings, NOW);
+        (result.outcome, result.evidence.join("; "))
+    }
+
+    const LONG_AGO: i64 = 90_000;
+
+    #[test]
+    fn sign_of_an_operator_counts_unless_it_is_scaled_down() {
+        for (replicas, scale_down, expected, text) in [
+            (0, false, Outcome::Fail, "Lease n/o was renewed just now"),
+            // Nothing runs here, so the holder of the Lease is elsewhere.
+            (0, true, Outcome::Fail, "Lease n/o was renewed just now"),
+            (1, false, Outcome::Fail, "it is still running"),
+            (1, true, Outcome::Pass, "it is running and will be scaled down"),
+        ] {
+            let (found, evidence) = outcome(replicas, scale_down, 0, LONG_AGO);
+            assert_eq!(found, expected, "{replicas} {scale_down}: {evidence}");
+            assert!(evidence.contains(text), "{replicas} {scale_down}: {evidence}");
+        }
+    }
+
+    #[test]
+    fn renewal_counts_for_five_minutes_and_event_for_a_day() {
+        for (renewed, event, expected) in [
+            (300, 86_400, ""),
+            (299, 86_400, "Lease n/o was renewed 4m ago"),
+            (300, 86_399, "o reported an event 23h ago"),
+        ] {
+            let (found, evidence) = outcome(0, false, renewed, event);
+            let is_gone = expected.is_empty();
+            assert_eq!(found, if is_gone { Outcome::Pass } else { Outcome::Fail }, "{evidence}");
+            assert!(evidence.contains(expected), "{evidence}");
+        }
+    }
+
+    #[test]
+    fn write_counts_for_a_day() {
+        for (seconds, expected) in [(86_399, Outcome::Fail), (86_400, Outcome::Pass)] {
+            let at = NOW - SignedDuration::from_secs(seconds);
+            let fields = json!([{"manager": "o", "operation": "Update", "time": at.to_string()}]);
+            let object = json!({"metadata": {
+                "name": "a", "uid": "u", "resourceVersion": "1", "managedFields": fields,
+            }});
+            let root = "/apis/example.com/v1";
+            let object = Object::read("widgets.example.com", root, &object).unwrap();
+            let objects = [("widgets".to_owned(), Reading::Known(vec![object]))].into();
+            let piece = writes(&OperatorView { objects, ..OperatorView::default() }, NOW);
+            assert_eq!(piece.outcome, expected, "{}", piece.text);
+        }
+    }
+
+    #[test]
+    fn ages_are_minutes_and_then_hours() {
+        let texts = [59, 60, 119 * 60, 120 * 60, 125 * 60]
+            .map(|seconds| ago(NOW - SignedDuration::from_secs(seconds), NOW));
+        assert_eq!(texts, ["just now", "1m ago", "119m ago", "2h ago", "2h ago"]);
+    }
+}

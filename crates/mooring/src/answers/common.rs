@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
-use mooring_inventory::{Filter, Node};
+use mooring_inventory::{Facts, Filter, Node};
 use mooring_terminal::{Screen, Text};
-use mooring_workflow::published::{Source, SourceName, SourceState};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
-use crate::cluster::Facts;
-use crate::cluster_args::ReadArguments;
-use crate::show;
+use crate::cli::cluster_args::ReadArguments;
+use crate::output::show;
 
 /// Returns the filter of the flags. With counts, it begins with a half hour.
 pub(super) fn filter(arguments: &ReadArguments, facts: &Facts) -> Filter {
@@ -45,20 +44,21 @@ pub(super) fn names<'a>(nodes: impl Iterator<Item = &'a Node>) -> String {
 
 /// Returns what limits "no failures", which is true only for what was read.
 pub(super) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
+    let mut texts = Vec::new();
+    if joining > 0 && facts.azure_was_not_read() {
+        let are = if joining == 1 { "is" } else { "are" };
+        let nodes = plural(joining, "node");
+        texts.push(format!("{nodes} {are} joining, and Azure was not asked about them."));
+    }
     if facts.record.is_none() {
         let text =
             "This cluster has no failure record, so failures of deleted nodes are not known.";
-        Some(text.to_owned())
-    } else if joining > 0 && facts.azure_was_not_read() {
-        let are = if joining == 1 { "is" } else { "are" };
-        let nodes = plural(joining, "node");
-        Some(format!("{nodes} {are} joining, and Azure was not asked about them."))
-    } else if facts.controller.is_running() {
-        None
-    } else {
+        texts.push(text.to_owned());
+    } else if !facts.controller.is_running() {
         let text = "The controller is not running, so recent failures may not be recorded.";
-        Some(text.to_owned())
+        texts.push(text.to_owned());
     }
+    (!texts.is_empty()).then(|| texts.join(" "))
 }
 
 /// Returns `1 node` or `2 nodes`.
@@ -109,6 +109,14 @@ pub(super) fn short_duration(seconds: i64) -> String {
     }
 }
 
+/// Returns the page of a cluster in the portal of the public cloud; other clouds have other portals.
+pub(super) fn portal(identity: &ClusterIdentity) -> Option<String> {
+    let server = identity.server.as_deref()?;
+    let host = server.strip_prefix("https://")?.split([':', '/']).next()?;
+    let id = identity.id.as_ref().filter(|_| host.ends_with(".azmk8s.io"))?;
+    Some(format!("https://portal.azure.com/#resource{id}"))
+}
+
 /// Adds the line that names every source with its age.
 pub(super) fn add_sources(screen: &mut Screen, facts: &Facts) {
     let sources: Vec<String> = facts.sources.iter().map(|one| source(one, facts)).collect();
@@ -150,6 +158,21 @@ mod tests {
         assert_eq!(clock(before, now), "2026-11-16");
         assert_eq!(moment(before, now), "2026-11-16 23:59");
         assert_eq!(seconds_clock(now, now), "09:14:00");
+    }
+
+    #[test]
+    fn only_clusters_of_the_public_cloud_have_a_portal_link() {
+        let link = |server: &str| {
+            portal(&ClusterIdentity {
+                id: Some("/subscriptions/s/x/prod".to_owned()),
+                server: Some(server.to_owned()),
+                ..ClusterIdentity::default()
+            })
+        };
+        let expected = "https://portal.azure.com/#resource/subscriptions/s/x/prod";
+        assert_eq!(link("https://prod-1.hcp.westeurope.azmk8s.io:443").as_deref(), Some(expected));
+        assert_eq!(link("https://prod-1.hcp.chinaeast2.cx.prod.service.azk8s.cn:443"), None);
+        assert_eq!(link("https://evil.example/x.azmk8s.io"), None);
     }
 
     #[test]

@@ -4,31 +4,29 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
-use mooring_inventory::{Fleet, FleetRow, FleetVerdict, Node};
+use mooring_inventory::{Facts, Fleet, FleetRow, FleetVerdict, Node};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::common::{
     add_sources, caveat, clock, filter, names, plural, print_warnings, short_duration, short_image,
 };
-use crate::cluster::{Facts, read};
-use crate::cluster_args::FleetArguments;
-use crate::failure::Failure;
+use crate::about::schema::{ensure_document, is_former};
+use crate::cli::cluster_args::FleetArguments;
+use crate::cluster::read;
+use crate::output::failure::Failure;
+use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::runs::build_runtime;
-use crate::schema::{ensure_document, is_former};
-use crate::show;
-
-pub(crate) const FORMER: &str = "mooring.fleet/v1";
+use crate::workflows::runs::build_runtime;
 
 /// Exits with 1 if an image is at fault.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
     if is_former(arguments.schema.as_deref(), FLEET_SCHEMA) {
-        return crate::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
+        return crate::answers::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
     }
-    let facts = build_runtime()?.block_on(read(&arguments.read))?;
+    let facts = build_runtime()?.block_on(read(&arguments.read.sources))?.facts;
     let filter = filter(&arguments.read, &facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
@@ -67,11 +65,15 @@ fn screen(
     }
     let name = facts.cluster_name();
     let since = short_since(arguments.read.since.as_secs());
+    let existing = match fleet.failed {
+        0 => String::new(),
+        _ => format!(" ({} still exist)", fleet.failed_existing),
+    };
     screen.prose(
         0,
         Text::default().bold(&name).plain(format!(
-            " · last {since} · {} ready, {} joining, {} failed ({} still exist)",
-            fleet.ready, fleet.joining, fleet.failed, fleet.failed_existing
+            " · last {since} · {} ready, {} joining, {} failed{existing}",
+            fleet.ready, fleet.joining, fleet.failed
         )),
     );
     if fleet.rows.is_empty() {
@@ -101,9 +103,8 @@ fn screen(
     for finding in findings {
         screen.blank();
         screen.sentence(Mark::Bad, &finding.message);
-        // Commands are never wrapped.
         for action in &finding.actions {
-            screen.line(Text::new(format!("  - {action}")));
+            add_action(&mut screen, action);
         }
     }
     let pools: Vec<String> = fleet
@@ -113,8 +114,29 @@ fn screen(
         .collect();
     let next = pools.iter().take(3).map(|command| (command.as_str(), "failed nodes of the pool"));
     screen.commands("Next", next);
+    if facts.record.is_none() {
+        let next = ("mooring doctor controller", "what a failure record needs");
+        screen.commands("Next", pools.is_empty().then_some(next));
+    }
     add_sources(&mut screen, facts);
     screen
+}
+
+/// Adds an action whose commands have their own lines, since commands are never wrapped.
+fn add_action(screen: &mut Screen, action: &str) {
+    let mut label = "- ";
+    for part in action.split("; to revert: ") {
+        let (text, command) = match part.split_once("kubectl patch ") {
+            Some((text, command)) => (text.trim_end(), Some(command)),
+            None => (part, None),
+        };
+        let text = if text.is_empty() { "to revert:" } else { text };
+        screen.hanging(2, 2, Text::new(format!("{label}{text}")));
+        if let Some(command) = command {
+            screen.line(Text::new(format!("      kubectl patch {command}")));
+        }
+        label = "  ";
+    }
 }
 
 fn short_since(seconds: u64) -> String {

@@ -1,12 +1,25 @@
 //! Answers about a cluster: documents and screens of `mooring status`, `mooring fleet` and `mooring why`.
 
+use std::process::ExitCode;
+
+use crate::cli::cluster_args::StatusArguments;
+use crate::output::failure::Failure;
+
 pub(crate) mod common;
 pub(crate) mod fleet;
+pub(crate) mod former;
+pub(crate) mod schemas;
 mod status;
 mod status_watch;
 mod why;
 
-pub(crate) use fleet::{FORMER as FORMER_FLEET, fleet};
-pub(crate) use mooring_inventory::status::FLEET_SCHEMA as FLEET;
-pub(crate) use status::status;
-pub(crate) use why::{FORMER as FORMER_WHY, SCHEMA as WHY, why};
+pub(crate) use fleet::fleet;
+pub(crate) use why::{document as why_document, why};
+
+/// Exits with 1 if something is wrong.
+pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+    if arguments.watch {
+        return status_watch::watch_status(arguments);
+    }
+    status::status(arguments)
+}

@@ -3,16 +3,19 @@
 use std::process::ExitCode;
 
 use mooring_inventory::status::{Finding, STATUS_SCHEMA, Status};
-use mooring_inventory::{Fleet, Pool};
+use mooring_inventory::{Facts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
-use super::common::{add_sources, clock, filter, print_warnings, short_duration, short_image};
-use crate::cluster::{Facts, read};
-use crate::cluster_args::{ReadArguments, StatusArguments};
-use crate::failure::Failure;
+use super::common::{
+    add_sources, clock, filter, portal, print_warnings, short_duration, short_image,
+};
+use crate::cli::cluster_args::{ReadArguments, StatusArguments};
+use crate::cluster::read;
+use crate::output::failure::Failure;
+use crate::output::published;
+use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::runs::{Frame, Row, build_runtime};
-use crate::{published, show};
+use crate::workflows::runs::{Frame, Row, build_runtime};
 
 fn status_of(facts: &Facts, arguments: &ReadArguments) -> Status {
     let filter = filter(arguments, facts);
@@ -27,10 +30,7 @@ fn mark(finding: &Finding) -> Mark {
 
 /// Exits with 1 if something is wrong.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
-    if arguments.watch {
-        return super::status_watch::watch_status(arguments);
-    }
-    let facts = build_runtime()?.block_on(read(&arguments.read))?;
+    let facts = build_runtime()?.block_on(read(&arguments.read.sources))?.facts;
     let status = status_of(&facts, &arguments.read);
     print_warnings(&facts);
     match arguments.output {
@@ -109,7 +109,8 @@ fn heading(facts: &Facts) -> Text {
     let version = facts.version.as_deref();
     parts.extend(version.map(|text| format!("Kubernetes {}", text.trim_start_matches('v'))));
     parts.extend(facts.identity.context.as_ref().map(|context| format!("context {context}")));
-    Text::default().bold(facts.cluster_name()).plain(parts.join(" · "))
+    let portal = portal(&facts.identity);
+    Text::default().bold_link(facts.cluster_name(), portal.as_deref()).plain(parts.join(" · "))
 }
 
 fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::status::frame;
-use crate::cluster::{Reports, Request, read_cluster};
-use crate::cluster_args::StatusArguments;
-use crate::failure::Failure;
+use crate::cli::cluster_args::StatusArguments;
+use crate::cluster::{Reports, Request, connect, read_cluster};
 use crate::output::AnswerFormat;
-use crate::runs::{Ended, Watched, build_runtime, watch};
+use crate::output::failure::Failure;
+use crate::workflows::runs::{Ended, Watched, build_runtime, watch};
 
 const CLUSTER: Watched = Watched { name: "the cluster", interval: Duration::from_secs(3) };
 /// Azure is read less often than the cluster; its results are kept in between.
@@ -31,20 +31,23 @@ pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Fail
     let mut reports = Reports::new();
     let mut asked_at: Option<Instant> = None;
     let ended = build_runtime()?.block_on(async {
+        // What retries cannot change is an error: an unknown context, a missing kubeconfig.
+        connect::connect_cluster(&arguments.read.sources.cluster).await?;
         let read = async || {
             let text =
                 |failure: Failure| failure.text().lines().next().unwrap_or_default().to_owned();
-            let mut facts = read_cluster(&arguments.read).await.map_err(text)?;
+            let mut cluster = read_cluster(&arguments.read.sources).await.map_err(text)?;
             if asked_at.is_none_or(|at| at.elapsed() >= AZURE_INTERVAL) {
-                let request = Request::unknown(&facts.inventory.nodes, facts.now);
-                reports = facts.ask_azure(&arguments.read, &request).await.map_err(text)?;
+                let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
+                reports =
+                    cluster.ask_azure(&arguments.read.sources, &request).await.map_err(text)?;
                 asked_at = Some(Instant::now());
             } else {
                 for (uid, report) in &reports {
-                    facts.inventory.add_report(uid, report);
+                    cluster.facts.inventory.add_report(uid, report);
                 }
             }
-            let (frame, is_wrong_now) = frame(arguments, &facts).map_err(text)?;
+            let (frame, is_wrong_now) = frame(arguments, &cluster.facts).map_err(text)?;
             is_wrong = is_wrong_now;
             Ok(frame)
         };

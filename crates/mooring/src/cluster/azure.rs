@@ -11,12 +11,13 @@ use mooring_controller::{Scope, Settings};
 use mooring_inventory::{Inventory, Node, State};
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
-use super::discovery::find_cluster;
-use super::read::{Facts, two_clusters};
+use super::cache::find_known_cluster;
+use super::discovery::two_clusters;
+use super::facts::Cluster;
 use super::waiting::wait;
-use crate::cluster_args::{AzureMode, ReadArguments};
-use crate::connect;
-use crate::failure::Failure;
+use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::cluster::connect;
+use crate::output::failure::Failure;
 
 /// Without a response, the command continues without Azure.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -66,11 +67,11 @@ impl Request {
 /// Reports by the uid of their node.
 pub(crate) type Reports = BTreeMap<String, NodeReport>;
 
-impl Facts {
+impl Cluster {
     /// Reads VMs and adds the results. Without Azure there are none, and a warning.
     pub(crate) async fn ask_azure(
         &mut self,
-        arguments: &ReadArguments,
+        arguments: &SourceArguments,
         request: &Request,
     ) -> Result<Reports, Failure> {
         if arguments.azure == AzureMode::Never || request.is_empty() {
@@ -83,8 +84,8 @@ impl Facts {
             Ok((found, cluster)) => {
                 self.set_cluster(cluster);
                 let (state, source) = (SourceState::Read, Source::new(SourceName::Azure));
-                self.set_source(Source { state, at: Some(self.now), seconds, ..source });
-                return Ok(add(&mut self.inventory, found));
+                self.set_source(Source { state, at: Some(self.facts.now), seconds, ..source });
+                return Ok(add(&mut self.facts.inventory, found));
             }
             Err(error) => error,
         };
@@ -93,7 +94,7 @@ impl Facts {
         }
         let (state, failed) = (SourceState::Failed, Source::new(SourceName::Azure));
         let text = error.text().to_owned();
-        self.warnings.push(format!("Azure was not read: {text}"));
+        self.facts.warnings.push(format!("Azure was not read: {text}"));
         let first = text.lines().next().unwrap_or_default().to_owned();
         self.set_source(Source { state, seconds, error: Some(first), ..failed });
         Ok(Reports::new())
@@ -101,7 +102,7 @@ impl Facts {
 
     async fn read_azure(
         &self,
-        arguments: &ReadArguments,
+        arguments: &SourceArguments,
         request: &Request,
     ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
         let (limit, then) = match arguments.azure {
@@ -129,12 +130,15 @@ impl Facts {
     async fn read_vms(
         &self,
         arm: Client,
-        arguments: &ReadArguments,
+        arguments: &SourceArguments,
         request: &Request,
     ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
         let cluster = match &self.scope {
             // Without it, only the name is a guess.
-            Some(scope) => find_cluster(&arm, scope).await.ok().flatten().map(|found| found.id),
+            Some(scope) => {
+                let found = find_known_cluster(&arm, scope, &self.facts.identity).await;
+                found.ok().flatten().map(|found| found.id)
+            }
             None => None,
         };
         let query = self.node_query(arm, arguments, request.run_command, cluster.as_ref()).await?;
@@ -175,11 +179,11 @@ impl Facts {
     async fn node_query(
         &self,
         arm: Client,
-        arguments: &ReadArguments,
+        arguments: &SourceArguments,
         run_command: bool,
         cluster: Option<&ResourceId>,
     ) -> Result<NodeQuery, Failure> {
-        let cluster = cluster.map(|id| id.as_str().to_owned()).or(self.identity.id.clone());
+        let cluster = cluster.map(|id| id.as_str().to_owned()).or(self.facts.identity.id.clone());
         let scope = match &self.scope {
             Some(scope) => Scope { cluster, ..scope.clone() },
             None => connect::read_scope(&arm, &arguments.cluster).await?,
@@ -188,11 +192,11 @@ impl Facts {
             api: Some(self.api.clone()),
             arm,
             scope,
-            namespace: self.controller.namespace.clone(),
+            namespace: self.facts.controller.namespace.clone(),
             condition_type: Settings::default().condition_type,
-            now: self.now,
+            now: self.facts.now,
             run_command,
-            progress: crate::show::print_note,
+            progress: crate::output::show::print_note,
         })
     }
 
@@ -200,16 +204,18 @@ impl Facts {
     fn set_cluster(&mut self, cluster: Option<ResourceId>) {
         let Some(id) = cluster else { return };
         let warning = two_clusters(&self.named, &id);
-        if self.named.differs(&id) && !self.warnings.iter().any(|one| one.contains("belong to")) {
-            self.warnings.push(warning);
+        if self.named.differs(&id)
+            && !self.facts.warnings.iter().any(|one| one.contains("belong to"))
+        {
+            self.facts.warnings.push(warning);
         }
-        self.identity.name = Some(id.name().to_owned());
-        self.identity.id = Some(id.as_str().to_owned());
+        self.facts.identity.name = Some(id.name().to_owned());
+        self.facts.identity.id = Some(id.as_str().to_owned());
     }
 
     fn set_source(&mut self, source: Source) {
-        self.sources.retain(|one| one.name != source.name);
-        self.sources.push(source);
+        self.facts.sources.retain(|one| one.name != source.name);
+        self.facts.sources.push(source);
     }
 }
 

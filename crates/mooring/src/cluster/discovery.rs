@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::list::list;
-use crate::connect;
-use crate::failure::Failure;
+use crate::cluster::connect;
+use crate::output::failure::Failure;
 
 /// A cluster in Azure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,6 +139,11 @@ pub(crate) fn conflict(named: &NamedCluster, nodes: &ResourceId) -> String {
         part(&named.resource_group),
         part(&named.subscription)
     )
+}
+
+/// Returns the warning of a command that reads, which uses the cluster of the kubeconfig.
+pub(crate) fn two_clusters(named: &NamedCluster, nodes: &ResourceId) -> String {
+    format!("{}; this is about the cluster of the nodes", conflict(named, nodes))
 }
 
 #[cfg(test)]

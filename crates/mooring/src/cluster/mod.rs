@@ -1,17 +1,23 @@
 //! The cluster of a command: connection, identity, and facts from live objects, the failure record and Azure.
 
 mod azure;
+mod cache;
+pub(crate) mod config;
+pub(crate) mod connect;
 mod controller_state;
 mod discovery;
+mod facts;
 mod list;
 mod read;
 mod waiting;
 
 pub(crate) use azure::{Reports, Request};
+pub(crate) use cache::find_known_cluster;
 pub(crate) use controller_state::{NAMESPACE, read_controller};
 pub(crate) use discovery::{
-    FoundCluster, NamedCluster, NodesCluster, by_group_name, conflict, find_cluster,
+    FoundCluster, NamedCluster, NodesCluster, by_group_name, conflict, find_cluster, two_clusters,
 };
+pub(crate) use facts::Cluster;
 pub(crate) use list::list;
-pub(crate) use read::{Facts, NODES, read, read_cluster, read_connected};
-pub(crate) use waiting::wait;
+pub(crate) use read::{NODES, read, read_cluster, read_connected};
+pub(crate) use waiting::{wait, wait_for};

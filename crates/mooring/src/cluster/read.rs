@@ -1,17 +1,16 @@
 //! Reads the facts of a cluster, all sources at the same time.
 
-use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_arm::ResourceId;
 use mooring_controller::claim::intern::Interner;
-use mooring_controller::counts;
+use mooring_controller::record::counts;
 use mooring_controller::record::{self, Document};
 use mooring_controller::run::{Api, ApiError};
 use mooring_controller::verdict::advice;
-use mooring_controller::{LEGACY_NAMESPACE, Scope, Settings};
-use mooring_inventory::{ClaimItem, ControllerState, Inventory, NodeItem};
+use mooring_controller::{LEGACY_NAMESPACE, Settings};
+use mooring_inventory::{ClaimItem, ControllerState, Facts, Inventory, NodeItem};
 use mooring_kube::kubeconfig::Connection;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
@@ -20,12 +19,14 @@ use tokio::time::Instant;
 
 use super::azure::Request;
 use super::controller_state::read_controller;
-use super::discovery::{self, NamedCluster};
+use super::discovery::{self, two_clusters};
+use super::facts::Cluster;
 use super::list::list;
 use super::waiting::wait;
-use crate::cluster_args::ReadArguments;
-use crate::failure::Failure;
-use crate::{config, connect};
+use crate::cli::cluster_args::SourceArguments;
+use crate::cluster::config;
+use crate::cluster::connect;
+use crate::output::failure::Failure;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 pub(crate) const NODES: &str = "/api/v1/nodes";
@@ -33,57 +34,20 @@ const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
-/// Facts of a cluster, and the connection by which they were read.
-pub(crate) struct Facts {
-    known: mooring_inventory::Facts,
-    pub(super) api: Api,
-    pub(crate) client: mooring_kube::Client,
-    /// Subscription and resource group of the nodes.
-    pub(crate) scope: Option<Scope>,
-    /// The cluster of flags and variables.
-    pub(crate) named: NamedCluster,
-}
-
-impl Deref for Facts {
-    type Target = mooring_inventory::Facts;
-
-    fn deref(&self) -> &Self::Target {
-        &self.known
-    }
-}
-
-impl DerefMut for Facts {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.known
-    }
-}
-
-impl Facts {
-    /// Returns the facts without the connection.
-    pub(crate) fn into_facts(self) -> mooring_inventory::Facts {
-        self.known
-    }
-
-    /// Reads a text that is not JSON.
-    pub(crate) async fn get_text(&self, path: &str) -> Result<String, String> {
-        self.api.get(path).await.map_err(|error| error.what)
-    }
-}
-
 /// Reads the cluster and the record; then Azure for nodes without a verdict.
-pub(crate) async fn read(arguments: &ReadArguments) -> Result<Facts, Failure> {
-    let mut facts = read_cluster(arguments).await?;
-    let request = Request::unknown(&facts.inventory.nodes, facts.now);
-    facts.ask_azure(arguments, &request).await?;
-    Ok(facts)
+pub(crate) async fn read(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+    let mut cluster = read_cluster(arguments).await?;
+    let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
+    cluster.ask_azure(arguments, &request).await?;
+    Ok(cluster)
 }
 
 /// Reads NodeClaims, Nodes, the record and the controller.
-pub(crate) async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Failure> {
+pub(crate) async fn read_cluster(arguments: &SourceArguments) -> Result<Cluster, Failure> {
     let limit = arguments.timeout;
     let work = Box::pin(read_objects(arguments));
     match wait("waiting for the Kubernetes API", limit, "giving up", work).await {
-        Some(facts) => facts,
+        Some(cluster) => cluster,
         None => Err(Failure::io(format!(
             "the Kubernetes API did not respond within {}s\nhint: `--timeout` waits longer; `kubectl get nodes` shows if the cluster is reachable",
             limit.as_secs()
@@ -91,7 +55,7 @@ pub(crate) async fn read_cluster(arguments: &ReadArguments) -> Result<Facts, Fai
     }
 }
 
-async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
+async fn read_objects(arguments: &SourceArguments) -> Result<Cluster, Failure> {
     let connection = connect::connect_cluster(&arguments.cluster).await?;
     Box::pin(read_connected(&connection, arguments)).await
 }
@@ -99,8 +63,8 @@ async fn read_objects(arguments: &ReadArguments) -> Result<Facts, Failure> {
 /// Reads all sources but Azure over an open connection.
 pub(crate) async fn read_connected(
     connection: &Connection,
-    arguments: &ReadArguments,
-) -> Result<Facts, Failure> {
+    arguments: &SourceArguments,
+) -> Result<Cluster, Failure> {
     let cluster = &arguments.cluster;
     let api = Api::new(connection.client.clone());
     let now = Timestamp::now();
@@ -149,7 +113,7 @@ pub(crate) async fn read_connected(
     warnings
         .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
     let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
-    inventory.counts = parse_counts(counts, &mut warnings);
+    inventory.counts = parse_counts(counts, &mut warnings).map(Arc::new);
     let scope = connect::find_scope(&claims, &nodes);
     let cluster_source = Source {
         at: Some(now),
@@ -174,7 +138,7 @@ pub(crate) async fn read_connected(
         uid: system.ok().and_then(|text| member(&text, "/metadata/uid")),
     };
     let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
-    let known = mooring_inventory::Facts {
+    let facts = Facts {
         identity,
         region: nodes.iter().find_map(region),
         version: version.ok().and_then(|text| member(&text, "/gitVersion")),
@@ -190,12 +154,7 @@ pub(crate) async fn read_connected(
         now,
     };
     let client = mooring_kube::Client::new(connection.client.clone());
-    Ok(Facts { known, api, client, scope, named })
-}
-
-/// Returns the warning of a command that reads, which uses the cluster of the kubeconfig.
-pub(super) fn two_clusters(named: &NamedCluster, nodes: &ResourceId) -> String {
-    format!("{}; this is about the cluster of the nodes", discovery::conflict(named, nodes))
+    Ok(Cluster { facts, api, client, scope, named })
 }
 
 /// Returns the name of an object.

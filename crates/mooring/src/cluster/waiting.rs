@@ -3,10 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
+use mooring_terminal::truncate_middle;
+
 use crate::output;
 
-const FIRST: Duration = Duration::from_secs(1);
-const REDRAW: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of lines in a pipe.
 const REPEAT: u64 = 30;
 
@@ -17,37 +18,56 @@ pub(crate) async fn wait<T>(
     then: &str,
     work: impl Future<Output = T>,
 ) -> Option<T> {
+    let end = format!(", {then} after {}s", limit.as_secs());
+    tokio::time::timeout(limit, with_messages(what, &end, work)).await.ok()
+}
+
+/// Awaits work that has its own limits. Prints what it waits for.
+pub(crate) fn wait_for<T>(what: &str, work: impl Future<Output = T>) -> impl Future<Output = T> {
+    // Futures of workflows are large.
+    with_messages(what, "", Box::pin(work))
+}
+
+async fn with_messages<T>(what: &str, end: &str, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
-    let is_terminal = std::io::stderr().is_terminal();
-    let mut seconds = 0;
-    let mut pause = FIRST;
-    loop {
-        let left = limit.saturating_sub(Duration::from_secs(seconds));
-        if let Ok(done) = tokio::time::timeout(pause.min(left), &mut work).await {
-            clear(is_terminal, seconds);
-            return Some(done);
+    let mut message = Message::default();
+    for seconds in 1_u64.. {
+        if let Ok(done) = tokio::time::timeout(INTERVAL, &mut work).await {
+            return done;
         }
-        if left <= pause {
-            clear(is_terminal, seconds);
-            return None;
-        }
-        pause = REDRAW;
-        seconds += 1;
+        message.show(&format!("{what}: {seconds}s{end}"), seconds);
+    }
+    work.await
+}
+
+/// A line that is redrawn on a terminal, and erased at the end.
+#[derive(Default)]
+struct Message {
+    is_open: bool,
+}
+
+impl Message {
+    fn show(&mut self, line: &str, seconds: u64) {
         if output::is_quiet() {
-            continue;
+            return;
         }
-        let line = format!("{what}: {seconds}s, {then} after {}s", limit.as_secs());
-        if is_terminal {
-            write(&format!("\r\x1b[K{line}"));
-        } else if seconds == 1 || seconds % REPEAT == 0 {
+        let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+        if std::io::stderr().is_terminal() && !is_dumb {
+            self.is_open = true;
+            // A line that fills the terminal would wrap, and only its last part would be erased.
+            let columns = output::message_style().width.unwrap_or(usize::MAX).saturating_sub(1);
+            write(&format!("\r\x1b[K{}", truncate_middle(line, columns)));
+        } else if seconds == 1 || seconds.is_multiple_of(REPEAT) {
             write(&format!("{line}\n"));
         }
     }
 }
 
-fn clear(is_terminal: bool, seconds: u64) {
-    if is_terminal && seconds > 0 {
-        write("\r\x1b[K");
+impl Drop for Message {
+    fn drop(&mut self) {
+        if self.is_open {
+            write("\r\x1b[K");
+        }
     }
 }
 

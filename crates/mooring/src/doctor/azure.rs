@@ -7,10 +7,10 @@ use mooring_arm::{Client, Limits, Raw, ResourceId};
 use tokio::time::Instant;
 
 use super::check::{Check, CheckState};
-use crate::cluster::{Facts, FoundCluster, conflict, find_cluster, wait};
-use crate::cluster_args::{AzureMode, ReadArguments};
-use crate::connect;
-use crate::failure::Failure;
+use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::cluster::connect;
+use crate::cluster::{Cluster, FoundCluster, conflict, find_cluster, wait};
+use crate::output::failure::Failure;
 
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -69,8 +69,8 @@ const NEEDS: [Need; 3] = [
     },
 ];
 
-/// Checks Azure; `facts` are missing if the cluster cannot be read.
-pub(super) async fn checks(arguments: &ReadArguments, facts: Option<&Facts>) -> Vec<Check> {
+/// Checks Azure; `cluster` is missing if it cannot be read.
+pub(super) async fn checks(arguments: &SourceArguments, cluster: Option<&Cluster>) -> Vec<Check> {
     if arguments.azure == AzureMode::Never {
         return vec![Check::new("azure", "sign-in", CheckState::Skipped, "not asked")];
     }
@@ -78,8 +78,8 @@ pub(super) async fn checks(arguments: &ReadArguments, facts: Option<&Facts>) -> 
         Ok(signed_in) => signed_in,
         Err(failure) => return vec![not_signed_in(&failure)],
     };
-    let Some(facts) = facts else { return checks };
-    let work = cluster_checks(&arm, facts);
+    let Some(cluster) = cluster else { return checks };
+    let work = cluster_checks(&arm, cluster);
     if let Some(more) = wait("waiting for Azure", LIMIT, "continuing without it", work).await {
         checks.extend(more);
     } else {
@@ -89,17 +89,18 @@ pub(super) async fn checks(arguments: &ReadArguments, facts: Option<&Facts>) -> 
     checks
 }
 
-async fn sign_in(arguments: &ReadArguments) -> Result<(Client, Vec<Check>), Failure> {
+async fn sign_in(arguments: &SourceArguments) -> Result<(Client, Vec<Check>), Failure> {
     let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), Limits::default())?;
     let ways = connect::credentials();
     let started = Instant::now();
     let what = format!("signing in to Azure by {ways}");
     let signed_in = wait(&what, LIMIT, "giving up", connect::sign_in(&arm)).await;
-    signed_in.unwrap_or_else(|| {
+    let credential = signed_in.unwrap_or_else(|| {
         Err(Failure::io(format!("no response within {}s by {ways}", LIMIT.as_secs())))
     })?;
     let took = started.elapsed().as_secs_f64();
-    let message = format!("signed in by {ways} in {took:.1}s");
+    let way = credential.map_or(ways, |credential| credential.to_string());
+    let message = format!("signed in by {way} in {took:.1}s");
     Ok((arm, vec![Check::new("azure", "sign-in", CheckState::Ok, message)]))
 }
 
@@ -110,14 +111,14 @@ fn not_signed_in(failure: &Failure) -> Check {
         .fix(Some("az login".to_owned()))
 }
 
-async fn cluster_checks(arm: &Client, facts: &Facts) -> Vec<Check> {
+async fn cluster_checks(arm: &Client, read: &Cluster) -> Vec<Check> {
     let mut checks = Vec::new();
-    let found = match &facts.scope {
+    let found = match &read.scope {
         Some(scope) => find_cluster(arm, scope).await.ok().flatten(),
         None => None,
     };
-    checks.push(which(facts, found.as_ref()));
-    let group = facts.scope.as_ref().and_then(|scope| {
+    checks.push(which(read, found.as_ref()));
+    let group = read.scope.as_ref().and_then(|scope| {
         let (subscription, group) = (&scope.subscription, &scope.node_resource_group);
         ResourceId::parse(&format!("/subscriptions/{subscription}/resourceGroups/{group}")).ok()
     });
@@ -141,16 +142,16 @@ async fn cluster_checks(arm: &Client, facts: &Facts) -> Vec<Check> {
 }
 
 /// Checks that the API server is that of the cluster of the nodes.
-fn which(facts: &Facts, found: Option<&FoundCluster>) -> Check {
+fn which(read: &Cluster, found: Option<&FoundCluster>) -> Check {
     let new = |state, message: String| Check::new("cluster", "aks", state, message);
     let Some(found) = found else {
         let text = "the AKS cluster was not found from the nodes";
         return new(CheckState::Skipped, text.to_owned()).used_by(&["repair --context"]);
     };
-    let (id, server) = (&found.id, facts.identity.server.as_deref().unwrap_or_default());
-    if facts.named.differs(id) {
+    let (id, server) = (&found.id, read.facts.identity.server.as_deref().unwrap_or_default());
+    if read.named.differs(id) {
         let unset = "unset CLUSTER_NAME RESOURCE_GROUP SUBSCRIPTION_ID AZURE_SUBSCRIPTION_ID";
-        return new(CheckState::Failed, conflict(&facts.named, id))
+        return new(CheckState::Failed, conflict(&read.named, id))
             .used_by(&["repair", "finalizers"])
             .fix(Some(unset.to_owned()));
     }

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use mooring_inventory::Facts;
 use mooring_kube::Access;
 use mooring_workflow::published::{SourceName, SourceState};
 use tokio::time::Instant;
 
 use super::check::{Check, CheckState};
-use crate::cluster::Facts;
+use super::installed;
+use crate::cluster::Cluster;
 
 /// Signatures and Leases tolerate less than this.
 const MAX_SKEW: f64 = 5.0;
@@ -33,9 +35,10 @@ const fn get(group: &'static str, resource: &'static str) -> Access<'static> {
 }
 
 /// Checks connection and clock with one request.
-pub(super) async fn connection(facts: &Facts) -> Vec<Check> {
+pub(super) async fn connection(cluster: &Cluster) -> Vec<Check> {
+    let facts = &cluster.facts;
     let started = Instant::now();
-    let response = facts.client.get("/version").await;
+    let response = cluster.client.get("/version").await;
     let took = started.elapsed();
     let context = match &facts.identity.context {
         Some(context) => format!("context {context}"),
@@ -66,12 +69,12 @@ fn clock(server: Timestamp, now: Timestamp, took: Duration) -> Check {
 }
 
 /// Checks each permission. Nothing is tried.
-pub(super) async fn permissions(facts: &Facts) -> Vec<Check> {
-    let namespace = facts.controller.namespace.as_str();
+pub(super) async fn permissions(cluster: &Cluster) -> Vec<Check> {
+    let namespace = cluster.facts.controller.namespace.as_str();
     let reviews = PERMISSIONS.iter().map(|(access, what, used_by)| async move {
         let namespace = (access.verb == "get").then_some(namespace);
         let access = Access { namespace, ..*access };
-        (access, *what, *used_by, facts.client.may(access).await)
+        (access, *what, *used_by, cluster.client.may(access).await)
     });
     let mut allowed = Vec::new();
     let mut checks = Vec::new();
@@ -148,7 +151,8 @@ pub(super) fn karpenter(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-pub(super) async fn controller(facts: &Facts) -> Vec<Check> {
+pub(super) async fn controller(cluster: &Cluster) -> Vec<Check> {
+    let facts = &cluster.facts;
     let state = &facts.controller;
     let namespace = &state.namespace;
     let version = state.version.as_deref().unwrap_or("of an unknown version");
@@ -191,7 +195,10 @@ pub(super) async fn controller(facts: &Facts) -> Vec<Check> {
     if state.is_running()
         && let Some(leader) = &state.leader
     {
-        checks.extend(hooks(facts, leader).await);
+        let (hooks, installed) =
+            tokio::join!(hooks(cluster, leader), installed::checks(&cluster.api, namespace));
+        checks.extend(hooks);
+        checks.extend(installed);
     }
     checks
 }
@@ -220,11 +227,11 @@ fn record(facts: &Facts) -> Option<Check> {
 }
 
 /// Reads deliveries of notifications from the metrics of the leader.
-async fn hooks(facts: &Facts, leader: &str) -> Vec<Check> {
-    let namespace = &facts.controller.namespace;
+async fn hooks(cluster: &Cluster, leader: &str) -> Vec<Check> {
+    let namespace = &cluster.facts.controller.namespace;
     let path = format!("/api/v1/namespaces/{namespace}/pods/{leader}:8080/proxy/metrics");
     // Metrics are not JSON, so they are read as text.
-    match facts.get_text(&path).await {
+    match cluster.api.get(&path).await.map_err(|error| error.what) {
         Ok(text) => undelivered(&text),
         Err(why) => {
             let message = format!("notification hooks were not read: {why}");

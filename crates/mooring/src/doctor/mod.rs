@@ -4,35 +4,39 @@
 mod azure;
 mod check;
 mod cluster;
+mod hooks;
+mod installed;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use mooring_terminal::Style;
 use mooring_workflow::published::ClusterIdentity;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use self::check::{Check, CheckState, Report};
-use crate::cluster::{Facts, read_cluster};
-use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, parse_duration};
-use crate::config;
-use crate::failure::Failure;
+use crate::cli::cluster_args::SourceArguments;
+use crate::cluster::config;
+use crate::cluster::{Cluster, read_cluster};
+use crate::output::failure::Failure;
+use crate::output::published;
+use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::published;
-use crate::runs::build_runtime;
-use crate::show;
+use crate::workflows::runs::build_runtime;
 
 const SCHEMA: &str = "mooring.doctor/v1";
 
 pub(crate) const HELP: &str = "\
 Checks kubeconfig, credential plugins, permissions in Kubernetes and Azure,
 sign-in, Karpenter, the controller, its record and the clock. Permissions are
-requested from the servers, never tried.
+requested from the servers, never tried. Nothing is sent to hooks without
+--send-test.
 
 Examples:
   mooring doctor
   mooring doctor azure
+  mooring doctor --send-test
   mooring doctor -o json | jq '.checks[] | select(.state == \"failed\")'
 
 Exits with 1 if a check failed.";
@@ -69,13 +73,13 @@ pub(crate) struct DoctorArguments {
     #[arg(value_enum)]
     pub(crate) area: Option<Area>,
     #[command(flatten)]
-    pub(crate) cluster: ClusterArguments,
-    /// Read Azure: auto, never or always
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = AzureMode::Auto, hide_possible_values = true)]
-    pub(crate) azure: AzureMode,
-    /// Give up after this time, such as 30s or 2m
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
-    pub(crate) timeout: Duration,
+    pub(crate) sources: SourceArguments,
+    /// Send a test to every hook of MOORING_NOTIFY
+    ///
+    /// The hooks are those of the environment of this command, as for notifications of runs. Those of the controller
+    /// are in its Deployment; their deliveries are shown without a test.
+    #[arg(long)]
+    pub(crate) send_test: bool,
     /// Exit with 0 even if a check failed
     #[arg(long)]
     pub(crate) exit_zero: bool,
@@ -86,16 +90,22 @@ pub(crate) struct DoctorArguments {
 
 /// Exits with 1 if a check failed.
 pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
-    let DoctorArguments { area, cluster, azure, timeout, exit_zero, output } = arguments;
-    let read = ReadArguments::all(cluster, azure, timeout);
+    let DoctorArguments { area, sources, send_test, exit_zero, output } = arguments;
     let started = Instant::now();
-    let (facts, checks) = build_runtime()?.block_on(checks(&read, area));
+    let runtime = build_runtime()?;
+    let (cluster, mut checks) = runtime.block_on(checks(&sources, area));
+    let facts = cluster.map(|cluster| cluster.facts);
+    if send_test {
+        let identity = facts.as_ref().map(|facts| &facts.identity);
+        checks.extend(runtime.block_on(hooks::send_test(identity)));
+    }
     let wanted = |check: &Check| area.is_none_or(|area| check.area == area.as_str());
     let checks: Vec<Check> = checks.into_iter().filter(wanted).collect();
     let report = Report::new(checks, started.elapsed().as_secs_f64());
     let identity =
         facts.as_ref().map_or_else(ClusterIdentity::default, |facts| facts.identity.clone());
-    let name = facts.as_ref().map_or_else(|| "cluster".to_owned(), |facts| facts.cluster_name());
+    let name =
+        facts.as_ref().map_or_else(|| "cluster".to_owned(), mooring_inventory::Facts::cluster_name);
     match output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let sources = facts.as_ref().map_or(&[][..], |facts| facts.sources.as_slice());
@@ -115,31 +125,55 @@ pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(report.failed > 0 && !exit_zero)))
 }
 
-async fn checks(arguments: &ReadArguments, area: Option<Area>) -> (Option<Facts>, Vec<Check>) {
-    let mut checks = Vec::new();
-    let facts = match read_cluster(arguments).await {
-        Ok(facts) => Some(facts),
-        Err(failure) => {
-            checks.push(unreadable(&failure));
-            None
+async fn checks(arguments: &SourceArguments, area: Option<Area>) -> (Option<Cluster>, Vec<Check>) {
+    match read_cluster(arguments).await {
+        Ok(cluster) => {
+            let checks = checks_of(arguments, area, Some(&cluster)).await;
+            (Some(cluster), checks)
         }
-    };
-    if let Some(facts) = &facts {
+        Err(failure) => {
+            let mut checks = vec![unreadable(&failure)];
+            checks.extend(checks_of(arguments, area, None).await);
+            (None, checks)
+        }
+    }
+}
+
+/// Returns the document about a cluster that was read; none if it cannot be read.
+pub(crate) async fn document(
+    arguments: &SourceArguments,
+    cluster: Option<&Cluster>,
+) -> Result<Value, Failure> {
+    let report = Report::new(checks_of(arguments, None, cluster).await, 0.0);
+    let facts = cluster.map(|cluster| &cluster.facts);
+    let identity = facts.map(|facts| facts.identity.clone()).unwrap_or_default();
+    let sources = facts.map_or(&[][..], |facts| facts.sources.as_slice());
+    serde_json::to_value(published::document(SCHEMA, &identity, sources, &report))
+        .map_err(|error| Failure::io(error.to_string()))
+}
+
+async fn checks_of(
+    arguments: &SourceArguments,
+    area: Option<Area>,
+    cluster: Option<&Cluster>,
+) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(cluster) = cluster {
         let (connection, permissions, controller) = tokio::join!(
-            cluster::connection(facts),
-            cluster::permissions(facts),
-            cluster::controller(facts)
+            cluster::connection(cluster),
+            cluster::permissions(cluster),
+            cluster::controller(cluster)
         );
         checks.extend(connection);
         checks.extend(permissions);
-        checks.extend(cluster::karpenter(facts));
+        checks.extend(cluster::karpenter(&cluster.facts));
         checks.extend(controller);
     }
     let needs_azure = area.is_none_or(|area| matches!(area, Area::Azure | Area::Cluster));
     if needs_azure {
-        checks.extend(azure::checks(arguments, facts.as_ref()).await);
+        checks.extend(azure::checks(arguments, cluster).await);
     }
-    let context = facts.as_ref().and_then(|facts| facts.identity.context.as_deref());
+    let context = cluster.and_then(|read| read.facts.identity.context.as_deref());
     checks.extend(configuration(context));
     // The order of the screen; the order within a part remains.
     let rank = |check: &Check| match (check.area, check.name) {
@@ -152,7 +186,7 @@ async fn checks(arguments: &ReadArguments, area: Option<Area>) -> (Option<Facts>
         _ => 5,
     };
     checks.sort_by_key(rank);
-    (facts, checks)
+    checks
 }
 
 fn unreadable(failure: &Failure) -> Check {

@@ -7,8 +7,8 @@ use mooring_diagnosis::{
 use serde::Serialize;
 
 use super::{Explanation, pages};
-use crate::codes::CauseEntry;
-use crate::error_document::generated_at;
+use crate::explain::codes::document::CauseEntry;
+use crate::output::error_document::generated_at;
 
 pub(super) const SCHEMA: &str = "mooring.explain/v2";
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use mooring_diagnosis::{DiagnosisStream, Hints, StreamDiagnoses};
 
 use super::unreadable;
-use crate::failure::Failure;
+use crate::output::failure::Failure;
 
 /// Bounds the time; memory does not grow with the input. The logs of a fleet fit, a disk image does not.
 const MAX_BYTES: u64 = 256 << 20;

@@ -1,5 +1,7 @@
 //! `mooring explain`.
 
+mod arguments;
+pub(crate) mod codes;
 mod document;
 mod input;
 mod pages;
@@ -16,17 +18,15 @@ use mooring_diagnosis::{
 use mooring_redact::identifier;
 use mooring_terminal::{Screen, Text};
 
-use crate::cli::ExplainArguments;
-use crate::codes::{likely_meanings, parse_code, unknown_code};
-use crate::failure::Failure;
+use crate::cli::suggest;
+use crate::explain::codes::{likely_meanings, parse_code, unknown_code};
+use crate::output::failure::Failure;
+use crate::output::page::{Page, markdown, screen};
+use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::page::{Page, markdown, screen};
-use crate::{show, suggest};
+pub(crate) use arguments::{CodesArguments, EXPLAIN_EXAMPLES, ExplainArguments};
 
 pub(crate) use pages::code as code_page;
-
-/// Published shapes, the current one first.
-pub(crate) const SCHEMAS: [&str; 2] = [document::SCHEMA, mooring_diagnosis::SCHEMA];
 
 /// Facts that answer a question.
 #[derive(Debug, Default)]

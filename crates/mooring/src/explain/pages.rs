@@ -5,7 +5,7 @@ use mooring_diagnosis::{ANOTHER_IMAGE, CausePage, Diagnosis, Outcome, Recognized
 use mooring_redact::Lines;
 use mooring_terminal::{Mark, Text};
 
-use crate::page::Page;
+use crate::output::page::Page;
 
 pub(crate) fn cause(cause: &CausePage) -> Page {
     let mut page = Page::new(Text::default().bold(cause.reason).plain(": ").plain(cause.summary));

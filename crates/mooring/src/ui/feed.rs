@@ -1,12 +1,13 @@
 //! Snapshots of the controller: its own NodeClaims, and objects that it may read. No page causes a read of Azure.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use mooring_controller::notify::Notifications;
+use mooring_controller::record::{self, counts};
 use mooring_controller::run::{Api, Clock, Health, View, ViewRequest};
-use mooring_controller::{counts, record};
 use mooring_inventory::{ClaimItem, ControllerState, Facts, Inventory, NodeItem};
 use mooring_page::{ControllerDetails, Live, Mode, Snapshot};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
@@ -39,13 +40,15 @@ pub(crate) struct Feed {
 /// Objects that were read, and when.
 #[derive(Default)]
 struct Known {
+    /// Without its NodeClaims.
     view: Option<View>,
+    claims: Vec<ClaimItem>,
     lease: Option<Value>,
     lease_at: Option<Instant>,
     record: Option<record::Document>,
     record_error: Option<String>,
     record_at: Option<Instant>,
-    counts: Option<counts::Document>,
+    counts: Option<Arc<counts::Document>>,
     nodes: Vec<NodeItem>,
     version: Option<String>,
     slow_at: Option<Instant>,
@@ -76,7 +79,12 @@ impl Feed {
         let is_sent = self.views.send(ViewRequest { seen, reply }).await.is_ok();
         let view = if is_sent { answer.await.ok().flatten() } else { None };
         let has_changed = view.is_some();
-        known.view = view.or_else(|| known.view.take());
+        if let Some(mut view) = view {
+            let claims = std::mem::take(&mut view.claims).into_iter();
+            let item = |claim| ClaimItem { claim, launch_error: None, is_initialized: false };
+            known.claims = claims.map(item).collect();
+            known.view = Some(view);
+        }
         let mut is_read = false;
         if is_due(known.lease_at, LEASE_PAUSE) {
             let path = format!(
@@ -125,7 +133,7 @@ impl Feed {
         known.slow_at = Some(Instant::now());
         let counts = self.get(&counts::path(&self.namespace)).await.ok().flatten();
         let counts = counts.and_then(|object| counts::Document::from_config_map(&object).ok());
-        known.counts = counts.or_else(|| known.counts.take());
+        known.counts = counts.map(Arc::new).or_else(|| known.counts.take());
         if let Ok(Some(nodes)) = list(&self.api, NODES, NodeItem::parse).await {
             known.nodes = nodes;
         }
@@ -140,15 +148,6 @@ impl Feed {
     fn snapshot(&self, known: &Known) -> Option<Snapshot> {
         let view = known.view.as_ref()?;
         let now = (self.clock)();
-        let claims: Vec<ClaimItem> = view
-            .claims
-            .iter()
-            .map(|claim| ClaimItem {
-                claim: claim.clone(),
-                launch_error: None,
-                is_initialized: false,
-            })
-            .collect();
         let controller = self.controller(known, now);
         let region =
             |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
@@ -158,9 +157,9 @@ impl Feed {
             version: known.version.clone(),
             inventory: Inventory {
                 counts: known.counts.clone(),
-                ..Inventory::merge(&claims, &known.nodes, known.record.as_ref(), now)
+                ..Inventory::merge(&known.claims, &known.nodes, known.record.as_ref(), now)
             },
-            node_pools: Vec::new(),
+            node_pools: node_pools(known),
             has_karpenter: true,
             lost: known.nodes.iter().filter_map(|node| node.lost(now)).collect(),
             has_versions: None,
@@ -172,7 +171,7 @@ impl Feed {
         };
         let mode = if view.leads { Mode::Leader } else { Mode::Follower };
         let details = Some(self.details(view, now));
-        Some(Snapshot { facts, counts: known.counts.clone(), runs: None, mode, details })
+        Some(Snapshot { facts, runs: None, mode, details })
     }
 
     fn controller(&self, known: &Known, now: Timestamp) -> ControllerState {
@@ -205,6 +204,14 @@ impl Feed {
             hooks: self.notifications.statuses.all(),
         }
     }
+}
+
+/// Returns the NodePools of NodeClaims and Nodes. One that has neither is not known: the controller reads no NodePools.
+fn node_pools(known: &Known) -> Vec<String> {
+    let of_claims = known.claims.iter().filter_map(|item| item.claim.pool.as_deref());
+    let of_nodes = known.nodes.iter().filter_map(|node| node.label("karpenter.sh/nodepool"));
+    let pools: BTreeSet<&str> = of_claims.chain(of_nodes).collect();
+    pools.into_iter().map(str::to_owned).collect()
 }
 
 fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<Source> {

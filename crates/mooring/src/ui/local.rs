@@ -11,9 +11,9 @@ use mooring_workflow::status::RunStatus;
 use tokio::time::Instant;
 
 use super::runs;
+use crate::cli::cluster_args::{AzureMode, SourceArguments};
 use crate::cluster::{Reports, Request, read_connected};
-use crate::cluster_args::{AzureMode, ReadArguments};
-use crate::failure::Failure;
+use crate::output::failure::Failure;
 
 /// Pause between reads; longer if a read takes long, since large lists cost the API server much.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ const RUNS_PAUSE: Duration = Duration::from_secs(10);
 
 struct Reader {
     connection: Connection,
-    arguments: ReadArguments,
+    arguments: SourceArguments,
     /// Mode of the flag; between reads of Azure, `arguments` has `never`.
     azure: AzureMode,
     azure_at: Option<Instant>,
@@ -35,7 +35,7 @@ struct Reader {
 }
 
 /// Publishes snapshots while a page is open. Never ends.
-pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: ReadArguments) {
+pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: SourceArguments) {
     let mut reader = Reader {
         connection,
         azure: arguments.azure,
@@ -64,9 +64,9 @@ impl Reader {
         let limit = self.arguments.timeout;
         let read = async {
             let mut read = Box::pin(read_connected(&self.connection, &self.arguments)).await?;
-            let request = Request::unknown(&read.inventory.nodes, read.now);
+            let request = Request::unknown(&read.facts.inventory.nodes, read.facts.now);
             let reports = read.ask_azure(&self.arguments, &request).await?;
-            Ok::<_, Failure>((read.into_facts(), reports))
+            Ok::<_, Failure>((read.facts, reports))
         };
         let read = tokio::time::timeout(limit, read);
         let (mut facts, reports) = read.await.map_err(|_| {
@@ -80,8 +80,8 @@ impl Reader {
             self.restore(&mut facts);
         }
         self.read_runs(&facts).await;
-        let (counts, runs) = (facts.inventory.counts.clone(), self.runs.clone());
-        Ok(Snapshot { facts, counts, runs, mode: Mode::Local, details: None })
+        let runs = self.runs.clone();
+        Ok(Snapshot { facts, runs, mode: Mode::Local, details: None })
     }
 
     /// Adds the results of the last read of Azure.

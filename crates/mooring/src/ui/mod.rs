@@ -9,7 +9,6 @@ mod runs;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use futures::future::LocalBoxFuture;
@@ -20,11 +19,12 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cluster_args::{AzureMode, ClusterArguments, ReadArguments, parse_duration};
-use crate::failure::Failure;
+use crate::cli::cluster_args::SourceArguments;
+use crate::cluster::config;
+use crate::cluster::connect;
+use crate::output::failure::Failure;
 use crate::output::print_screen;
-use crate::show;
-use crate::{config, connect};
+use crate::output::show;
 use leader::Leader;
 
 pub(crate) const HELP: &str = "\
@@ -43,7 +43,7 @@ Ctrl-C ends it.";
 #[derive(Debug, Args)]
 pub(crate) struct UiArguments {
     #[command(flatten)]
-    cluster: ClusterArguments,
+    sources: SourceArguments,
     /// Port of the page on the loopback interface [default: a free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     port: u16,
@@ -53,12 +53,6 @@ pub(crate) struct UiArguments {
     /// Do not open a browser
     #[arg(long)]
     no_browser: bool,
-    /// Read Azure for nodes without a verdict: auto, never or always
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = AzureMode::Auto, hide_possible_values = true)]
-    azure: AzureMode,
-    /// Give up a read after this time, such as 30s or 2m
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
-    timeout: Duration,
 }
 
 pub(crate) fn ui(arguments: UiArguments) -> Result<(), Failure> {
@@ -70,7 +64,7 @@ pub(crate) fn ui(arguments: UiArguments) -> Result<(), Failure> {
 async fn run(arguments: UiArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    let connection = connect::connect_cluster(&arguments.cluster).await?;
+    let connection = connect::connect_cluster(&arguments.sources.cluster).await?;
     let listener = listen(arguments.port).await?;
     let address = listener.local_addr()?;
     let key = new_key()?;
@@ -85,7 +79,7 @@ async fn run(arguments: UiArguments) -> Result<(), Failure> {
     } else {
         let live = Arc::new(Live::default());
         let page = mooring_page::serve(listener, Arc::clone(&live), access);
-        let follow = local::follow(live, connection, read_arguments(arguments));
+        let follow = local::follow(live, connection, arguments.sources);
         Box::pin(async move {
             tokio::join!(page, follow);
         })
@@ -107,7 +101,7 @@ async fn run(arguments: UiArguments) -> Result<(), Failure> {
 /// Returns the leader of the controller; without one the page shows the user's own reads.
 async fn find_leader(arguments: &UiArguments, connection: &Connection) -> Option<Leader> {
     let entry = config::context(connection.context.as_deref()).ok();
-    let namespace = connect::named_namespace(&arguments.cluster, entry.as_ref());
+    let namespace = connect::named_namespace(&arguments.sources.cluster, entry.as_ref());
     let found = Leader::find(&connection.client, namespace.as_deref()).await;
     let report = |why: &String| {
         show::print_warning(&format!(
@@ -115,20 +109,6 @@ async fn find_leader(arguments: &UiArguments, connection: &Connection) -> Option
         ));
     };
     found.inspect_err(report).ok()
-}
-
-fn read_arguments(arguments: UiArguments) -> ReadArguments {
-    ReadArguments {
-        cluster: arguments.cluster,
-        azure: arguments.azure,
-        timeout: arguments.timeout,
-        exit_zero: false,
-        since: Duration::from_hours(24),
-        pool: None,
-        image: None,
-        cause: None,
-        no_headers: false,
-    }
 }
 
 fn screen(user: &str, leader: Option<&Leader>) -> Screen {

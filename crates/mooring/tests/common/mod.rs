@@ -8,6 +8,8 @@
     reason = "tests fail by panicking, and not every one uses every helper"
 )]
 
+pub(crate) mod controller;
+pub(crate) mod golden;
 pub(crate) mod pty;
 pub(crate) mod schema;
 
@@ -170,7 +172,12 @@ impl Terminal {
         let path = Path::new(name.to_str().unwrap());
         let slave = || File::options().read(true).write(true).open(path).unwrap();
         command.stdin(slave()).stdout(slave()).stderr(slave());
-        command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8").env_remove("COLUMNS");
+        for (name, value) in [("TERM", "xterm"), ("LC_ALL", "C.UTF-8")] {
+            if !command.get_envs().any(|(set, _)| set == name) {
+                command.env(name, value);
+            }
+        }
+        command.env_remove("COLUMNS");
         let child = command.spawn().unwrap();
         // The terminal ends when the last copy is closed, which is that of the command.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -188,17 +195,7 @@ impl Terminal {
 
     /// Returns everything that was written so far, without colors, with `\n` as line ends.
     pub(crate) fn shown(&self) -> String {
-        let text = text(&self.shown.lock().unwrap()).replace("\r\n", "\n");
-        let mut plain = String::new();
-        let mut rest = text.as_str();
-        while let Some((before, after)) = rest.split_once('\u{1b}') {
-            plain.push_str(before);
-            rest = match after.strip_prefix(']') {
-                Some(link) => link.split_once("\u{1b}\\").map_or("", |(_, after)| after),
-                None => after.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, a)| a),
-            };
-        }
-        plain + rest
+        golden::plain(&self.raw().replace("\r\n", "\n"))
     }
 
     pub(crate) fn raw(&self) -> String {
@@ -216,6 +213,11 @@ impl Terminal {
         }
     }
 
+    pub(crate) fn resize(&self, columns: u16) {
+        let size = Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.master, size).unwrap();
+    }
+
     pub(crate) fn type_keys(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
@@ -224,15 +226,14 @@ impl Terminal {
         self.child.id()
     }
 
-    /// Waits for the command; returns everything that it wrote, with colors.
-    pub(crate) fn end_raw(mut self) -> String {
-        self.finish();
-        self.raw()
-    }
-
     /// Waits for the command; returns its exit code and everything that it showed.
     pub(crate) fn end(mut self) -> (i32, String) {
         (self.finish(), self.shown())
+    }
+
+    /// Waits for the command; returns its exit code and everything that it wrote, with colors.
+    pub(crate) fn end_both(mut self) -> (i32, String) {
+        (self.finish(), self.raw())
     }
 
     fn finish(&mut self) -> i32 {

@@ -19,4 +19,5 @@ mod pages;
 mod published;
 mod repair;
 mod repair_permissions;
+mod scale;
 mod terminal;

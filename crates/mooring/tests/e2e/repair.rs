@@ -161,7 +161,7 @@ fn invalid_dry_run_is_a_usage_error_before_anything_is_read() {
         &["finalizers", "resume"],
     ];
     for words in commands.iter().map(Vec::as_slice).chain(more) {
-        for value in ["2", "enabled", "tru", "yes please"] {
+        for value in ["2", "enabled", "tru", "ture", "$(x)", "yes please"] {
             let mut command = crate::common::mooring();
             command.args(words).env_clear().env("DRY_RUN", value);
             command.env("KUBECONFIG", "/nonexistent/kubeconfig");

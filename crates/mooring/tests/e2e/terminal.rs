@@ -5,12 +5,12 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{Terminal, result, wait};
+use crate::common::{Terminal, golden, result, wait};
 
 const TIMEOUT: Duration = Duration::from_mins(4);
 
@@ -146,7 +146,7 @@ fn screens_fit_the_terminal_and_pipes_are_plain() {
         let (_, out, _) = result(&wait(ascii.env("LC_ALL", "C").spawn().unwrap(), TIMEOUT));
         assert!(out.is_ascii(), "{out}");
         let plain = Terminal::start(sim.command(words).env("NO_COLOR", "1"), 80);
-        let raw = plain.end_raw();
+        let (_, raw) = plain.end_both();
         assert!(!raw.contains("\u{1b}["), "{raw}");
     }
     let (code, out, _) = sim.run(&["repair", "detect"]);
@@ -225,6 +225,57 @@ fn watch_in_a_pipe_survives_a_restart_of_the_api_server() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
+}
+
+/// Returns the frames of a watched screen without colors, each with the lines that were erased before it.
+fn frames(raw: &str) -> Vec<(usize, String)> {
+    let erased = |before: &str| before.rsplit('[').next().unwrap().parse().unwrap();
+    let mut parts = raw.split("A\r\u{1b}[J");
+    let mut last = parts.next().unwrap();
+    let mut frames = Vec::new();
+    for part in parts {
+        frames.push((erased(last), golden::plain(part).replace("\r\n", "\n")));
+        last = part;
+    }
+    frames
+}
+
+#[test]
+fn status_watch_survives_an_api_server_restart_and_a_resize() {
+    let sim = Sim::start("oras-missing");
+    let proxy = Proxy::start(&sim);
+    let config = proxy.config.path().to_str().unwrap();
+    let mut command = sim.command(&["status", "-w", "--kubeconfig", config, "--azure", "never"]);
+    let mut watch = Terminal::start(&mut command, 120);
+    watch.wait_for("USUAL JOIN");
+    proxy.set_up(false);
+    watch.wait_for("warning: the cluster cannot be read since ");
+    assert!(watch.shown().contains("; retrying"), "{}", watch.shown());
+    proxy.set_up(true);
+    watch.wait_for("the cluster can be read again, after ");
+
+    // A narrower terminal wraps the last screen, and all of its lines are erased.
+    let is_narrow =
+        |frame: &(usize, String)| frame.1.contains("POOL ") && !frame.1.contains("USUAL JOIN");
+    let start = Instant::now();
+    while frames(&watch.raw()).last().is_none_or(|(_, frame)| !frame.contains("USUAL JOIN")) {
+        assert!(start.elapsed() < TIMEOUT, "{}", watch.shown());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    watch.resize(80);
+    while !frames(&watch.raw()).last().is_some_and(is_narrow) {
+        assert!(start.elapsed() < TIMEOUT, "{}", watch.shown());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    watch.type_keys("q");
+    let raw = watch.raw();
+    let frames = frames(&raw);
+    let first = frames.iter().position(is_narrow).unwrap();
+    let rows = |line: &str| mooring_terminal::width(line).div_ceil(80).max(1);
+    let wide = frames[first - 1].1.lines().map(rows).sum::<usize>();
+    assert_eq!(frames[first].0, wide, "{raw}");
+    assert!(wide > frames[first - 1].1.lines().count(), "the wide screen was wrapped: {raw}");
+    assert_fits(&frames[first].1, 80);
 }
 
 /// Connections to the API server that can be cut, and a kubeconfig that uses them.

@@ -14,7 +14,7 @@ use crate::common::schema::assert_valid;
 use crate::common::{Sim, mooring, text};
 
 /// Parts of a bundle: file or start of its name, and if it is below the node's directory.
-const PARTS: [(&str, bool); 15] = [
+const PARTS: [(&str, bool); 17] = [
     ("nodeclaim.yaml", true),
     ("node.yaml", true),
     ("events.yaml", true),
@@ -30,6 +30,8 @@ const PARTS: [(&str, bool); 15] = [
     ("why.json", false),
     ("fleet.json", false),
     ("trace.json", false),
+    ("doctor.json", false),
+    ("controller.log", false),
 ];
 
 fn simulate(state: &Path, scenario: &str) -> Sim {
@@ -96,6 +98,17 @@ fn bundle_has_every_part_or_the_reason_why_not() {
             let reason = left_out(&document, part);
             assert!(is_there != reason.is_some(), "{name}, {part}: {is_there} {reason:?}");
         }
+        for (file, schema) in [("why.json", "why/v2"), ("doctor.json", "doctor/v1")] {
+            let mut read: Value = serde_json::from_slice(&files[file]).unwrap();
+            assert_eq!(read["schema"], format!("mooring.{schema}"));
+            // Times of reads are left out.
+            read["generatedAt"] = "2026-11-17T09:14:00Z".into();
+            assert_valid(&read);
+        }
+        let why: Value = serde_json::from_slice(&files["why.json"]).unwrap();
+        let answer = run(&sim, &["why", name, "-o", "json"]);
+        let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+        assert_eq!(why["nodes"], answer["nodes"], "{name}");
         // The same spans by name and from the archive.
         let by_name = trace(&sim, name);
         assert_valid(&by_name);
@@ -110,6 +123,8 @@ fn bundle_has_every_part_or_the_reason_why_not() {
     assert!(text(&files[serial]).contains("Linux version"), "boot diagnostics are on");
     let (document, _) = bundle(&sim, &out, &["default-bad1"]);
     assert_eq!(left_out(&document, "serial.log"), Some("boot diagnostics are off"));
+    let reason = left_out(&document, "controller.log");
+    assert_eq!(reason, Some("no controller leads in mooring-system"));
     assert_eq!(left_out(&document, "/node.yaml"), Some("no Node registered"));
     assert_eq!(left_out(&document, "agentpool"), Some("the node belongs to NodePool default"));
     let out_text = out.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! Tests of `mooring codes search`, the screens of `explain` and `codes`, schemas and errors as documents.
+//! Tests of `mooring codes search`, schemas and errors as documents.
 
 use std::process::{Output, Stdio};
 
@@ -18,45 +18,6 @@ fn document(args: &[&str]) -> Value {
     let printed = text(&output.stdout);
     assert!(printed.starts_with("{\n  \"schema\": \"mooring."), "{args:?}: {printed}");
     serde_json::from_str(&printed).unwrap()
-}
-
-/// Prints to a terminal without colors and links.
-fn on_terminal(columns: u16, args: &[&str]) -> String {
-    let terminal = Terminal::new(columns);
-    let plain = ["--color", "never", "--hyperlinks", "never"];
-    let child = terminal.spawn(mooring().args(args).args(plain).env("LANG", "C.UTF-8"));
-    let (code, output) = terminal.finish(child);
-    assert_eq!(code, Some(0), "{output}");
-    output
-}
-
-const SCREENS: &[(&str, &[&str])] = &[
-    ("explain", &["explain", "OrasBinaryMissing"]),
-    ("explain-code", &["explain", "211", "--os", "linux"]),
-    ("explain-success", &["explain", "0", "--os", "windows"]),
-    ("codes-search", &["codes", "search", "oras", "registry"]),
-];
-
-/// `MOORING_WRITE_GOLDEN=1 cargo test -p mooring --test it codes` rewrites the files.
-#[test]
-fn screens_match_golden_files() {
-    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/screens");
-    for (name, args) in SCREENS {
-        for columns in [80, 120] {
-            let shown = on_terminal(columns, args);
-            let wide = shown.lines().find(|line| {
-                line.chars().count() > usize::from(columns) && !line.contains("https://")
-            });
-            assert_eq!(wide, None, "{name} at {columns}");
-            let file = golden.join(format!("{name}.{columns}.txt"));
-            if std::env::var_os("MOORING_WRITE_GOLDEN").is_some() {
-                std::fs::create_dir_all(&golden).unwrap();
-                std::fs::write(&file, &shown).unwrap();
-            }
-            let expected = std::fs::read_to_string(&file).unwrap_or_default();
-            assert_eq!(shown, expected, "{name} at {columns}");
-        }
-    }
 }
 
 #[test]

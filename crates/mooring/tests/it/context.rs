@@ -1,37 +1,47 @@
 //! Tests of `--context`: which cluster a command reads or changes.
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
-use crate::common::{Sim, text};
+use crate::common::{Sim, Terminal, text};
 use serde_json::Value;
 
 const NAMES: [&str; 4] =
     ["SUBSCRIPTION_ID", "RESOURCE_GROUP", "CLUSTER_NAME", "AZURE_NODE_RESOURCE_GROUP"];
 
-/// Runs a command that no variable names a cluster for, except `cluster`.
-fn run(sim: &Sim, home: &Path, cluster: Option<&str>, args: &[&str]) -> Output {
+/// Returns a command that no variable names a cluster for, except `cluster`.
+fn command(sim: &Sim, home: &Path, cluster: Option<&str>, args: &[&str]) -> Command {
     let mut command = crate::common::mooring();
     command.env_clear().envs(sim.environment()).env("HOME", home).args(args);
     for name in NAMES {
         command.env_remove(name);
     }
     command.envs(cluster.map(|cluster| ("CLUSTER_NAME", cluster)));
-    command.output().unwrap()
+    command
 }
+
+fn run(sim: &Sim, home: &Path, cluster: Option<&str>, args: &[&str]) -> Output {
+    command(sim, home, cluster, args).output().unwrap()
+}
+
+fn document(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)))
+}
+
+fn write_config(home: &Path, text: &str) {
+    let directory = home.join(".config/mooring");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("config.yaml"), text).unwrap();
+}
+
+const WEDGED: [&str; 6] =
+    ["--scenario", "wedged-system-pool", "--kube-port", "0", "--speed", "600"];
 
 #[test]
 fn change_is_refused_if_two_clusters_are_named() {
     let state = tempfile::tempdir().unwrap();
-    let words = ["--scenario", "wedged-system-pool", "--kube-port", "0", "--speed", "600"];
-    let sim = Sim::start(&state.path().join("sim"), &words);
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
     let home = state.path();
-    let detected = run(&sim, home, None, &["repair", "detect", "--context", "demo", "-o", "json"]);
-    let shown: Value = serde_json::from_slice(&detected.stdout)
-        .unwrap_or_else(|_| panic!("{}", text(&detected.stderr)));
-    assert_eq!((detected.status.code(), &shown["verdict"]), (Some(1), &"confirmed".into()));
-    assert!(shown["cluster"]["id"].as_str().unwrap().ends_with("/managedClusters/demo"), "{shown}");
-
     let hash = format!("20991115T113000Z.{}", "a".repeat(64));
     let apply = ["repair", "apply", "--context", "demo", "--yes", "--plan-hash", &hash];
     let finalizers = ["finalizers", "apply", "--context", "demo", "--yes", "--plan-hash", &hash];
@@ -45,10 +55,7 @@ fn change_is_refused_if_two_clusters_are_named() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("did you mean `demo`?"), "{}", text(&unknown.stderr));
 
-    let directory = home.join(".config/mooring");
-    std::fs::create_dir_all(&directory).unwrap();
-    let file = directory.join("config.yaml");
-    std::fs::write(&file, "contexts: {demo: {protected: true, namespace: ops}}\n").unwrap();
+    write_config(home, "contexts: {demo: {protected: true, namespace: ops}}\n");
     for words in [&apply[..], &finalizers] {
         let refused = run(&sim, home, None, words);
         let shown = text(&refused.stderr);
@@ -58,6 +65,115 @@ fn change_is_refused_if_two_clusters_are_named() {
     let status = run(&sim, home, None, &["status", "-o", "json"]);
     let shown: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(shown["controller"]["namespace"], "ops");
-    std::fs::write(&file, "contexts: {demo: {protect: true}}\n").unwrap();
+    write_config(home, "contexts: {demo: {protect: true}}\n");
     assert_eq!(run(&sim, home, None, &["status"]).status.code(), Some(2));
+}
+
+#[test]
+fn read_warns_and_uses_the_nodes_cluster_if_two_are_named() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    for command in ["detect", "plan", "status"] {
+        let words = ["repair", command, "--context", "demo", "-o", "json"];
+        let same = run(&sim, state.path(), None, &words);
+        assert!(!text(&same.stderr).contains("warning"), "{}", text(&same.stderr));
+        let by_variable = run(&sim, state.path(), Some("other"), &words);
+        let by_flag =
+            run(&sim, state.path(), None, &[&words[..], &["--cluster", "other"]].concat());
+        for output in [&by_variable, &by_flag] {
+            let (shown, messages) = (document(output), text(&output.stderr));
+            let id = shown["cluster"]["id"].as_str().unwrap_or_default();
+            assert!(id.ends_with("/managedClusters/demo"), "{command}: {shown}");
+            assert!(
+                messages.contains("warning: flags or variables name cluster other"),
+                "{messages}"
+            );
+            assert_eq!(output.status.code(), same.status.code(), "{command}: {messages}");
+        }
+    }
+}
+
+#[test]
+fn protected_context_is_confirmed_even_with_a_hash() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let home = state.path();
+    write_config(home, "contexts: {demo: {protected: true}}\n");
+    let plan = run(&sim, home, None, &["repair", "plan", "--context", "demo", "-o", "json"]);
+    let hash = document(&plan)["hash"].as_str().unwrap().to_owned();
+    let words = ["repair", "apply", "--context", "demo", "--yes", "--plan-hash", &hash];
+    let start = || Terminal::start(&mut command(&sim, home, None, &words), 120);
+    for (name, is_confirmed) in [("system", false), ("demo/system", true)] {
+        let mut terminal = start();
+        terminal.wait_for("Type demo/system to continue: ");
+        assert!(!terminal.shown().contains("1/16"), "{}", terminal.shown());
+        terminal.type_keys(&format!("{name}\n"));
+        if is_confirmed {
+            terminal.wait_for("snapshot");
+            continue;
+        }
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 4, "{shown}");
+        assert!(shown.contains("name does not match; nothing was changed"), "{shown}");
+        assert!(shown.contains("context demo is protected"), "{shown}");
+    }
+}
+
+#[test]
+fn found_cluster_is_kept_for_a_day() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let home = state.path();
+    let detect = || {
+        let words = ["repair", "detect", "--context", "demo", "-o", "json"];
+        run(&sim, home, None, &words)
+    };
+    assert_eq!(document(&detect())["cluster"]["name"], "demo");
+    let directory = home.join(".cache/mooring");
+    let files: Vec<_> = std::fs::read_dir(&directory).unwrap().map(|file| file.unwrap()).collect();
+    assert_eq!(files.len(), 1);
+    let file = files[0].path();
+    let kept = std::fs::read_to_string(&file).unwrap();
+    let mut entry: Value = serde_json::from_str(&kept).unwrap();
+    // A name that Azure does not have shows that the file is used.
+    entry["id"] = entry["id"].as_str().unwrap().replace("Clusters/demo", "Clusters/kept").into();
+    std::fs::write(&file, entry.to_string()).unwrap();
+    let used = detect();
+    assert_eq!(used.status.code(), Some(3), "{}", text(&used.stdout));
+    assert!(text(&used.stderr).contains("kept"), "{}", text(&used.stderr));
+    entry["foundAt"] = "2020-01-01T00:00:00Z".into();
+    std::fs::write(&file, entry.to_string()).unwrap();
+    assert_eq!(document(&detect())["cluster"]["name"], "demo", "it is too old");
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert!(kept["id"].as_str().unwrap().ends_with("/demo"), "{kept}");
+}
+
+#[test]
+fn completions_of_bash_have_names_of_the_cluster() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let script = run(&sim, state.path(), None, &["completions", "bash"]);
+    let file = state.path().join("mooring.bash");
+    std::fs::write(&file, &script.stdout).unwrap();
+    let binary = crate::common::mooring();
+    let binary = Path::new(binary.get_program()).parent().unwrap().to_str().unwrap().to_owned();
+    for (words, expected) in [
+        ("mooring status --context de", "demo"),
+        ("mooring why syst", "system"),
+        ("mooring explain OrasBin", "OrasBinaryMissing"),
+        ("mooring stat", "status"),
+    ] {
+        let complete = format!(
+            "source {}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _mooring_names mooring \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\"",
+            file.display()
+        );
+        let mut bash = Command::new("bash");
+        bash.env_clear().envs(sim.environment()).env("PATH", format!("{binary}:/usr/bin:/bin"));
+        let shown = bash.args(["-c", &complete]).output().unwrap();
+        let (names, messages) = (text(&shown.stdout), text(&shown.stderr));
+        assert!(
+            names.split_whitespace().any(|name| name == expected),
+            "{words}: {names}{messages}"
+        );
+    }
 }

@@ -1,81 +1,15 @@
 //! Tests of `mooring controller`, `why` and `fleet` against `mooring sim`, with its env.sh sourced.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
 
-use crate::common::{Sim, text};
-use kube::api::{
-    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams,
-};
 use serde_json::Value;
 
+use crate::common::controller::{
+    Process, controller, delete_nodeclaim, get, run, simulate, sourced, wait_for,
+};
 use crate::common::schema::assert_valid;
-
-const TIMEOUT: Duration = Duration::from_secs(90);
-
-/// Process that is killed at the end of the test.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn simulate(state: &Path) -> Sim {
-    Sim::start(state, &["--scenario", "oras-missing", "--kube-port", "0"])
-}
-
-/// Returns a command whose environment is env.sh only.
-fn sourced(sim: &Sim) -> Command {
-    let mut command = crate::common::mooring();
-    command.env_clear().envs(sim.environment());
-    command
-}
-
-fn run(sim: &Sim, args: &[&str]) -> Output {
-    sourced(sim).args(args).output().unwrap()
-}
-
-fn wait_for<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = check() {
-            return found;
-        }
-        assert!(start.elapsed() < TIMEOUT, "timed out waiting for {what}");
-        std::thread::sleep(Duration::from_millis(200));
-    }
-}
-
-/// Deletes a NodeClaim and its finalizers.
-fn delete_nodeclaim(sim: &Sim, name: &str) {
-    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let kubeconfig = sim.variable("KUBECONFIG");
-        let client =
-            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
-        let claims: Api<DynamicObject> = Api::all_with(client, &kind);
-        let patch = Patch::Merge(serde_json::json!({"metadata": {"finalizers": null}}));
-        claims.patch(name, &PatchParams::default(), &patch).await.unwrap();
-        claims.delete(name, &DeleteParams::default()).await.unwrap();
-        assert!(claims.get_opt(name).await.unwrap().is_none());
-    });
-}
-
-fn get(address: &str, path: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).unwrap();
-    response
-}
+use crate::common::text;
 
 #[test]
 fn bundle_by_node_name_has_the_results_of_azure() {
@@ -237,20 +171,8 @@ fn fleet_and_status_work_without_a_controller() {
 fn controller_runs_with_env_sh_and_stops_on_sigterm() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
-    let mut controller = Process(
-        sourced(&sim)
-            .args([
-                "controller",
-                "--metrics-address",
-                "127.0.0.1:0",
-                "--health-address",
-                "127.0.0.1:0",
-            ])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap(),
-    );
-    let mut log = BufReader::new(controller.0.stderr.take().unwrap());
+    let mut process = Process(controller(&sim, "off").stderr(Stdio::piped()).spawn().unwrap());
+    let mut log = BufReader::new(process.0.stderr.take().unwrap());
     let mut line = String::new();
     let started: Value = loop {
         line.clear();
@@ -301,9 +223,9 @@ fn controller_runs_with_env_sh_and_stops_on_sigterm() {
         "{shown}"
     );
     assert!(shown.contains("; Azure not asked"), "{shown}");
-    let ended = Command::new("kill").arg(controller.0.id().to_string()).status().unwrap();
+    let ended = Command::new("kill").arg(process.0.id().to_string()).status().unwrap();
     assert!(ended.success());
-    let status = wait_for("end", || controller.0.try_wait().unwrap());
+    let status = wait_for("end", || process.0.try_wait().unwrap());
     assert_eq!(status.code(), Some(0));
     let rest = reader.join().unwrap();
     assert!(rest.contains("released lease"), "{rest}");

@@ -71,7 +71,7 @@ fn help_fits_into_80_columns() {
 /// Checks every page with groff, which man uses. Examples must keep their lines.
 #[test]
 fn manual_pages_have_sections_and_no_warnings() {
-    let groff = mooring_testbed::require(find_groff(), "groff");
+    let groff = mooring_testbed::require(mooring_testbed::find_program("groff"), "groff");
     let pages = tempfile::tempdir().unwrap();
     let written = mooring().args(["man", "--out"]).arg(pages.path()).output().unwrap();
     assert!(written.status.success(), "{}", text(&written.stderr));
@@ -113,9 +113,4 @@ fn manual_pages_have_sections_and_no_warnings() {
             }
         }
     }
-}
-
-fn find_groff() -> Option<std::path::PathBuf> {
-    let directories = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&directories).map(|one| one.join("groff")).find(|path| path.is_file())
 }

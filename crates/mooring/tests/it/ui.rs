@@ -2,20 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::{Sim, mooring};
-
-/// Process that is killed at the end of the test.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use crate::common::controller::{Process, simulate, sourced};
 
 /// Sends a request, and returns the whole response.
 fn get(host: &str, path: &str, cookie: &str) -> String {
@@ -33,9 +23,9 @@ fn get(host: &str, path: &str, cookie: &str) -> String {
 #[test]
 fn page_without_a_controller_shows_own_reads() {
     let state = tempfile::tempdir().unwrap();
-    let sim = Sim::start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
-    let mut command = mooring();
-    command.env_clear().envs(sim.environment()).args(["ui", "--no-browser", "--azure", "never"]);
+    let sim = simulate(state.path());
+    let mut command = sourced(&sim);
+    command.args(["ui", "--no-browser", "--azure", "never"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut ui = Process(child);
     let mut lines = BufReader::new(ui.0.stdout.take().unwrap()).lines().map(Result::unwrap);

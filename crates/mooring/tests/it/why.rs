@@ -1,19 +1,10 @@
-//! Tests of `mooring why` without Azure, and of the width of screens.
+//! Tests of `mooring why` without Azure.
 
 use std::net::TcpListener;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use crate::common::{Sim, Terminal, text};
-
-fn sourced(sim: &Sim) -> Command {
-    let mut command = crate::common::mooring();
-    command.env_clear().envs(sim.environment());
-    command
-}
-
-fn simulate(state: &std::path::Path) -> Sim {
-    Sim::start(&state.join("sim"), &["--scenario", "oras-missing", "--kube-port", "0"])
-}
+use crate::common::controller::{simulate, sourced};
+use crate::common::text;
 
 #[test]
 fn hanging_sign_in_is_named_and_the_answer_is_without_azure() {
@@ -48,34 +39,22 @@ fn hanging_sign_in_is_named_and_the_answer_is_without_azure() {
 }
 
 #[test]
-fn screens_of_answers_fit_the_terminal() {
+fn verbose_names_each_request_without_secrets() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
-    for words in [
-        &["why"][..],
-        &["why", "default"],
-        &["why", "default-bad1"],
-        &["why", "default-good1"],
-        &["status"],
-        &["fleet"],
-        &["doctor"],
-    ] {
-        for columns in [80, 120] {
-            let (_, shown) = Terminal::start(sourced(&sim).args(words), columns).end();
-            assert!(shown.contains("demo"), "{words:?}: {shown}");
-            for line in shown.lines() {
-                let fits = mooring_terminal::width(line) <= usize::from(columns);
-                // Commands and evidence are never wrapped.
-                let start = line.trim_start();
-                let is_literal = ["evidence ", "next ", "fix ", "lacks ", "- "]
-                    .iter()
-                    .any(|label| start.starts_with(label));
-                assert!(fits || is_literal, "{words:?} {columns}: {line}\n{shown}");
-            }
-        }
-        let piped = sourced(&sim).args(words).output().unwrap();
-        assert!(!text(&piped.stdout).contains('\u{1b}'), "{words:?}");
-        let ascii = sourced(&sim).args(words).env("LC_ALL", "C").output().unwrap();
-        assert!(text(&ascii.stdout).is_ascii(), "{}", text(&ascii.stdout));
+    let quiet = sourced(&sim).args(["why", "default-bad1"]).output().unwrap();
+    assert!(!text(&quiet.stderr).contains("request sent"), "{}", text(&quiet.stderr));
+    let verbose = sourced(&sim).args(["why", "default-bad1", "-v"]).output().unwrap();
+    let messages = text(&verbose.stderr);
+    for expected in
+        ["request sent to Kubernetes method=GET path=\"/api/v1/nodes?", "request sent to Azure "]
+    {
+        let line = messages.lines().find(|line| line.starts_with(expected));
+        assert!(line.is_some_and(|line| line.contains("milliseconds=")), "{expected}: {messages}");
     }
+    for (name, value) in sim.environment() {
+        let is_secret = name.contains("SECRET") || name.contains("TOKEN");
+        assert!(!is_secret || !messages.contains(&value), "{name}");
+    }
+    assert_eq!(text(&verbose.stdout).lines().next(), text(&quiet.stdout).lines().next());
 }

@@ -108,11 +108,8 @@ fn azure(model: &Model<'_>, source: Option<&Source>) -> (&'static str, &'static 
 }
 
 fn record(model: &Model<'_>, source: &Source) -> (&'static str, &'static str, String) {
-    let since = model
-        .snapshot
-        .counts
-        .as_ref()
-        .map(|counts| format!("; counts since {}", clock(counts.since(), model.now)));
+    let counts = model.facts.inventory.counts.as_ref();
+    let since = counts.map(|counts| format!("; counts since {}", clock(counts.since(), model.now)));
     let since = since.unwrap_or_default();
     let failures = model.facts.record.as_ref().map_or(0, |record| record.entries().count());
     match source.state {

@@ -23,7 +23,7 @@ pub(super) fn section(model: &Model<'_>) -> String {
     let series = Series::of(model);
     let causes = series.causes();
     let total: u64 = causes.iter().map(|(_, count)| count).sum();
-    if model.facts.record.is_none() && model.snapshot.counts.is_none() {
+    if model.facts.record.is_none() && model.facts.inventory.counts.is_none() {
         let text = format!(
             "<p>Not known: this cluster has no failure record. {total} failed nodes are known now.</p>"
         );

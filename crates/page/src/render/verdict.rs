@@ -261,7 +261,7 @@ fn no_problem(model: &Model<'_>) -> String {
     let mut text = format!("{} ready, {joining} joining.", counted(ready, "node"));
     if !has_record {
         text.push_str(" Failures of deleted nodes are not known.");
-    } else if let Some(counts) = &model.snapshot.counts {
+    } else if let Some(counts) = &model.facts.inventory.counts {
         let _ = write!(text, " Recorded since {}.", counts.since().strftime("%-d %b %H:%M"));
     }
     let severity = if has_record { "good" } else { "calm" };

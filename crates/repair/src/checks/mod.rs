@@ -16,6 +16,8 @@ mod effect;
 mod ids;
 pub(crate) mod reads;
 mod table;
+#[cfg(test)]
+mod tests;
 mod text;
 mod tolerations;
 pub mod verdict;

@@ -114,7 +114,7 @@ pub static CHECKS: [Check; 24] = [
 
 /// Returns the checks right before an effect, since earlier results may be hours old: nothing is removed from a pool that
 /// recovered or was replaced, or while the other pool has too few nodes.
-fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
+pub(super) fn preconditions(effect: &Effect, run: &Run) -> &'static [&'static str] {
     // A rollback has its own checks.
     if run.phase == Phase::Aborting {
         return &[];

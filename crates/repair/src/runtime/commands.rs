@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use mooring_redact::printable;
+use mooring_workflow::CheckResult;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::command::{self, HeldJournal};
 use mooring_workflow::journal::follow;
 use mooring_workflow::live;
 use mooring_workflow::lock::LockWait;
 use mooring_workflow::store::Store;
-use mooring_workflow::{CheckResult, Reading};
 
 use super::adapter::Services;
 use super::operator::Operator;
@@ -190,8 +190,8 @@ impl Operator {
     /// Ensures that the cluster was not replaced by another one of the same name since the plan was approved.
     async fn ensure_same_cluster(&mut self, state: &Run) -> Result<(), String> {
         let Some(planned) = &state.session.plan.cluster_uid else { return Ok(()) };
-        match self.kube().await.map_err(|error| error.why().to_owned())?.uid().await {
-            Reading::Known(uid) if uid != *planned => Err(format!(
+        match self.read_uid().await {
+            Some(uid) if uid != *planned => Err(format!(
                 "run {} is for another cluster: the uid of kube-system is {}, and was {} in the approved plan",
                 printable(&state.id),
                 printable(&uid),

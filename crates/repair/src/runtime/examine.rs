@@ -95,7 +95,11 @@ impl Operator {
         Ok((reports, skipped))
     }
 
+    /// Returns the uid of the cluster, read once: the connection accepts the certificates of one cluster only.
     pub(super) async fn read_uid(&mut self) -> Option<String> {
+        if self.uid.is_some() {
+            return self.uid.clone();
+        }
         let mut view = ClusterView::default();
         self.read_into(&mut view, &Query::Uid).await;
         view.uid.as_ref().and_then(Reading::known).cloned()

@@ -78,10 +78,7 @@ impl Operator {
             Access::File(path) => credentials::current_context(path),
             Access::Azure | Access::Given(_) => None,
         };
-        let uid = match &self.uid {
-            Some(uid) => Some(uid.clone()),
-            None => self.read_uid().await,
-        };
+        let uid = self.read_uid().await;
         ClusterIdentity {
             name: Some(self.settings.target.cluster.clone()),
             id: Some(self.azure.cluster_id().to_string()),

@@ -399,6 +399,29 @@ async fn older_journal_copy_is_reported_with_the_snapshot() {
     }
 }
 
+/// A cluster that replaced the one of the plan may have a copy of its journal.
+#[tokio::test(start_paused = true)]
+async fn run_of_a_replaced_cluster_is_not_resumed() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let mut operator = harness.operator();
+    let examined = operator.examine(None, None).await;
+    let mut plan = examined.plan.unwrap();
+    Arc::make_mut(&mut plan.document).cluster_uid = Some("replaced".to_owned());
+    let approval = Approval::Pipeline(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let run = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {}));
+    let killed = tokio::time::timeout(Duration::from_secs(90), run).await;
+    assert!(killed.is_err(), "{killed:?}");
+    // The Lease of the killed process expires.
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let sent = harness.sent.lock().unwrap().len();
+    let resumed = harness.resume(&Consent::Pipeline).await;
+    let CommandResult::Failed(text) = resumed else { panic!("{resumed:?}") };
+    assert!(text.contains("is for another cluster: the uid of kube-system is"), "{text}");
+    assert!(text.contains("and was replaced in the approved plan"), "{text}");
+    assert_eq!(harness.sent.lock().unwrap().len(), sent, "nothing is changed");
+}
+
 #[tokio::test(start_paused = true)]
 async fn unfinished_run_of_version_0_1_is_found() {
     let (harness, _running) = Harness::new("wedged-system-pool");

@@ -1,13 +1,17 @@
 //! Builds a node's timeline from the data of its files.
 
+mod found;
 mod gaps;
+mod stages;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_codes::Os;
 use mooring_diagnosis::{Hints, diagnose_bounded};
 
 use crate::escape::tidy;
-use crate::life::{Life, LifeState};
+use found::Found;
+
+use crate::model::life::{Life, LifeState};
 use crate::model::timeline::{
     Attempt, Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
 };
@@ -126,18 +130,6 @@ fn earlier(data: &NodeData) -> Option<Attempt> {
         started: started.map(|started| tidy(started, MAX_NAME)),
         diagnosis: cause(text),
     })
-}
-
-/// A span whose end may be unknown.
-#[derive(Debug, Clone)]
-pub(crate) struct Found {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
-    pub(crate) start: Timestamp,
-    pub(crate) end: Option<Timestamp>,
-    pub(crate) failed: bool,
-    pub(crate) sources: Vec<Source>,
-    pub(crate) message: String,
 }
 
 /// Converts all spans with a known start to one clock.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
 use super::production::Comparison;
-use crate::life::Life;
+use crate::model::life::Life;
 
 #[derive(Debug, Clone)]
 pub struct Timeline {

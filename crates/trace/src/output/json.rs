@@ -1,20 +1,36 @@
 //! Timelines as JSON, schema `mooring.trace/v1`.
 
 use mooring_diagnosis::Diagnosis;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::life::Life;
 use crate::model::critical_path::own_seconds;
+use crate::model::life::Life;
 use crate::model::production::SOURCE;
 use crate::model::timeline::{Kind, Span, Timeline};
 
 pub const SCHEMA: &str = "mooring.trace/v1";
 
-/// Renders the document. Fields are only ever added.
+/// The document. Members are only ever added.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document {
+    schema: &'static str,
+    figures: &'static str,
+    nodes: Vec<Value>,
+}
+
+impl Document {
+    #[must_use]
+    pub fn new(timelines: &[Timeline]) -> Self {
+        Self { schema: SCHEMA, figures: SOURCE, nodes: timelines.iter().map(node).collect() }
+    }
+}
+
+/// Renders the document.
 pub fn to_json(timelines: &[Timeline]) -> String {
-    let nodes: Vec<Value> = timelines.iter().map(node).collect();
-    let document = json!({"schema": SCHEMA, "figures": SOURCE, "nodes": nodes});
-    format!("{document:#}\n")
+    // Strings and JSON values can always be written.
+    let text = serde_json::to_string_pretty(&Document::new(timelines)).unwrap_or_default();
+    text + "\n"
 }
 
 fn node(timeline: &Timeline) -> Value {

@@ -8,7 +8,7 @@ use super::files::{Content, File, content};
 use super::timestamp::{self, Stamp};
 use super::{Event, Facts, MAX_SPANS, RawSpan, Traced};
 use crate::escape::tidy;
-use crate::life::Life;
+use crate::model::life::Life;
 use crate::model::production::System;
 use crate::model::timeline::Skipped;
 

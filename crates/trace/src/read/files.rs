@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::life::LifeFile;
+use super::life::LifeFile;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {

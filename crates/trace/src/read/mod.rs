@@ -6,6 +6,7 @@ pub(crate) mod collect;
 mod event;
 pub(crate) mod files;
 mod handler;
+pub(crate) mod life;
 mod report;
 pub(crate) mod timestamp;
 mod trace;

@@ -55,6 +55,7 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("simulator/lib", Lane::Processor, 6.0, Quick::Run),
     ("repair/steps", Lane::Processor, 5.0, Quick::Run),
     ("mooring/e2e", Lane::Waiting, 200.0, Quick::Skip),
+    ("page/browser", Lane::Waiting, 80.0, Quick::Skip),
     ("agent/node", Lane::Waiting, 60.0, Quick::Run),
     ("mooring/it", Lane::Waiting, 40.0, Quick::Run),
     ("simulator/oracles", Lane::Waiting, 20.0, Quick::Skip),

@@ -148,7 +148,7 @@ impl World for TestWorld {
             if seconds == 0 {
                 return Err(IdentityError::Setup("sign-in endpoint unavailable".to_owned()));
             }
-            Ok(Token { secret: CANARY.into(), expires })
+            Ok(Token { secret: CANARY.into(), expires, credential: None })
         }
         .boxed()
     }

@@ -256,7 +256,7 @@ impl World for TestWorld {
             let audience = scope.trim_end_matches(".default");
             let secret = self.azure.lock().unwrap().token(audience, now);
             let expires = now.checked_add(Duration::from_hours(1)).unwrap();
-            Ok(Token { secret: secret.as_str().into(), expires })
+            Ok(Token { secret: secret.as_str().into(), expires, credential: None })
         }
         .boxed()
     }

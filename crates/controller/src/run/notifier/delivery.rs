@@ -7,8 +7,7 @@ use mooring_kube::{Clock, Gate};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::notify::payload::Notification;
-use crate::notify::signature::{SIGNATURE_HEADER, TIMESTAMP_HEADER, sign};
-use crate::notify::{Hook, Request, Statuses, Transport};
+use crate::notify::{Hook, Statuses, Transport};
 
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 const RETRY_TIMEOUT: Duration = Duration::from_mins(5);
@@ -40,7 +39,10 @@ impl Delivery {
             if !self.gate.allows_write(self.term).await {
                 return DeliveryResult::TermEnded;
             }
-            let sent = timeout(ATTEMPT_TIMEOUT, self.transport.send(self.request())).await;
+            let now = (self.clock)();
+            let body = self.notification.body(self.hook.format, now);
+            let request = self.hook.request(body, now);
+            let sent = timeout(ATTEMPT_TIMEOUT, self.transport.send(request)).await;
             let (why, is_permanent) = match sent {
                 Ok(Ok(200..=299)) => {
                     self.statuses.delivered(&self.hook.name, (self.clock)());
@@ -58,16 +60,6 @@ impl Delivery {
             sleep(pause).await;
             pause = (pause * 2).min(MAX_PAUSE);
         }
-    }
-
-    fn request(&self) -> Request {
-        let now = (self.clock)();
-        let body = self.notification.body(self.hook.format, now);
-        let mut headers = vec![(TIMESTAMP_HEADER, now.as_second().to_string())];
-        if let Some(key) = &self.hook.hmac {
-            headers.push((SIGNATURE_HEADER, sign(key, now, &body)));
-        }
-        Request { url: self.hook.url.clone(), headers, body }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counts of joined and failed nodes against the whole controller.
 
-use mooring_controller::counts::{Document, Filter, KEY, NAME};
 use mooring_controller::query::NodeQuery;
+use mooring_controller::record::counts::{Document, Filter, KEY, NAME};
 use mooring_controller::run::Api;
 use mooring_simulator::azure::Cse;
 use mooring_simulator::kubernetes::Key;

@@ -278,7 +278,9 @@ fn hook_configuration_is_validated() {
     }
     assert!(read(one, None).unwrap_err().to_string().contains("MOORING_NOTIFY_URL_0 is not set"));
     assert_eq!(read("", None), Ok(vec![]));
-    for config in ["{", r#"[{"name":"A b","events":[]}]"#, r#"[{"name":"a","events":["run"]}]"#] {
+    let runs = r#"[{"name":"ops","events":["run"]}]"#;
+    assert_eq!(read(runs, Some("https://a/")).unwrap().len(), 1);
+    for config in ["{", r#"[{"name":"A b","events":[]}]"#, r#"[{"name":"a","events":["runs"]}]"#] {
         assert!(read(config, Some("https://a/")).is_err(), "{config}");
     }
 }

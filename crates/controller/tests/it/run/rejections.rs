@@ -1,5 +1,6 @@
 //! Calls that the API server rejects: leadership, writes and retries.
 
+use mooring_controller::record::{self, counts};
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
@@ -54,20 +55,22 @@ async fn replica_leads_without_reading_the_record() {
     assert!(!cluster.take_forbidden().is_empty());
 }
 
-/// A leader that does not know past failures would report them again.
+/// A leader that does not know past failures would report or count them again.
 #[tokio::test(start_paused = true)]
-async fn nothing_is_written_before_the_record_is_read() {
-    let cluster = Cluster::new(false, Provisioning::Extension.failing());
-    reject(&cluster, "GET", "*/configmaps/*", 500);
-    let replica = cluster.start("a");
-    cluster.claim("default-x1");
-    cluster.pass(120).await;
-    assert_eq!(cluster.writes(), []);
-    clear(&cluster);
-    cluster.pass(180).await;
-    assert_eq!(cluster.condition_of("default-x1").1, "CSEFailed");
-    assert_eq!(cluster.events().len(), 2);
-    replica.stop().await;
+async fn nothing_is_written_before_record_and_counts_are_read() {
+    for name in [record::NAME, counts::NAME] {
+        let cluster = Cluster::new(false, Provisioning::Extension.failing());
+        reject(&cluster, "GET", &format!("*/configmaps/{name}"), 500);
+        let replica = cluster.start("a");
+        cluster.claim("default-x1");
+        cluster.pass(120).await;
+        assert_eq!(cluster.writes(), [], "{name}");
+        clear(&cluster);
+        cluster.pass(180).await;
+        assert_eq!(cluster.condition_of("default-x1").1, "CSEFailed", "{name}");
+        assert_eq!(cluster.events().len(), 2, "{name}");
+        replica.stop().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
-use mooring_controller::counts::{self, StoredCounts};
 use mooring_controller::observation::karpenter::ProvisioningError;
 use mooring_controller::record::Document;
+use mooring_controller::record::counts::{self, StoredCounts};
 use mooring_controller::state::{Read, Sweep, SweepResult, Target};
 use mooring_controller::verdict::event::{Form, Kind};
 use mooring_controller::verdict::patch::PatchResult;

@@ -10,7 +10,7 @@ use mooring_controller::record::{Document, Entry};
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::LostNode;
 use mooring_inventory::{
-    Fleet, FleetRow, FleetVerdict, Group, Inventory, Node, Share, State, groups,
+    Facts, Fleet, FleetRow, FleetVerdict, Group, Inventory, Node, Share, State, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;
@@ -18,8 +18,8 @@ use serde::Serialize;
 
 use super::subject::Subject;
 use crate::answers::common::{filter, short_image};
-use crate::cluster::{Facts, Reports};
-use crate::cluster_args::ReadArguments;
+use crate::cli::cluster_args::ReadArguments;
+use crate::cluster::{Cluster, Reports};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -90,12 +90,13 @@ pub(super) struct Earlier {
 
 impl Answer {
     pub(super) fn new(
-        facts: &Facts,
+        cluster: &Cluster,
         subject: &Subject,
         selected: &Inventory,
         reports: &Reports,
         arguments: &ReadArguments,
     ) -> Self {
+        let facts = &cluster.facts;
         let filter = filter(arguments, facts);
         let all = facts.inventory.filtered(&mooring_inventory::Filter {
             since: filter.since,
@@ -124,7 +125,7 @@ impl Answer {
             failed: selected.failed(),
             joining: count(|node| node.state == State::Joining),
             joined: joined().count(),
-            next: next(subject, &nodes, &diagnoses, reports, facts),
+            next: next(subject, &nodes, &diagnoses, reports, cluster),
             diagnoses,
             nodes,
             lost: lost.map(LostNode::new).collect(),
@@ -284,7 +285,7 @@ fn next(
     nodes: &[NodeEntry],
     diagnoses: &[Diagnosis],
     reports: &Reports,
-    facts: &Facts,
+    cluster: &Cluster,
 ) -> Vec<Next> {
     let mut next = Vec::new();
     if let (Subject::Node(uid), Some(entry)) = (subject, nodes.first()) {
@@ -296,7 +297,7 @@ fn next(
         }
         if next.is_empty() {
             let name = entry.node.name();
-            let group = facts.scope.as_ref().map(|scope| scope.node_resource_group.as_str());
+            let group = cluster.scope.as_ref().map(|scope| scope.node_resource_group.as_str());
             let command = reports.get(uid).and_then(|report| report.next(name, group));
             next.extend(command.map(|command| Next::new(command, "more evidence")));
         }

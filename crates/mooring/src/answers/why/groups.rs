@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::{Group, State};
+use mooring_inventory::{Facts, Group, State};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::answer::{Answer, Diagnosis};
 use crate::answers::common::{caveat, clock, moment, plural, short_duration, short_image};
-use crate::cluster::Facts;
 
 /// Karpenter deletes a NodeClaim that has not registered after this time.
 const REGISTRATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);

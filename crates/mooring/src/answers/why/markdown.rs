@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
+use mooring_inventory::Facts;
 use mooring_redact::{markdown as escape, markdown_code};
 
 use super::answer::Answer;
 use super::{groups, node};
-use crate::cluster::Facts;
 
 pub(super) fn text(facts: &Facts, answer: &Answer) -> String {
     let mut text = String::new();

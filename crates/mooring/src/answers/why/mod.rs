@@ -8,71 +8,101 @@ mod subject;
 
 use std::process::ExitCode;
 
-use mooring_inventory::{Inventory, Node, PoolKind, State};
+use mooring_inventory::{Facts, Inventory, Node, PoolKind, State};
 use mooring_terminal::{Mark, Screen};
+use serde_json::Value;
 
 use self::answer::Answer;
 use self::subject::Subject;
 use super::common::{filter, names, print_warnings};
-use crate::cluster::{Facts, Reports, Request, read_cluster};
-use crate::cluster_args::WhyArguments;
-use crate::failure::Failure;
+use super::schemas::WHY;
+use crate::about::schema::{ensure_document, is_former};
+use crate::cli::cluster_args::{ReadArguments, SourceArguments, WhyArguments};
+use crate::cluster::{Cluster, Reports, Request, read_cluster};
+use crate::output::failure::Failure;
+use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::runs::build_runtime;
-use crate::schema::{ensure_document, is_former};
-use crate::show;
-
-pub(crate) const SCHEMA: &str = "mooring.why/v2";
-pub(crate) const FORMER: &str = "mooring.why/v1";
+use crate::workflows::runs::build_runtime;
 
 /// Exits with 1 if a node failed.
 pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     let is_document = matches!(arguments.output, AnswerFormat::Json | AnswerFormat::Yaml);
     ensure_document(arguments.schema.as_deref(), is_document)?;
-    if is_former(arguments.schema.as_deref(), SCHEMA) {
-        return crate::former::why(arguments);
+    if is_former(arguments.schema.as_deref(), WHY) {
+        return crate::answers::former::why(arguments);
     }
     let runtime = build_runtime()?;
-    let (facts, subject, reports) = runtime.block_on(read(arguments))?;
-    let selected = select(arguments, &facts, &subject);
-    let answer = Answer::new(&facts, &subject, &selected, &reports, &arguments.read);
-    print_warnings(&facts);
+    let (cluster, subject, reports) = runtime.block_on(read(arguments))?;
+    let facts = &cluster.facts;
+    let selected = select(arguments, facts, &subject);
+    let answer = Answer::new(&cluster, &subject, &selected, &reports, &arguments.read);
+    print_warnings(facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
             let is_yaml = arguments.output == AnswerFormat::Yaml;
-            print_document(&facts.document(SCHEMA, &answer), is_yaml)?;
+            print_document(&facts.document(WHY, &answer), is_yaml)?;
         }
-        AnswerFormat::Markdown => show::print(markdown::text(&facts, &answer).as_bytes())?,
+        AnswerFormat::Markdown => show::print(markdown::text(facts, &answer).as_bytes())?,
         AnswerFormat::Name => {
             let is_wanted = |node: &&Node| answer.is_single() || node.is_failed();
             show::print(names(selected.nodes.iter().filter(is_wanted)).as_bytes())?;
         }
         AnswerFormat::Table | AnswerFormat::Wide => {
-            print_screen(&screen(arguments, &facts, &answer))?;
+            print_screen(&screen(arguments, facts, &answer))?;
         }
     }
     Ok(ExitCode::from(u8::from(answer.is_wrong() && !arguments.read.exit_zero)))
 }
 
 /// Reads the cluster and the record, and from Azure only what they lack.
-async fn read(arguments: &WhyArguments) -> Result<(Facts, Subject, Reports), Failure> {
-    let mut facts = read_cluster(&arguments.read).await?;
+async fn read(arguments: &WhyArguments) -> Result<(Cluster, Subject, Reports), Failure> {
+    let mut cluster = read_cluster(&arguments.read.sources).await?;
+    let (subject, reports) = ask(arguments, &mut cluster).await?;
+    Ok((cluster, subject, reports))
+}
+
+/// Returns the document about a name in a cluster that was read. Azure is read for what the cluster lacks.
+pub(crate) async fn document(
+    name: &str,
+    sources: SourceArguments,
+    cluster: &mut Cluster,
+) -> Result<Value, Failure> {
+    let arguments = WhyArguments {
+        what: Some(name.to_owned()),
+        read: ReadArguments::all(sources),
+        run_command: false,
+        output: AnswerFormat::Json,
+        schema: None,
+    };
+    let (subject, reports) = ask(&arguments, cluster).await?;
+    let selected = select(&arguments, &cluster.facts, &subject);
+    let answer = Answer::new(cluster, &subject, &selected, &reports, &arguments.read);
+    let document = serde_json::to_value(cluster.facts.document(WHY, &answer));
+    document.map_err(|error| Failure::io(error.to_string()))
+}
+
+/// Finds the subject, and reads from Azure only what the cluster lacks.
+async fn ask(
+    arguments: &WhyArguments,
+    cluster: &mut Cluster,
+) -> Result<(Subject, Reports), Failure> {
+    let facts = &cluster.facts;
     let name = arguments.what.as_deref();
     let subject = Subject::find(name, &facts.inventory, &facts.node_pools);
-    let selected = select(arguments, &facts, &subject);
+    let selected = select(arguments, facts, &subject);
     let mut request = Request::unknown(&selected.nodes, facts.now);
     match &subject {
         Subject::Cluster | Subject::Pool { kind: PoolKind::NodePool, .. } => {}
         Subject::Pool { name, kind: PoolKind::AksPool } => request.pool = Some(name.clone()),
         Subject::Unknown(name) => request.name = Some(name.clone()),
-        Subject::Node(uid) => add_node(&mut request, &facts, uid, arguments.run_command),
+        Subject::Node(uid) => add_node(&mut request, facts, uid, arguments.run_command),
     }
-    let reports = facts.ask_azure(&arguments.read, &request).await?;
+    let reports = cluster.ask_azure(&arguments.read.sources, &request).await?;
     let subject = match subject {
-        Subject::Unknown(name) => subject::resolve(&name, &facts, &reports)?,
+        Subject::Unknown(name) => subject::resolve(&name, &cluster.facts, &reports)?,
         known => known,
     };
-    Ok((facts, subject, reports))
+    Ok((subject, reports))
 }
 
 /// Requests one node: with Run Command also one that has a result, and one without a NodeClaim by its name. A node without

@@ -1,13 +1,12 @@
 //! The screen of one node.
 
 use jiff::Timestamp;
-use mooring_inventory::{Failure, Node, PoolKind, State, groups};
+use mooring_inventory::{Facts, Failure, Node, PoolKind, State, groups};
 use mooring_terminal::{Mark, Screen, Text};
 
 use super::answer::{Answer, NodeEntry};
 use super::groups::{Rows, code, owner};
-use crate::answers::common::{moment, plural, seconds_clock, short_duration, short_image};
-use crate::cluster::Facts;
+use crate::answers::common::{plural, seconds_clock, short_duration, short_image};
 
 /// Returns the first line: the answer.
 pub(super) fn sentence(facts: &Facts, entry: &NodeEntry) -> (Mark, String) {
@@ -114,7 +113,7 @@ fn when(node: &Node, now: Timestamp) -> Option<String> {
         let after = after.map_or_else(String::new, |after| format!(" ({after})"));
         parts.push(format!("failed {}{after}", seconds_clock(at, now)));
     } else if let Some(at) = node.joined_at {
-        parts.push(format!("joined {}", moment(at, now)));
+        parts.push(format!("joined {}", seconds_clock(at, now)));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -1,12 +1,12 @@
 //! The pool or node that a name refers to.
 
-use mooring_inventory::{Inventory, Node, PoolKind};
+use mooring_inventory::{Facts, Inventory, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
-use crate::cluster::{Facts, Reports};
-use crate::failure::Failure;
-use crate::suggest;
+use crate::cli::suggest;
+use crate::cluster::Reports;
+use crate::output::failure::Failure;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -122,11 +122,12 @@ mod tests {
 
     #[test]
     fn every_name_of_a_node_finds_the_same_node() {
-        let nodes = vec![
+        let nodes = [
             node(Some("default-a"), "aks-default-a", "default", false),
             node(Some("default-a"), "aks-default-a", "default", true),
             node(None, "aks-system-1-vmss000003", "system", true),
         ];
+        let nodes = nodes.into_iter().collect();
         let inventory = Inventory { nodes, ..Inventory::default() };
         let find = |name: &str| Subject::find(Some(name), &inventory, &["empty".to_owned()]);
         let claim = Subject::Node("aks-default-a-true".to_owned());

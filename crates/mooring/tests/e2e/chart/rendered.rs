@@ -157,7 +157,7 @@ fn environment_sources() -> String {
     let files = [
         "controller/src/notify/hook.rs",
         "mooring/src/controller.rs",
-        "mooring/src/connect.rs",
+        "mooring/src/cluster/connect.rs",
         "arm/src/cloud.rs",
         "arm/src/identity/selection.rs",
     ];

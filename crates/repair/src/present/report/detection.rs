@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::checks;
 use crate::checks::reads;
 use crate::checks::verdict::{Detection, Verdict, verdict};
-use crate::observation::{ClusterView, Query};
+use crate::observation::{ClusterView, Pool, Query};
 use crate::operation::{Running, Scope, running};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
@@ -31,6 +31,9 @@ pub struct DetectionReport {
     /// Temporary pool of an unfinished run.
     #[serde(rename = "temporaryPool", skip_serializing_if = "Option::is_none")]
     pub temporary_pool: Option<TemporaryPool>,
+    /// Names of all pools, if the pool is not among them and no run has deleted it.
+    #[serde(skip)]
+    pub other_pools: Option<Vec<String>>,
 }
 
 /// A pool that `detect` cannot evaluate: stopped, or of another type or mode.
@@ -104,6 +107,9 @@ pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> Detect
         let guards = checks::evaluate(view, settings, now);
         Detection { verdict: verdict(&guards), guards }
     };
+    let pools = view.pools.as_ref().and_then(Reading::known);
+    let name = &settings.target.pool;
+    let temporary_pool = pools.and_then(|pools| TemporaryPool::of(pools, name));
     DetectionReport {
         schema: "mooring.repair/v1",
         at: now,
@@ -112,10 +118,16 @@ pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> Detect
         greenfield,
         detection,
         operation: RunningOperation::of(view, settings, now),
-        temporary_pool: view
-            .pools
-            .as_ref()
-            .and_then(Reading::known)
-            .and_then(|pools| TemporaryPool::of(pools, &settings.target.pool)),
+        other_pools: pools
+            .filter(|_| temporary_pool.is_none())
+            .and_then(|pools| other_pools(pools, name)),
+        temporary_pool,
     }
+}
+
+/// Returns the names of all pools if none has this name. AKS Automatic does not list its system pool.
+fn other_pools(pools: &[Pool], name: &str) -> Option<Vec<String>> {
+    let is_listed = pools.iter().any(|pool| pool.name == name);
+    let is_complete = pools.iter().any(Pool::is_system);
+    (is_complete && !is_listed).then(|| pools.iter().map(|pool| pool.name.clone()).collect())
 }

@@ -14,6 +14,12 @@ use crate::present::report::DetectionReport;
 /// Returns steps with durations, the point of no return, checks, the hash and the next command.
 pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool) -> Screen {
     let mut screen = Screen::default();
+    // A pool that is not wedged is the answer; the steps are what `apply` would do otherwise.
+    if report.detection.verdict != Verdict::Confirmed {
+        let (mark, text) = sentence(report);
+        screen.sentence(mark, text);
+        signs(&mut screen, &report.detection.guards, is_wide);
+    }
     screen.prose(
         0,
         Text::new(format!(
@@ -24,11 +30,6 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool)
             plan.expected_seconds.div_ceil(60)
         )),
     );
-    if report.detection.verdict != Verdict::Confirmed {
-        let (mark, text) = sentence(report);
-        screen.sentence(mark, text);
-        signs(&mut screen, &report.detection.guards, is_wide);
-    }
     steps(&mut screen, plan, is_wide);
     screens::checks(&mut screen, &checks(plan), is_wide);
     let changes: Vec<Text> = plan.changes.iter().map(Text::new).collect();

@@ -1,0 +1,4 @@
+//! Images and pools whose nodes fail.
+
+pub mod images;
+pub mod pools;

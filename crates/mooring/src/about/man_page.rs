@@ -1,0 +1,117 @@
+//! Manual pages with the usual sections. Examples and tables are not reflowed.
+
+use std::io::Write as _;
+
+use clap::Command;
+use clap_mangen::Man;
+
+use crate::output::failure::Failure;
+
+const EXIT_STATUS: &str = "\
+0  success, or nothing to do
+1  problem found: a node failed or a pool is wedged
+2  usage error, or nothing has the name
+3  I/O or API error
+4  blocked by a check
+5  interrupted; can be resumed
+6  throttled by Azure";
+
+const ENVIRONMENT: &str = "\
+KUBECONFIG                       kubeconfig, if --kubeconfig is not set
+AZURE_TENANT_ID, AZURE_CLIENT_ID and the other variables of Azure identities
+NO_COLOR, CLICOLOR_FORCE, TERM   colors of the output
+COLUMNS, LC_ALL, LC_CTYPE, LANG  width and characters of the output";
+
+const FILES: &str = "~/.kube/config  default kubeconfig";
+
+/// The page of one command.
+#[derive(Debug)]
+pub(crate) struct ManPage {
+    command: Command,
+}
+
+impl ManPage {
+    pub(crate) fn new(command: Command) -> Self {
+        Self { command }
+    }
+
+    pub(crate) fn render(&self) -> Result<Vec<u8>, Failure> {
+        let notes = self.command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let man = Man::new(self.command.clone());
+        let mut page = Vec::new();
+        man.render_title(&mut page)?;
+        man.render_name_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_description_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+        if self.command.has_subcommands() {
+            man.render_subcommands_section(&mut page)?;
+        }
+        let (examples, notes) = split_examples(&notes);
+        section(&mut page, "EXIT STATUS", EXIT_STATUS)?;
+        section(&mut page, "ENVIRONMENT", ENVIRONMENT)?;
+        section(&mut page, "FILES", FILES)?;
+        section(&mut page, "NOTES", &notes)?;
+        section(&mut page, "EXAMPLES", &examples)?;
+        self.see_also(&mut page)?;
+        Ok(page)
+    }
+
+    fn see_also(&self, page: &mut Vec<u8>) -> Result<(), Failure> {
+        let name = self.command.get_display_name().unwrap_or_else(|| self.command.get_name());
+        let inner = self.command.get_subcommands().filter(|inner| !inner.is_hide_set());
+        let mut others: Vec<String> =
+            inner.map(|inner| format!("{name}-{}", inner.get_name())).collect();
+        if let Some((outer, _)) = name.rsplit_once('-') {
+            others.insert(0, outer.to_owned());
+        }
+        others.push("kubectl".to_owned());
+        let others: Vec<String> =
+            others.iter().map(|other| format!("\\fB{}\\fR(1)", escape(other))).collect();
+        write!(page, ".SH \"SEE ALSO\"\n{}\n", others.join(", "))?;
+        Ok(())
+    }
+}
+
+/// Separates the block under `Examples:` from other help; drops the table of exit codes, which has a section.
+fn split_examples(help: &str) -> (String, String) {
+    let (mut examples, mut notes) = (Vec::new(), Vec::new());
+    for block in help.split("\n\n") {
+        match block.split_once('\n') {
+            Some(("Examples:", lines)) => examples.push(lines),
+            Some(("Exit codes:", _)) => {}
+            _ => notes.push(block),
+        }
+    }
+    (examples.join("\n\n"), notes.join("\n\n"))
+}
+
+/// Adds a section whose lines are kept as they are.
+fn section(page: &mut Vec<u8>, title: &str, text: &str) -> Result<(), Failure> {
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    writeln!(page, ".SH \"{title}\"\n.EX")?;
+    for line in text.lines() {
+        writeln!(page, "{}", escape(line))?;
+    }
+    writeln!(page, ".EE")?;
+    Ok(())
+}
+
+fn escape(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-");
+    if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_are_separated_and_escaped() {
+        let help = "Examples:\n  a -b\n  c\n\nMore.\n\nExit codes:\n  0  x";
+        assert_eq!(split_examples(help), ("  a -b\n  c".to_owned(), "More.".to_owned()));
+        assert_eq!(escape(".x \\ -y"), "\\&.x \\e \\-y");
+    }
+}

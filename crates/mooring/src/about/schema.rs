@@ -1,0 +1,116 @@
+//! `mooring schema`: JSON Schemas of the documents that commands print.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::cli::suggest;
+use crate::output::failure::Failure;
+use crate::output::show;
+
+/// Published shapes. A new one is a file in `schemas/` and a line here.
+const SCHEMAS: &[(&str, &str)] = &[
+    ("mooring.bundle/v1", include_str!("../../schemas/bundle.v1.json")),
+    ("mooring.codes/v1", include_str!("../../schemas/codes.v1.json")),
+    ("mooring.doctor/v1", include_str!("../../schemas/doctor.v1.json")),
+    ("mooring.error/v1", include_str!("../../schemas/error.v1.json")),
+    ("mooring.explain/v1", include_str!("../../schemas/explain.v1.json")),
+    ("mooring.explain/v2", include_str!("../../schemas/explain.v2.json")),
+    ("mooring.finalizers.plan/v2", include_str!("../../schemas/finalizers.plan.v2.json")),
+    ("mooring.finalizers.run/v1", include_str!("../../schemas/finalizers.run.v1.json")),
+    ("mooring.fleet/v2", include_str!("../../schemas/fleet.v2.json")),
+    ("mooring.repair.detection/v1", include_str!("../../schemas/repair.detection.v1.json")),
+    ("mooring.repair.plan/v2", include_str!("../../schemas/repair.plan.v2.json")),
+    ("mooring.repair.run/v1", include_str!("../../schemas/repair.run.v1.json")),
+    ("mooring.run/v1", include_str!("../../schemas/run.v1.json")),
+    ("mooring.status/v1", include_str!("../../schemas/status.v1.json")),
+    ("mooring.trace/v1", include_str!("../../schemas/trace.v1.json")),
+    ("mooring.version/v1", include_str!("../../schemas/version.v1.json")),
+    ("mooring.why/v2", include_str!("../../schemas/why.v2.json")),
+];
+
+/// Prints a schema, or lists the IDs of all.
+pub(crate) fn schema(id: Option<&str>) -> Result<(), Failure> {
+    let Some(id) = id else {
+        return show::print_names(SCHEMAS.iter().map(|(id, _)| *id));
+    };
+    let ids: Vec<&str> = SCHEMAS.iter().map(|(id, _)| *id).collect();
+    let known = find(id, &ids)?;
+    let text = SCHEMAS.iter().find(|(id, _)| *id == known).map_or("", |(_, text)| text);
+    show::print(text.as_bytes())
+}
+
+/// Returns the parser of `--schema`: IDs with or without `mooring.`, the current one first.
+pub(crate) fn parser<const N: usize>(
+    ids: [&'static str; N],
+) -> impl TypedValueParser<Value = String> {
+    let value = |id: &'static str| PossibleValue::new(id).aliases(id.strip_prefix("mooring."));
+    let whole = |id: String| if id.starts_with("mooring.") { id } else { format!("mooring.{id}") };
+    PossibleValuesParser::new(ids.map(value)).map(whole)
+}
+
+/// Returns true if `--schema` selects the shape of the release before; `current` is the ID of the new one.
+pub(crate) fn is_former(schema: Option<&str>, current: &str) -> bool {
+    schema.is_some_and(|schema| schema != current)
+}
+
+/// Ensures that `--schema` has a document to select.
+pub(crate) fn ensure_document(schema: Option<&str>, is_document: bool) -> Result<(), Failure> {
+    if schema.is_none() || is_document {
+        return Ok(());
+    }
+    Err(Failure::usage("--schema requires a document\nhint: add `-o json` or `-o yaml`".to_owned()))
+}
+
+/// Finds an ID, with or without `mooring.`.
+fn find<'a>(wanted: &str, known: &[&'a str]) -> Result<&'a str, Failure> {
+    let full = |id: &&&str| **id == wanted || id.strip_prefix("mooring.") == Some(wanted);
+    known.iter().find(full).copied().ok_or_else(|| {
+        let hint = suggest::hint(wanted, known.iter().copied(), "mooring schema")
+            .unwrap_or_else(|| format!("hint: valid IDs: {}", known.join(", ")));
+        let wanted = mooring_redact::identifier(wanted);
+        Failure::unknown_name(format!("unknown schema `{wanted}`\n{hint}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn every_file_is_published_under_its_name() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+        let files = std::fs::read_dir(directory).unwrap();
+        let files: BTreeSet<String> = files
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .map(|name| name.strip_suffix(".json").unwrap().to_owned())
+            .collect();
+        let ids: BTreeSet<String> = SCHEMAS
+            .iter()
+            .map(|(id, _)| id.strip_prefix("mooring.").unwrap().replace("/v", ".v"))
+            .collect();
+        assert_eq!(files, ids);
+        for (id, text) in SCHEMAS {
+            let schema: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{id}");
+            assert_eq!(schema["$id"], format!("urn:{}", id.replace('/', ":")), "{id}");
+            assert_eq!(schema["properties"]["schema"]["const"], **id, "{id}");
+        }
+    }
+
+    #[test]
+    fn shape_is_selected_by_its_id() {
+        let ids = ["mooring.explain/v2", "mooring.explain/v1"];
+        let command = clap::Command::new("x");
+        let parse = |id: &str| parser(ids).parse_ref(&command, None, id.as_ref());
+        for id in ["explain/v1", "mooring.explain/v1"] {
+            assert_eq!(parse(id).unwrap(), "mooring.explain/v1");
+        }
+        let error = parse("explain/v3").unwrap_err().to_string();
+        assert!(error.contains("mooring.explain/v2, mooring.explain/v1"), "{error}");
+        assert!(is_former(Some("mooring.explain/v1"), ids[0]) && !is_former(None, ids[0]));
+    }
+}

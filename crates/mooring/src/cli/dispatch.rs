@@ -1,0 +1,88 @@
+//! Dispatch of commands.
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::about::completions;
+use crate::about::man;
+use crate::about::schema;
+use crate::about::version;
+use crate::answers;
+use crate::cli::cluster_args::{
+    AzureMode, ClusterArguments, ReadArguments, SourceArguments, StatusArguments,
+};
+use crate::cli::{self, Command};
+use crate::controller;
+use crate::doctor;
+use crate::evidence::bundle;
+use crate::evidence::trace;
+use crate::explain;
+use crate::explain::codes;
+use crate::output::AnswerFormat;
+use crate::simulate::demo;
+use crate::simulate::sim;
+use crate::ui;
+use crate::workflows::finalizers;
+use crate::workflows::repair;
+
+/// Time limit of `mooring` without a command.
+const START_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Shows the state of the cluster on a terminal with a context, else the help.
+pub(crate) fn run_without_command() -> ExitCode {
+    let has_context = || !mooring_kube::kubeconfig::contexts(None).is_empty();
+    if !std::io::stdout().is_terminal() || !has_context() {
+        return cli::print_help();
+    }
+    let cluster = ClusterArguments::default();
+    let sources = SourceArguments { cluster, azure: AzureMode::Auto, timeout: START_TIMEOUT };
+    let read = ReadArguments::all(sources);
+    let arguments = StatusArguments { read, watch: false, output: AnswerFormat::Table };
+    answers::status(&arguments).unwrap_or_else(|failure| failure.report())
+}
+
+pub(crate) fn run(command: Command) -> ExitCode {
+    let done = match command {
+        Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Codes(arguments) => codes::codes(&arguments),
+        Command::Controller(arguments) => controller::controller(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
+        Command::Bundle(arguments) => bundle::bundle(&arguments),
+        Command::Sim(arguments) => sim::sim(&arguments),
+        Command::Ui(arguments) => ui::ui(arguments),
+        Command::Version { output } => version::version(output),
+        Command::Schema { id } => schema::schema(id.as_deref()),
+        Command::Completions { shell } => completions::completions(shell),
+        Command::Complete { what } => completions::complete(what),
+        Command::Man(arguments) => man::manual(&arguments),
+        // These return an exit code.
+        Command::Repair(arguments) => return repair::repair(&arguments),
+        Command::Demo(arguments) => {
+            return demo::demo(arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
+        Command::Top(arguments) => {
+            let arguments = StatusArguments { watch: true, ..arguments };
+            return answers::status(&arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Status(arguments) => {
+            return answers::status(&arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Fleet(arguments) => {
+            return answers::fleet(&arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Doctor(arguments) => {
+            return doctor::doctor(arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Why(arguments) => {
+            return answers::why(&arguments).unwrap_or_else(|failure| failure.report());
+        }
+        Command::Agent { arguments } => {
+            // Simulated nodes run the agent with this binary.
+            let mut host = mooring_agent::world::Host::of_own_process();
+            return ExitCode::from(mooring_agent::run(&arguments, &mut host));
+        }
+    };
+    done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+}

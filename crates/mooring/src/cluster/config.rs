@@ -1,0 +1,107 @@
+//! `~/.config/mooring/config.yaml`: settings of contexts.
+//!
+//! ```yaml
+//! contexts:
+//!   prod-weu-admin:
+//!     cluster: prod-weu        # name or resource id
+//!     namespace: mooring-system
+//!     protected: true          # changes are confirmed on a terminal, also with a plan hash
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use mooring_arm::ResourceId;
+use serde::Deserialize;
+
+use crate::output::failure::Failure;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) contexts: BTreeMap<String, ContextEntry>,
+}
+
+/// Settings of one context.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ContextEntry {
+    /// Name or resource id of the AKS cluster.
+    pub(crate) cluster: Option<String>,
+    /// Namespace of Mooring's objects.
+    pub(crate) namespace: Option<String>,
+    pub(crate) protected: bool,
+}
+
+impl ContextEntry {
+    /// Returns the name of the cluster.
+    pub(crate) fn cluster_name(&self) -> Option<String> {
+        let cluster = self.cluster.as_ref()?;
+        Some(ResourceId::parse(cluster).map_or_else(|_| cluster.clone(), |id| id.name().to_owned()))
+    }
+
+    /// Returns the resource id of the cluster, if it is one.
+    pub(crate) fn cluster_id(&self) -> Option<ResourceId> {
+        ResourceId::parse(self.cluster.as_ref()?).ok()
+    }
+}
+
+/// Returns the file: `$XDG_CONFIG_HOME/mooring/config.yaml`, or `~/.config/mooring/config.yaml`.
+pub(crate) fn path() -> Option<PathBuf> {
+    Some(user_directory("XDG_CONFIG_HOME", ".config")?.join("config.yaml"))
+}
+
+/// Returns Mooring's directory below that of a variable, or below one in the home directory.
+pub(super) fn user_directory(variable: &str, in_home: &str) -> Option<PathBuf> {
+    let value = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let directory = value(variable).map(PathBuf::from);
+    let directory = directory.or_else(|| Some(PathBuf::from(value("HOME")?).join(in_home)))?;
+    Some(directory.join("mooring"))
+}
+
+/// Reads the settings of a context; none without a file or such a context.
+pub(crate) fn context(name: Option<&str>) -> Result<ContextEntry, Failure> {
+    let (Some(path), Some(name)) = (path(), name) else { return Ok(ContextEntry::default()) };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(ContextEntry::default());
+        }
+        Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
+    };
+    let mut config =
+        parse(&text).map_err(|why| Failure::usage(format!("invalid {}: {why}", path.display())))?;
+    Ok(config.contexts.remove(name).unwrap_or_default())
+}
+
+fn parse(text: &str) -> Result<Config, String> {
+    if text.trim().is_empty() {
+        return Ok(Config::default());
+    }
+    serde_saphyr::from_str(text).map_err(|error| {
+        let text = mooring_redact::foreign(&error.to_string(), mooring_redact::Limit::Chars(300));
+        format!("{text}\nhint: `contexts: {{NAME: {{cluster: NAME, namespace: NAME, protected: true}}}}`")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_have_cluster_namespace_and_protection() {
+        let id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/prod";
+        let text = format!(
+            "contexts:\n  a: {{cluster: prod, protected: true}}\n  b: {{cluster: {id}, namespace: ops}}\n"
+        );
+        let config = parse(&text).unwrap();
+        let (a, b) = (&config.contexts["a"], &config.contexts["b"]);
+        assert_eq!((a.cluster_name().as_deref(), a.cluster_id()), (Some("prod"), None));
+        assert!(a.protected && !b.protected);
+        assert_eq!(b.cluster_name().as_deref(), Some("prod"));
+        assert_eq!(b.cluster_id().unwrap().as_str(), id);
+        assert_eq!(parse(" \n").unwrap(), Config::default());
+        let error = parse("contexts: {a: {protect: true}}").unwrap_err();
+        assert!(error.contains("protect") && error.contains("hint: "), "{error}");
+    }
+}

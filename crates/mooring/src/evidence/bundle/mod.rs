@@ -1,0 +1,134 @@
+//! `mooring bundle`.
+
+mod allowlist;
+mod archive;
+mod directory;
+pub(crate) mod node;
+mod redact;
+mod root;
+mod screen;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use mooring_redact::identifier;
+
+use crate::cli::cluster_args::SourceArguments;
+use crate::output::failure::Failure;
+use crate::output::outfile;
+use crate::output::show;
+use crate::output::{self, print_document, print_screen};
+use archive::Contents;
+use root::Root;
+
+pub(crate) const HELP: &str = "\
+With a directory (the root of a node: `/` on the node, or the mount point of its
+disk), collects the bootstrap report, event files, logs and versions from a
+fixed list of paths. Other files are never opened.
+
+With a name, collects what the cluster and Azure have of the node: NodeClaim,
+NodePool, AKSNodeClass and Node with events; VM with extensions, agent pool,
+activity log and serial console log; failure record, `why`, `fleet`, `trace`,
+`doctor` and the last lines of the controller's log.
+A file that cannot be read is left out, with the reason. A deleted node is
+collected from the failure record.
+
+Secrets are redacted in two passes: the secrets of the node config and the NBC
+command, in any encoding; then text that looks like a secret or is labeled as
+one (password=, Authorization:, user@ in a URL). Secrets that match neither may
+remain: review the archive before you share it.
+
+manifest.json in the archive lists its files, redactions, truncated files and
+skipped files with the reason. The node config itself is never collected; if it
+cannot be parsed, manifest.json reports that its secrets were only redacted by
+pattern.
+
+The same files give the same archive, byte for byte. Its mode is 0600.
+
+Examples:
+  mooring bundle /
+  mooring bundle /mnt/broken-node --out case-4711.tar.gz
+  mooring bundle default-2jf98
+  mooring bundle system/3 -o json
+  mooring trace mooring-bundle-default-2jf98.tar.gz
+
+Exits with 2 if nothing has the name, and with 3 if nothing can be read.";
+
+#[derive(Debug, Args)]
+pub(crate) struct BundleArguments {
+    /// Root directory of a node, or name of a NodeClaim, node, VM or pool instance
+    #[arg(value_name = "NODE|DIR")]
+    pub(crate) what: String,
+    /// Archive to write; - for stdout [default: mooring-bundle-NAME.tar.gz]
+    #[arg(long, value_name = "FILE.tar.gz")]
+    pub(crate) out: Option<PathBuf>,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = BundleFormat::Table)]
+    pub(crate) output: BundleFormat,
+    #[command(flatten)]
+    pub(crate) node: SourceArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BundleFormat {
+    /// Contents of the archive, and what is left out
+    Table,
+    /// JSON, schema mooring.bundle/v1
+    Json,
+    /// YAML with the members of the JSON document
+    Yaml,
+    /// Path of the archive
+    Name,
+}
+
+pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
+    let directory = Path::new(&arguments.what);
+    let contents = if directory.is_dir() {
+        let root = Root::open(directory).map_err(|error| {
+            Failure::io(format!("cannot read `{}`: {error}", identifier(&arguments.what)))
+        })?;
+        directory::collect(&root)
+    } else {
+        node::collect(&arguments.what, &arguments.node)?
+    };
+    if contents.entries.is_empty() {
+        return Err(Failure::io(format!(
+            "no node files found in `{}`\nhint: pass the root of the node, the directory that contains var/log/azure",
+            identifier(&arguments.what)
+        )));
+    }
+    let archive = contents.pack()?;
+    let path = arguments.out.clone().unwrap_or_else(|| default_name(&arguments.what));
+    if path.as_os_str() == "-" {
+        show::print_raw(&archive)?;
+        let screen = screen::screen("archive", archive.len(), &contents);
+        show::print_note(screen.render(&output::message_style()).trim_end());
+        return Ok(());
+    }
+    outfile::write(&path, &archive)?;
+    print(arguments.output, &path.display().to_string(), &archive, &contents)
+}
+
+fn print(
+    format: BundleFormat,
+    path: &str,
+    archive: &[u8],
+    contents: &Contents,
+) -> Result<(), Failure> {
+    match format {
+        BundleFormat::Table => print_screen(&screen::screen(path, archive.len(), contents)),
+        BundleFormat::Name => show::print(format!("{path}\n").as_bytes()),
+        BundleFormat::Json | BundleFormat::Yaml => {
+            let document = contents.manifest(Some((path, archive)));
+            print_document(&document, format == BundleFormat::Yaml)
+        }
+    }
+}
+
+fn default_name(what: &str) -> PathBuf {
+    let name = what.trim_matches('/');
+    // The last part of a directory; both parts of POOL/INSTANCE.
+    let name =
+        if Path::new(what).is_dir() { name.rsplit('/').next().unwrap_or(name) } else { name };
+    PathBuf::from(format!("mooring-bundle-{}.tar.gz", node::file_name(name)))
+}

@@ -1,0 +1,227 @@
+//! Files of Azure: the VM with its extensions, serial console log, agent pool and activity log.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_arm::ResourceId;
+use mooring_arm::calls::ActivityQuery;
+use serde_json::{Value, json};
+
+use super::super::archive::{Contents, Part};
+use super::files::Target;
+use super::reason;
+use super::source::{Azure, Sources};
+use super::subject::Subject;
+use crate::output::failure::Failure;
+
+/// Half of the time around a failure in the activity log.
+const AROUND: SignedDuration = SignedDuration::from_hours(1);
+const MAX_ACTIVITIES: usize = 1000;
+
+/// Adds the VM and the message of its bootstrap extension; `all` adds extensions and serial console log.
+pub(super) async fn add_vm(
+    sources: &Sources<'_>,
+    subject: &Subject,
+    all: bool,
+    contents: &mut Contents,
+) -> Result<(), Failure> {
+    let vm = match (&sources.azure, &subject.vm) {
+        (Err(why), _) | (Ok(_), Some(Err(why))) => Err(why.clone()),
+        (Ok(_), None) => Err("no VM is known".to_owned()),
+        (Ok(azure), Some(Ok(id))) => Ok((azure, id)),
+    };
+    let vm = match vm {
+        Ok((azure, id)) => read_vm(azure, id).await.map(|vm| (azure, id, vm)),
+        Err(why) => Err(why),
+    };
+    let (azure, id, vm) = match vm {
+        Ok(vm) => vm,
+        Err(why) => {
+            skip_vm(subject, all, &why, contents);
+            return Ok(());
+        }
+    };
+    let target = |label, path, why| Target { part: Part::Azure, label, path, why };
+    let path = subject.path("vm.json");
+    let why = "VM with its instance view";
+    contents.entries.push(target("VM with instance view", &path, why).json(&vm)?);
+    let path = subject.path("extension.txt");
+    if let Some(text) = message(&vm) {
+        let why = "message of the extension, with the bootstrap report";
+        contents.entries.push(target("bootstrap report", &path, why).text(text));
+    } else {
+        let why = "Azure has no message of the bootstrap extension";
+        contents.skip_as(&path, "bootstrap report", why);
+    }
+    if !all {
+        return Ok(());
+    }
+    let has_log = vm.pointer("/properties/diagnosticsProfile/bootDiagnostics/enabled");
+    let serial = async {
+        if has_log != Some(&Value::Bool(true)) {
+            return Err("boot diagnostics are off".to_owned());
+        }
+        let log = azure.arm.serial_log(id).await.map_err(|error| reason::of_azure(&error))?;
+        log.ok_or_else(|| "Azure has no log yet".to_owned())
+    };
+    let (extensions, serial) = tokio::join!(azure.arm.extensions(id), serial);
+    let path = subject.path("extensions.json");
+    match extensions.map_err(|error| reason::of_azure(&error)).and_then(|raw| parse(raw.text())) {
+        Ok(value) => {
+            let why = "extensions with their instance views";
+            contents.entries.push(target("extensions", &path, why).json(&value)?);
+        }
+        Err(why) => contents.skip_as(&path, "extensions", why),
+    }
+    let path = subject.path("serial.log");
+    match serial {
+        Ok(log) => {
+            let why = "log of the serial console, from boot diagnostics";
+            let text = String::from_utf8_lossy(&log).replace("\r\n", "\n");
+            contents.entries.push(target("serial console log", &path, why).text(&text));
+        }
+        Err(why) => contents.skip_as(&path, "serial console log", why),
+    }
+    Ok(())
+}
+
+fn skip_vm(subject: &Subject, all: bool, why: &str, contents: &mut Contents) {
+    let files = [
+        ("vm.json", "VM"),
+        ("extension.txt", "bootstrap report"),
+        ("extensions.json", "extensions"),
+        ("serial.log", "serial console log"),
+    ];
+    for (file, label) in files.into_iter().take(if all { 4 } else { 2 }) {
+        contents.skip_as(&subject.path(file), label, why);
+    }
+}
+
+async fn read_vm(azure: &Azure, id: &ResourceId) -> Result<Value, String> {
+    let in_scale_set = id.kind().to_ascii_lowercase().contains("virtualmachinescalesets");
+    let text = if in_scale_set {
+        azure.arm.scale_set_vm(id).await.map(|raw| raw.text().to_owned())
+    } else {
+        azure.arm.vm(id).await.map(|raw| raw.text().to_owned())
+    };
+    match text {
+        Ok(text) => parse(&text),
+        Err(error) if error.is_not_found() => Err("the VM was deleted".to_owned()),
+        Err(error) => Err(reason::of_azure(&error)),
+    }
+}
+
+fn parse(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|_| "the response is not valid JSON".to_owned())
+}
+
+/// Returns the message of the extension that runs the bootstrap.
+fn message(vm: &Value) -> Option<&str> {
+    let extensions = vm.pointer("/properties/instanceView/extensions")?.as_array()?;
+    let is_bootstrap =
+        |one: &&Value| one["type"].as_str().is_some_and(|kind| kind.contains("CustomScript"));
+    let bootstrap = extensions.iter().find(is_bootstrap)?;
+    bootstrap["statuses"].get(0)?["message"].as_str().filter(|text| text.contains("[stdout]"))
+}
+
+/// Adds the agent pools of the nodes.
+pub(super) async fn add_agent_pool(
+    sources: &Sources<'_>,
+    subjects: &[Subject],
+    contents: &mut Contents,
+) -> Result<(), Failure> {
+    const LABEL: &str = "agent pool";
+    let pools: BTreeSet<&String> =
+        subjects.iter().filter_map(|one| one.agent_pool.as_ref()).collect();
+    if pools.is_empty() {
+        let why = match subjects.iter().find_map(|one| one.node_pool.as_ref()) {
+            Some(pool) => format!("the node belongs to NodePool {pool}"),
+            None => "the pool of the node is unknown".to_owned(),
+        };
+        contents.skip_as("agentpool.json", LABEL, why);
+    }
+    for pool in pools {
+        let path = format!("agentpool-{}.json", super::file_name(pool));
+        match read_pool(sources, pool).await {
+            Ok(value) => {
+                let target =
+                    Target { part: Part::Azure, label: LABEL, path: &path, why: "agent pool" };
+                contents.entries.push(target.json(&value)?);
+            }
+            Err(why) => contents.skip_as(&path, LABEL, why),
+        }
+    }
+    Ok(())
+}
+
+async fn read_pool(sources: &Sources<'_>, pool: &str) -> Result<Value, String> {
+    let azure = sources.azure.as_ref().map_err(Clone::clone)?;
+    let cluster = azure.cluster.as_ref().ok_or_else(|| {
+        "the resource group of the cluster is unknown: set --resource-group and --cluster"
+            .to_owned()
+    })?;
+    let id = ResourceId::parse(cluster).and_then(|id| id.child("agentPools", pool));
+    let id = id.map_err(|error| error.to_string())?;
+    let raw = azure.arm.agent_pool(&id).await.map_err(|error| reason::of_azure(&error))?;
+    parse(raw.text())
+}
+
+/// Adds the activity log of the node resource group around the failure, or of the last two hours.
+pub(super) async fn add_activity_log(
+    sources: &Sources<'_>,
+    subjects: &[Subject],
+    contents: &mut Contents,
+) -> Result<(), Failure> {
+    const LABEL: &str = "activity log of 2h";
+    const PATH: &str = "activity-log.json";
+    let azure = match &sources.azure {
+        Ok(azure) => azure,
+        Err(why) => {
+            contents.skip_as(PATH, LABEL, why);
+            return Ok(());
+        }
+    };
+    let failed = subjects.iter().flat_map(|one| &one.entries).map(|entry| entry.at).max();
+    let (from, to) = window(failed, sources.now);
+    let query = ActivityQuery::of_group(&azure.scope.node_resource_group, from, to);
+    match azure.arm.activity_log(&azure.scope.subscription, &query).await {
+        Ok(events) => {
+            let all = events.len();
+            let events = events.iter().take(MAX_ACTIVITIES);
+            let events: Vec<Value> = events.filter_map(|raw| parse(raw.text()).ok()).collect();
+            if all > events.len() {
+                let why = format!("only the newest {} of {all} entries are here", events.len());
+                contents.skip_as(PATH, "older activity log", why);
+            }
+            let why = "activity log of the node resource group, newest first";
+            let target = Target { part: Part::Azure, label: LABEL, path: PATH, why };
+            contents.entries.push(target.json(&json!(events))?);
+        }
+        Err(error) => contents.skip_as(PATH, LABEL, reason::of_azure(&error)),
+    }
+    Ok(())
+}
+
+/// Returns two hours around a failure, or the last two hours.
+fn window(failed: Option<Timestamp>, now: Timestamp) -> (Timestamp, Timestamp) {
+    let to = failed.and_then(|at| at.checked_add(AROUND).ok()).map_or(now, |to| to.min(now));
+    (to.checked_sub(AROUND * 2).unwrap_or(to), to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_is_two_hours_around_the_failure_and_ends_now() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let now = at("2026-11-17T12:00:00Z");
+        assert_eq!(window(None, now), (at("2026-11-17T10:00:00Z"), now));
+        assert_eq!(
+            window(Some(at("2026-11-17T11:30:00Z")), now),
+            (at("2026-11-17T10:00:00Z"), now)
+        );
+        let earlier = window(Some(at("2026-11-17T08:00:00Z")), now);
+        assert_eq!(earlier, (at("2026-11-17T07:00:00Z"), at("2026-11-17T09:00:00Z")));
+    }
+}

@@ -1,0 +1,172 @@
+//! Files of the cluster: NodeClaim, NodePool, AKSNodeClass, Node, events and the log of the controller.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::archive::{Contents, Part};
+use super::files::Target;
+use super::is_name;
+use super::objects::typed;
+use super::reason;
+use super::source::Sources;
+use super::subject::Subject;
+use crate::output::failure::Failure;
+
+/// Events of one object; the API server keeps them for an hour.
+const MAX_EVENTS: usize = 500;
+const MAX_LOG_LINES: usize = 2000;
+
+/// Adds the NodeClaim and the Node.
+pub(super) fn add_objects(
+    sources: &Sources<'_>,
+    subject: &Subject,
+    contents: &mut Contents,
+) -> Result<(), Failure> {
+    let objects = &sources.objects;
+    let gone = match (&subject.claim_name, &subject.agent_pool) {
+        (Some(_), _) => "it was deleted",
+        (None, Some(_)) => "the node belongs to an agent pool",
+        (None, None) => "no NodeClaim has this VM",
+    };
+    let claim_missing = sources.missing(gone, objects.no_claims.as_ref());
+    let node_missing = sources.missing("no Node registered", objects.no_nodes.as_ref());
+    for (object, label, file, missing) in [
+        (&subject.claim, "NodeClaim", "nodeclaim.yaml", claim_missing),
+        (&subject.object, "node", "node.yaml", node_missing),
+    ] {
+        let path = subject.path(file);
+        match object {
+            Some(object) => {
+                let why = "object of the cluster, with its conditions";
+                let target = Target { part: Part::Cluster, label, path: &path, why };
+                contents.entries.push(target.yaml(&without_managed_fields(object))?);
+            }
+            None => contents.skip_as(&path, label, missing),
+        }
+    }
+    Ok(())
+}
+
+/// Adds the NodePool and the AKSNodeClass of the nodes.
+pub(super) async fn add_pools(
+    sources: &Sources<'_>,
+    subjects: &[Subject],
+    contents: &mut Contents,
+) -> Result<(), Failure> {
+    let pools: BTreeSet<&String> =
+        subjects.iter().filter_map(|one| one.node_pool.as_ref()).collect();
+    let classes: BTreeSet<&String> =
+        subjects.iter().filter_map(|one| one.node_class.as_ref()).collect();
+    for (label, names, api) in [
+        ("NodePool", pools, "/apis/karpenter.sh/v1/nodepools"),
+        ("AKSNodeClass", classes, "/apis/karpenter.azure.com/v1beta1/aksnodeclasses"),
+    ] {
+        if names.is_empty() {
+            let path = format!("{}.yaml", label.to_ascii_lowercase());
+            contents.skip_as(&path, label, sources.missing("the node has none", None));
+        }
+        for name in names.into_iter().filter(|name| is_name(name)) {
+            let path = format!("{}-{}.yaml", label.to_ascii_lowercase(), super::file_name(name));
+            match get(sources, &format!("{api}/{name}")).await {
+                Ok(object) => {
+                    let why = "object of the cluster";
+                    let target = Target { part: Part::Cluster, label, path: &path, why };
+                    contents.entries.push(target.yaml(&without_managed_fields(&object))?);
+                }
+                Err(why) => contents.skip_as(&path, label, why),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the events of the NodeClaim and of the Node.
+pub(super) async fn add_events(
+    sources: &Sources<'_>,
+    subject: &Subject,
+    contents: &mut Contents,
+) -> Result<(), Failure> {
+    let path = subject.path("events.yaml");
+    let mut events = Vec::new();
+    let named = [("NodeClaim", subject.claim_name.as_ref()), ("Node", Some(&subject.node))];
+    // Names of the record go into a path.
+    let named = named.into_iter().filter_map(|(kind, name)| Some((kind, name?)));
+    for (kind, name) in named.filter(|(_, name)| is_name(name)) {
+        let selector = format!("involvedObject.kind%3D{kind}%2CinvolvedObject.name%3D{name}");
+        let path_of_api = format!("/api/v1/events?limit={MAX_EVENTS}&fieldSelector={selector}");
+        match get(sources, &path_of_api).await {
+            Ok(list) => events.extend(list["items"].as_array().cloned().unwrap_or_default()),
+            Err(why) => contents.skip_as(&path, &format!("events of the {kind}"), why),
+        }
+    }
+    let events = events.iter().map(|event| typed(without_managed_fields(event), "v1", "Event"));
+    let events: Vec<Value> = events.collect();
+    if events.is_empty() {
+        if !contents.skipped.iter().any(|one| one.path == path) {
+            contents.skip_as(&path, "events", "none exist; they expire after an hour");
+        }
+        return Ok(());
+    }
+    let plural = if events.len() == 1 { "event" } else { "events" };
+    let label = format!("{} {plural}", events.len());
+    let why = "events of the NodeClaim and of the node";
+    let target = Target { part: Part::Cluster, label: &label, path: &path, why };
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": sorted(events)});
+    contents.entries.push(target.yaml(&list)?);
+    Ok(())
+}
+
+/// Sorts events by time; the API server has no order.
+fn sorted(mut events: Vec<Value>) -> Vec<Value> {
+    events.sort_by_key(|event| {
+        let time =
+            ["lastTimestamp", "eventTime"].map(|name| event[name].as_str().map(str::to_owned));
+        let [last, own] = time;
+        (last.or(own), event["metadata"]["name"].as_str().map(str::to_owned))
+    });
+    events
+}
+
+/// Reads an object, or returns why it cannot be read.
+async fn get(sources: &Sources<'_>, path: &str) -> Result<Value, String> {
+    let text = get_text(sources, path).await?;
+    serde_json::from_str(&text).map_err(|_| "the response is not valid JSON".to_owned())
+}
+
+async fn get_text(sources: &Sources<'_>, path: &str) -> Result<String, String> {
+    let Some(cluster) = &sources.cluster else { return Err(sources.missing("not read", None)) };
+    cluster.api.get(path).await.map_err(|error| reason::of_cluster(&error))
+}
+
+/// Adds the last lines of the controller's log.
+pub(super) async fn add_controller_log(sources: &Sources<'_>, contents: &mut Contents) {
+    const TARGET: Target<'_> = Target {
+        part: Part::Mooring,
+        label: "controller's log",
+        path: "controller.log",
+        why: "last lines of the log of the leader",
+    };
+    let log = async {
+        let facts = sources.facts().ok_or_else(|| sources.missing("not read", None))?;
+        let namespace = &facts.controller.namespace;
+        let leader = facts.controller.leader.as_deref().filter(|leader| is_name(leader));
+        let leader = leader.ok_or_else(|| format!("no controller leads in {namespace}"))?;
+        let pod = format!("/api/v1/namespaces/{namespace}/pods/{leader}");
+        let log = get_text(sources, &format!("{pod}/log?tailLines={MAX_LOG_LINES}")).await?;
+        if log.is_empty() { Err(format!("the log of {leader} is empty")) } else { Ok(log) }
+    };
+    match log.await {
+        Ok(log) => contents.entries.push(TARGET.text(&log)),
+        Err(why) => contents.skip_as(TARGET.path, TARGET.label, why),
+    }
+}
+
+/// Removes bookkeeping of the API server, which is longer than the object.
+fn without_managed_fields(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    object
+}

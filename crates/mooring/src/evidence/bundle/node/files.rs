@@ -1,0 +1,104 @@
+//! Files of the archive, with secrets redacted.
+
+use mooring_redact::Redactor;
+use serde_json::Value;
+
+use super::super::archive::{Entry, Part};
+use super::super::redact::redact;
+use crate::output;
+use crate::output::failure::Failure;
+
+/// Bytes kept of a text; the end of a log has the failure.
+const MAX_TEXT: usize = 1 << 20;
+
+/// A file to be added.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub(super) part: Part,
+    pub(super) label: &'a str,
+    pub(super) path: &'a str,
+    pub(super) why: &'a str,
+}
+
+impl Target<'_> {
+    /// Returns an object as YAML.
+    pub(super) fn yaml(self, value: &Value) -> Result<Entry, Failure> {
+        self.document(value, output::yaml)
+    }
+
+    /// Returns a document as JSON.
+    pub(super) fn json(self, value: &Value) -> Result<Entry, Failure> {
+        self.document(value, |value| Ok(format!("{value:#}\n")))
+    }
+
+    fn document(
+        self,
+        value: &Value,
+        render: impl Fn(&Value) -> Result<String, Failure>,
+    ) -> Result<Entry, Failure> {
+        let text = value.to_string();
+        let redacted = redact(&Redactor::new([""; 0]), text.as_bytes());
+        let bytes = match serde_json::from_slice::<Value>(&redacted.bytes) {
+            Ok(value) => render(&value)?.into_bytes(),
+            // Too deep to be redacted as JSON.
+            Err(_) => redacted.bytes,
+        };
+        Ok(self.entry(bytes, text.len(), redacted.redactions))
+    }
+
+    /// Returns a text, or its end.
+    pub(super) fn text(self, text: &str) -> Entry {
+        // The node's secrets are unknown here; only patterns apply.
+        let redacted = redact(&Redactor::new([""; 0]), text.as_bytes());
+        let mut bytes = redacted.bytes;
+        let is_truncated = bytes.len() > MAX_TEXT;
+        if is_truncated {
+            let from = bytes.len() - MAX_TEXT;
+            let line = bytes[from..].iter().position(|&byte| byte == b'\n').unwrap_or_default();
+            bytes.drain(..=from + line);
+        }
+        let entry = self.entry(bytes, text.len(), redacted.redactions);
+        Entry { is_truncated, ..entry }
+    }
+
+    fn entry(self, bytes: Vec<u8>, original: usize, redactions: usize) -> Entry {
+        Entry {
+            part: self.part,
+            label: self.label.to_owned(),
+            path: self.path.to_owned(),
+            why: self.why.to_owned(),
+            original_bytes: original as u64,
+            is_truncated: false,
+            redactions,
+            bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const TARGET: Target<'_> =
+        Target { part: Part::Azure, label: "VM", path: "vm.json", why: "VM" };
+
+    #[test]
+    fn documents_stay_valid_without_their_secrets() {
+        let value = json!({"a": {"password": "hunter-two"}, "text": "x\nTOKEN=hunter-two y"});
+        for entry in [TARGET.json(&value).unwrap(), TARGET.yaml(&value).unwrap()] {
+            let text = String::from_utf8(entry.bytes).unwrap();
+            let read: Value = serde_saphyr::from_str(&text).unwrap();
+            assert_eq!(read["a"]["password"], "[secret]", "{text}");
+            assert!(!text.contains("hunter-two") && entry.redactions == 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_text_keeps_its_end() {
+        let entry = TARGET.text(&format!("{}\nend\n", "line\n".repeat(300_000)));
+        assert!(entry.is_truncated && entry.bytes.len() <= MAX_TEXT);
+        assert!(entry.bytes.starts_with(b"line\n") && entry.bytes.ends_with(b"\nend\n"));
+    }
+}

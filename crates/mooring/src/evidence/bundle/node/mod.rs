@@ -1,0 +1,132 @@
+//! Bundle of a node by its name: what the cluster, Azure and the failure record have of it.
+//!
+//! Every file is read separately: one that cannot be read is left out with the reason.
+
+mod azure;
+mod cluster;
+mod documents;
+mod files;
+mod objects;
+mod reason;
+mod source;
+mod subject;
+mod usual;
+
+use jiff::Timestamp;
+use mooring_trace::File;
+
+use super::archive::Contents;
+use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::output::failure::Failure;
+use crate::workflows::runs::build_runtime;
+use source::Sources;
+use subject::Subject;
+
+/// Nodes of a pool that are collected.
+const MAX_NODES: usize = 10;
+
+/// Collects all files of the nodes with this name.
+pub(crate) fn collect(name: &str, arguments: &SourceArguments) -> Result<Contents, Failure> {
+    build_runtime()?.block_on(async {
+        let sources = Sources::open(name, arguments, arguments.azure).await?;
+        let (subjects, found) = subjects(&sources, "mooring bundle").await?;
+        let mut contents = Contents {
+            subject: Some(name.to_owned()),
+            cluster: sources.facts().map(|facts| facts.identity.clone()),
+            ..Contents::default()
+        };
+        for subject in &subjects {
+            cluster::add_objects(&sources, subject, &mut contents)?;
+            cluster::add_events(&sources, subject, &mut contents).await?;
+        }
+        cluster::add_pools(&sources, &subjects, &mut contents).await?;
+        for subject in &subjects {
+            azure::add_vm(&sources, subject, true, &mut contents).await?;
+        }
+        azure::add_agent_pool(&sources, &subjects, &mut contents).await?;
+        azure::add_activity_log(&sources, &subjects, &mut contents).await?;
+        for subject in &subjects {
+            documents::add_record(&sources, subject, &mut contents)?;
+            usual::add(&sources, subject, &mut contents)?;
+        }
+        documents::add_why(&sources, &mut contents)?;
+        documents::add_fleet(&sources, &mut contents)?;
+        documents::add_trace(&mut contents);
+        documents::add_doctor(&sources, &mut contents).await?;
+        cluster::add_controller_log(&sources, &mut contents).await;
+        if found > subjects.len() {
+            let why = format!("only {MAX_NODES} of {found} nodes are collected");
+            contents.skip_as("nodes", "other nodes", why);
+        }
+        let why =
+            "only on the node: run `mooring bundle /` there, or on a host that mounts its disk";
+        contents.skip_as("var/log/azure", "files of the node", why);
+        Ok(contents)
+    })
+}
+
+/// The files of a node that have times, as a bundle has them.
+pub(crate) struct NodeFiles {
+    pub(crate) files: Vec<File>,
+    /// Reasons of files that were not read.
+    pub(crate) left_out: Vec<String>,
+    pub(crate) now: Timestamp,
+}
+
+/// Collects the files that a timeline needs.
+pub(crate) fn trace_files(name: &str, arguments: &SourceArguments) -> Result<NodeFiles, Failure> {
+    build_runtime()?.block_on(async {
+        let sources = Sources::open(name, arguments, AzureMode::Never).await?;
+        let (subjects, _) = subjects(&sources, "mooring trace").await?;
+        let mut contents = Contents::default();
+        for subject in &subjects {
+            cluster::add_objects(&sources, subject, &mut contents)?;
+            azure::add_vm(&sources, subject, false, &mut contents).await?;
+            documents::add_record(&sources, subject, &mut contents)?;
+            usual::add(&sources, subject, &mut contents)?;
+        }
+        let left_out = contents.skipped.iter().filter(|one| one.path.ends_with("/vm.json"));
+        let left_out = left_out.map(|one| format!("{}: {}", one.label, one.why)).collect();
+        Ok(NodeFiles { files: documents::trace_files(&contents), left_out, now: sources.now })
+    })
+}
+
+/// Returns the nodes with the name and their number, or an error with similar names.
+async fn subjects(sources: &Sources<'_>, command: &str) -> Result<(Vec<Subject>, usize), Failure> {
+    let mut subjects = Subject::find_all(sources).await;
+    if subjects.is_empty() {
+        return Err(sources.unknown_name(command));
+    }
+    let found = subjects.len();
+    subjects.truncate(MAX_NODES);
+    Ok((subjects, found))
+}
+
+/// Returns `name` as a safe file name.
+pub(crate) fn file_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let plain: String = name.chars().take(100).map(|c| if is_plain(c) { c } else { '-' }).collect();
+    if plain.is_empty() { "node".to_owned() } else { plain }
+}
+
+/// Returns true for a name that is one segment of a path.
+fn is_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    !text.is_empty() && !text.starts_with('.') && text.len() <= 253 && text.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{file_name, is_name};
+
+    #[test]
+    fn names_cannot_leave_their_path() {
+        for name in ["default-1", "aks-system-1-vmss000003", "a.b_c"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "..", "a/b", "a?b=c", "a%2fb", "é", ".hidden"] {
+            assert!(!is_name(name), "{name}");
+        }
+        assert_eq!(file_name("../a b"), "---a-b");
+    }
+}

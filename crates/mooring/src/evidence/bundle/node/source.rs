@@ -1,0 +1,187 @@
+//! The sources of a bundle: the cluster with its failure record, and Azure.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use mooring_arm::{Client, Limits, ResourceId};
+use mooring_controller::Scope;
+use mooring_controller::record::{Document, Entry};
+use mooring_inventory::Facts;
+use serde_json::Value;
+
+use super::objects::{Objects, Wanted};
+use crate::answers::why_document;
+use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::cli::suggest;
+use crate::cluster::connect;
+use crate::cluster::{Cluster, Request, read_cluster, wait};
+use crate::output::failure::Failure;
+
+/// Without an answer, a file is left out.
+const AZURE_LIMIT: Duration = Duration::from_secs(10);
+
+/// Reads of Azure, confined to the node resource group.
+pub(super) struct Azure {
+    pub(super) arm: Client,
+    pub(super) scope: Scope,
+    /// ARM id of the cluster, if it is known.
+    pub(super) cluster: Option<String>,
+}
+
+pub(super) struct Sources<'a> {
+    pub(super) wanted: Wanted<'a>,
+    pub(super) arguments: &'a SourceArguments,
+    pub(super) cluster: Option<Cluster>,
+    /// The document of `mooring why`, or why there is none.
+    pub(super) why: Result<Value, String>,
+    /// Reason if the cluster was not read.
+    pub(super) no_cluster: Option<String>,
+    pub(super) objects: Objects,
+    /// Azure, or why it was not read.
+    pub(super) azure: Result<Azure, String>,
+    pub(super) now: Timestamp,
+}
+
+impl<'a> Sources<'a> {
+    /// Reads the cluster, and prepares Azure. `results` decides whether Azure is read for `why` and for the nodes of the
+    /// whole cluster.
+    pub(super) async fn open(
+        name: &'a str,
+        arguments: &'a SourceArguments,
+        results: AzureMode,
+    ) -> Result<Self, Failure> {
+        let wanted = Wanted::new(name);
+        let mut sources = Self {
+            wanted,
+            arguments,
+            cluster: None,
+            why: Err("the cluster was not read".to_owned()),
+            no_cluster: None,
+            objects: Objects::default(),
+            azure: Err("Azure was not asked (--azure never)".to_owned()),
+            now: Timestamp::now(),
+        };
+        if let Err(failure) = sources.read_cluster(results).await {
+            // Azure may still have the VM.
+            if arguments.azure == AzureMode::Never {
+                return Err(failure);
+            }
+            sources.no_cluster =
+                Some(format!("the cluster was not read: {}", first_line(&failure)));
+        }
+        if arguments.azure != AzureMode::Never {
+            let opening = wait(
+                "waiting for Azure",
+                AZURE_LIMIT,
+                "continuing without it",
+                sources.open_azure(),
+            );
+            let late = || Err(Failure::io("Azure did not respond within 10s".to_owned()));
+            match opening.await.unwrap_or_else(late) {
+                Ok(azure) => sources.azure = Ok(azure),
+                Err(failure) if arguments.azure == AzureMode::Always => return Err(failure),
+                Err(failure) => {
+                    sources.azure = Err(format!("Azure was not read: {}", first_line(&failure)));
+                }
+            }
+        }
+        if let (Some(why), Err(_)) = (&sources.no_cluster, &sources.azure) {
+            let hint = "hint: set `--context NAME`, `--kubeconfig FILE` or KUBECONFIG";
+            return Err(Failure::io(format!("{why}\n{hint}")));
+        }
+        Ok(sources)
+    }
+
+    async fn read_cluster(&mut self, results: AzureMode) -> Result<(), Failure> {
+        let arguments = SourceArguments { azure: results, ..self.arguments.clone() };
+        let mut cluster = read_cluster(&arguments).await?;
+        self.objects = Objects::read(&cluster.api, self.wanted).await;
+        let why = why_document(self.wanted.name, arguments.clone(), &mut cluster).await;
+        self.why = why.map_err(|failure| first_line(&failure));
+        // Azure is not waited for twice.
+        if !cluster.facts.azure_has_failed() {
+            let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
+            cluster.ask_azure(&arguments, &request).await?;
+        }
+        self.cluster = Some(cluster);
+        Ok(())
+    }
+
+    pub(super) fn facts(&self) -> Option<&Facts> {
+        self.cluster.as_ref().map(|cluster| &cluster.facts)
+    }
+
+    async fn open_azure(&self) -> Result<Azure, Failure> {
+        let cluster = &self.arguments.cluster;
+        let limit = match self.arguments.azure {
+            AzureMode::Always => self.arguments.timeout,
+            _ => AZURE_LIMIT,
+        };
+        let arm = connect::azure_client(cluster.arm_endpoint.as_ref(), Limits::default())?;
+        let arm = arm.within(limit);
+        let scope = match &self.objects.scope {
+            Some(scope) => scope.clone(),
+            None => connect::read_scope(&arm, cluster).await?,
+        };
+        let found = self.facts().and_then(|facts| facts.identity.id.clone());
+        let named = || connect::named_cluster(&cluster.name, None).id();
+        let cluster = found.or_else(|| named().map(|id| id.as_str().to_owned()));
+        Ok(Azure { arm, scope, cluster })
+    }
+
+    /// Returns the failures of nodes with the name, and of the named nodes.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let record = self.facts().and_then(|facts| facts.record.as_ref());
+        record.into_iter().flat_map(Document::entries)
+    }
+
+    /// Returns why an object of the cluster is not known.
+    pub(super) fn missing(&self, why: &str, unread: Option<&String>) -> String {
+        self.no_cluster.as_ref().or(unread).cloned().unwrap_or_else(|| why.to_owned())
+    }
+
+    pub(super) fn unknown_name(&self, command: &str) -> Failure {
+        let claims = self.objects.claims.iter().map(|claim| claim.name.as_str());
+        let nodes = self.objects.nodes.iter().map(|node| node.name.as_str());
+        let recorded = self.entries().map(|entry| entry.node_claim.as_str());
+        let name = self.wanted.name;
+        let hint = suggest::hint(name, claims.chain(nodes).chain(recorded), command);
+        let hint = hint.unwrap_or_else(|| {
+            "hint: `kubectl get nodeclaims,nodes` and `mooring fleet` list names; use POOL/INSTANCE for an instance of a pool".to_owned()
+        });
+        let unread = match (&self.no_cluster, &self.azure) {
+            (Some(why), _) | (None, Err(why)) => format!(" ({why})"),
+            (None, Ok(_)) => String::new(),
+        };
+        let name = mooring_redact::identifier(name);
+        Failure::unknown_name(format!(
+            "no NodeClaim, node, VM or recorded failure is named `{name}`{unread}\n{hint}"
+        ))
+    }
+}
+
+fn first_line(failure: &Failure) -> String {
+    failure.text().lines().next().unwrap_or_default().to_owned()
+}
+
+impl Azure {
+    /// Returns a VM of the node resource group.
+    pub(super) fn vm_id(&self, name: &str) -> Option<ResourceId> {
+        let Scope { subscription, node_resource_group, .. } = &self.scope;
+        let kind = format!("virtualMachines/{name}");
+        ResourceId::of(subscription, node_resource_group, "Microsoft.Compute", &kind).ok()
+    }
+
+    /// Returns the VM of a provider id, if it is in the node resource group: anyone who may write a Node can name another
+    /// one.
+    pub(super) fn own_vm(&self, provider_id: &str) -> Result<ResourceId, String> {
+        let id = provider_id.strip_prefix("azure://").unwrap_or(provider_id);
+        let id = ResourceId::parse(id).map_err(|_| "its providerID is not valid".to_owned())?;
+        let group = id.resource_group().unwrap_or_default();
+        if self.scope.contains_group(id.subscription(), group) {
+            return Ok(id);
+        }
+        let group = &self.scope.node_resource_group;
+        Err(format!("its providerID names a VM outside the node resource group {group}"))
+    }
+}

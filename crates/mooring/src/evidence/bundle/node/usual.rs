@@ -1,0 +1,81 @@
+//! Usual durations of the stages, from other nodes of the pool.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use mooring_trace::life;
+use serde_json::json;
+
+use super::super::archive::{Contents, Part};
+use super::files::Target;
+use super::objects::ClaimFacts;
+use super::source::Sources;
+use super::subject::Subject;
+use crate::output::failure::Failure;
+
+/// Fewer nodes do not show what is usual.
+const MIN_NODES: usize = 3;
+
+/// Adds the medians of the other nodes of the pool, if there are enough.
+pub(super) fn add(
+    sources: &Sources<'_>,
+    subject: &Subject,
+    contents: &mut Contents,
+) -> Result<(), Failure> {
+    let Some(pool) = &subject.node_pool else { return Ok(()) };
+    let others = sources.objects.claims.iter().filter(|claim| {
+        claim.node_pool.as_ref() == Some(pool) && Some(&claim.name) != subject.claim_name.as_ref()
+    });
+    let others: Vec<&ClaimFacts> = others.collect();
+    let seconds = medians(&others);
+    if seconds.is_empty() {
+        return Ok(());
+    }
+    let target = Target {
+        part: Part::Mooring,
+        label: "usual durations",
+        path: &subject.path("usual.json"),
+        why: "medians of the stages on other nodes of the pool",
+    };
+    contents.entries.push(target.json(&json!({"pool": pool, "seconds": seconds}))?);
+    Ok(())
+}
+
+fn medians(claims: &[&ClaimFacts]) -> BTreeMap<&'static str, f64> {
+    type Stage = (&'static str, fn(&ClaimFacts) -> (Option<Timestamp>, Option<Timestamp>));
+    let stages: [Stage; 3] = [
+        (life::LAUNCH, |claim| (claim.created, claim.launched)),
+        (life::MACHINE_AND_BOOTSTRAP, |claim| (claim.launched, claim.registered)),
+        (life::READY, |claim| (claim.registered, claim.initialized)),
+    ];
+    let median = |(name, times): Stage| {
+        let durations = claims.iter().filter_map(|claim| match times(claim) {
+            (Some(from), Some(to)) if to >= from => Some(to.duration_since(from).as_secs_f64()),
+            _ => None,
+        });
+        let mut durations: Vec<f64> = durations.collect();
+        durations.sort_by(f64::total_cmp);
+        let enough = durations.len() >= MIN_NODES;
+        enough.then(|| (name, durations[durations.len() / 2]))
+    };
+    stages.into_iter().filter_map(median).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_need_three_nodes() {
+        let at = |second: i64| Timestamp::from_second(second).ok();
+        let claim = |launched| ClaimFacts {
+            created: at(0),
+            launched: at(launched),
+            ..ClaimFacts::default()
+        };
+        let claims = [claim(3), claim(90), claim(4)];
+        let all: Vec<&ClaimFacts> = claims.iter().collect();
+        assert_eq!(medians(&all[..2]), BTreeMap::new());
+        assert_eq!(medians(&all), BTreeMap::from([(life::LAUNCH, 4.0)]));
+    }
+}

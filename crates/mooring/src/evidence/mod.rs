@@ -1,0 +1,4 @@
+//! Files of a node: `bundle` collects them, `trace` shows them as a timeline.
+
+pub(crate) mod bundle;
+pub(crate) mod trace;

@@ -1,0 +1,172 @@
+//! `mooring trace`.
+
+pub(crate) mod input;
+mod screen;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use mooring_redact::{identifier, printable, printable_lines};
+use mooring_terminal::Style;
+use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
+
+use crate::cli::cluster_args::SourceArguments;
+use crate::evidence::bundle::node;
+use crate::output;
+use crate::output::failure::Failure;
+use crate::output::outfile;
+use crate::output::show;
+
+pub(crate) const HELP: &str = "\
+NODE is the name of a NodeClaim, a node or a VM, or POOL/INSTANCE. Its stages
+(created → launched, machine, bootstrap, register, ready) come from the
+conditions of the NodeClaim and the node, the VM in Azure, the bootstrap report
+of its extension and the failure record; a deleted node has those of the record.
+
+An existing path is read as a file:
+- a directory: the root of a node, or a directory with several nodes
+- a .tar or .tar.gz archive of such a directory, or of `mooring bundle`
+- a file: provision.json, cluster-provision.log, an event file, or the message
+  of the extension
+
+Broken files are listed and skipped.
+
+A failed step writes no event. It is inferred from the script trace, or from the
+order of the steps and the exit code; the output shows which.
+
+Examples:
+  mooring trace default-2jf98     by its name, from the cluster and Azure
+  mooring trace /                 on the node
+  mooring trace provision.json
+  mooring trace node.tar.gz -o html --out node.html
+  mooring trace node.tar.gz -o chrome --out node.json   for ui.perfetto.dev
+  mooring trace node.tar.gz -o otlp |
+    curl -H 'content-type: application/json' --data @- \\
+      http://collector:4318/v1/traces
+
+Exits with 0 even if the node failed, with 2 if nothing has the name, and with 3
+if PATH cannot be read or has no bootstrap logs.";
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArguments {
+    /// NodeClaim, node, VM or POOL/INSTANCE; or a directory, an archive or a file
+    #[arg(value_name = "NODE|PATH")]
+    pub(crate) what: PathBuf,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = TraceFormat::Table)]
+    pub(crate) output: TraceFormat,
+    /// File to write [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) node: SourceArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TraceFormat {
+    /// Human-readable table
+    Table,
+    /// JSON, schema mooring.trace/v1
+    Json,
+    /// YAML with the members of the JSON document
+    Yaml,
+    /// HTML page with a waterfall chart
+    Html,
+    /// Chrome trace events, for Perfetto
+    Chrome,
+    /// OTLP/JSON, for an OpenTelemetry collector
+    Otlp,
+}
+
+/// Files to read, and what is known about them.
+struct Source {
+    files: Vec<File>,
+    left_out: Vec<String>,
+    /// Time of the read; none for a path.
+    now: Option<jiff::Timestamp>,
+}
+
+pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
+    let what = arguments.what.to_string_lossy();
+    let source = if arguments.what.exists() || is_path(&what) {
+        let input = input::read(&arguments.what)?;
+        for note in &input.notes {
+            show::print_warning(&printable(note));
+        }
+        Source { files: input.files, left_out: Vec::new(), now: None }
+    } else {
+        let node = node::trace_files(&what, &arguments.node)?;
+        Source { files: node.files, left_out: node.left_out, now: Some(node.now) }
+    };
+    let timelines = mooring_trace::read(&source.files);
+    if timelines.iter().all(Timeline::is_empty) {
+        return Err(nothing_found(arguments, &source, &timelines));
+    }
+    let text = match arguments.output {
+        TraceFormat::Table => {
+            let style = if arguments.out.is_some() { Style::PIPE } else { output::style() };
+            tables(&timelines, &source, &style)
+        }
+        TraceFormat::Json => show::escape_hidden(&json::to_json(&timelines)),
+        TraceFormat::Yaml => output::yaml(&json::Document::new(&timelines))?,
+        // The page escapes foreign text.
+        TraceFormat::Html => html::page(&timelines),
+        TraceFormat::Chrome => show::escape_hidden(&chrome::to_json(&timelines)),
+        TraceFormat::Otlp => show::escape_hidden(&otlp::to_json(&timelines)),
+    };
+    match &arguments.out {
+        Some(path) => outfile::write(path, text.as_bytes()),
+        None => show::print_raw(text.as_bytes()),
+    }
+}
+
+/// Returns the screens of nodes with a life in the cluster, and tables of the others.
+fn tables(timelines: &[Timeline], source: &Source, style: &Style) -> String {
+    let one = |timeline: &Timeline| match &timeline.life {
+        Some(life) => {
+            screen::screen(timeline, life, &source.left_out, source.now, style).render(style)
+        }
+        None => printable_lines(&table::table(std::slice::from_ref(timeline))),
+    };
+    timelines.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn nothing_found(arguments: &TraceArguments, source: &Source, timelines: &[Timeline]) -> Failure {
+    let name = identifier(&arguments.what.to_string_lossy());
+    if source.now.is_some() {
+        let why = source.left_out.join("; ");
+        return Failure::io(format!("no times are known of `{name}`: {why}"));
+    }
+    let why = timelines
+        .iter()
+        .flat_map(|timeline| &timeline.skipped)
+        .map(|file| format!("\n  {}: {}", file.path, file.why));
+    Failure::io(format!(
+        "no bootstrap logs found in `{name}`{}\nhint: `mooring trace --help` lists the supported files",
+        why.take(10).collect::<String>()
+    ))
+}
+
+/// Returns true for a text that cannot be the name of a node: a path that does not exist.
+fn is_path(text: &str) -> bool {
+    const SUFFIXES: [&str; 7] = ["tar", "gz", "tgz", "zip", "json", "log", "txt"];
+    let suffix = Path::new(text).extension().and_then(|suffix| suffix.to_str());
+    text.starts_with(['/', '.', '~'])
+        || text.matches('/').count() > 1
+        || suffix.is_some_and(|suffix| SUFFIXES.contains(&suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_path;
+
+    #[test]
+    fn names_of_nodes_are_not_paths() {
+        for name in ["default-1", "aks-system-1-vmss000003", "system/3", "node.example.com"] {
+            assert!(!is_path(name), "{name}");
+        }
+        for path in ["/", "./x", "../x", "a/b/c", "x.tar.gz", "provision.json", "~/x"] {
+            assert!(is_path(path), "{path}");
+        }
+    }
+}

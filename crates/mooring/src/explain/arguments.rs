@@ -1,0 +1,142 @@
+//! Arguments of `mooring explain` and `mooring codes`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use mooring_codes::Date;
+
+use super::document::SCHEMA;
+use crate::about::schema;
+use crate::output::AnswerFormat;
+
+pub(crate) const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  mooring explain 211
+  mooring explain 0xD3 --image 202601.27.0
+  mooring explain OrasBinaryMissing
+  mooring explain ERR_ORAS_PULL_NETWORK_TIMEOUT
+  mooring explain VMExtensionError_OutboundConnFail
+  mooring explain provision.json
+  az vm get-instance-view … | mooring explain
+  mooring explain \"(SubnetIsFull) Subnet nodes … does not have enough capacity\"
+
+Exits with 0 even if no cause was found, and with 2 if nothing has the name.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// Exit code (decimal or 0x…), cause, error name, file, message, or - for stdin [default: -]
+    #[arg(value_name = "CODE|NAME|FILE|TEXT|-", allow_negative_numbers = true)]
+    pub(crate) what: Option<String>,
+    /// Operating system of the node, if the input does not show it
+    #[arg(long, value_enum)]
+    pub(crate) os: Option<Os>,
+    /// Node image version (202601.27.0) or date
+    ///
+    /// Some codes have changed their meaning over time.
+    #[arg(long, value_name = "VERSION", value_parser = image_date)]
+    pub(crate) image: Option<Date>,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+    pub(crate) output: AnswerFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = schema::parser([SCHEMA, mooring_diagnosis::SCHEMA]))]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CodesArguments {
+    #[command(subcommand)]
+    pub(crate) command: CodesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CodesCommand {
+    /// List the exit codes that nodes report
+    List {
+        /// Operating system of the node
+        #[arg(long, value_enum)]
+        os: Option<Os>,
+        /// Owner of the next step
+        #[arg(long, value_enum)]
+        owner: Option<Owner>,
+        /// Include past, raw, proposed and image-build codes
+        #[arg(long)]
+        all: bool,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+        output: AnswerFormat,
+    },
+    /// Show the pages of an exit code
+    Show {
+        /// Exit code (decimal or 0x…) or error name
+        #[arg(value_name = "CODE|NAME", allow_negative_numbers = true)]
+        what: String,
+        /// Operating system of the node
+        #[arg(long, value_enum)]
+        os: Option<Os>,
+        /// Node image version (202601.27.0) or date
+        #[arg(long, value_name = "VERSION", value_parser = image_date)]
+        image: Option<Date>,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+        output: AnswerFormat,
+    },
+    /// Find exit codes and causes by words in their names and texts, also with typos
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search {
+        /// Words; all are required
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Operating system of the node
+        #[arg(long, value_enum)]
+        os: Option<Os>,
+        /// Owner of the next step
+        #[arg(long, value_enum)]
+        owner: Option<Owner>,
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
+        output: AnswerFormat,
+    },
+}
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  mooring codes search oras registry
+  mooring codes search timeout --os windows
+  mooring codes search OrasBinryMising";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Os {
+    Linux,
+    Windows,
+}
+
+impl From<Os> for mooring_codes::Os {
+    fn from(os: Os) -> Self {
+        match os {
+            Os::Linux => Self::Linux,
+            Os::Windows => Self::Windows,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Owner {
+    Operator,
+    Image,
+    Platform,
+    Network,
+}
+
+impl From<Owner> for mooring_codes::Owner {
+    fn from(owner: Owner) -> Self {
+        match owner {
+            Owner::Operator => Self::Operator,
+            Owner::Image => Self::Image,
+            Owner::Platform => Self::Platform,
+            Owner::Network => Self::Network,
+        }
+    }
+}
+
+fn image_date(text: &str) -> Result<Date, String> {
+    mooring_codes::image_date(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,116 @@
+//! Errors as documents, schema `mooring.error/v1`: for commands with `-o json` or `-o yaml`.
+
+use std::ffi::OsStr;
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::output;
+use crate::output::failure::Failure;
+use crate::output::show;
+
+const SCHEMA: &str = "mooring.error/v1";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DocumentFormat {
+    Json,
+    Yaml,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ErrorDocument<'a> {
+    schema: &'static str,
+    generated_at: String,
+    code: &'a str,
+    message: &'a str,
+    hint: Option<String>,
+    exit: u8,
+}
+
+/// Returns the format of documents that the command line requests. Usage errors are reported before it is parsed.
+pub(crate) fn requested() -> Option<DocumentFormat> {
+    find_format(std::env::args_os().skip(1))
+}
+
+fn find_format(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<DocumentFormat> {
+    let mut format = None;
+    let mut is_value = false;
+    for argument in arguments {
+        let argument = argument.as_ref().to_str().unwrap_or_default();
+        let value = if is_value {
+            Some(argument)
+        } else if argument == "--" {
+            break;
+        } else {
+            argument
+                .strip_prefix("--output=")
+                .or_else(|| argument.strip_prefix("-o=").or_else(|| argument.strip_prefix("-o")))
+                .filter(|value| !value.is_empty())
+        };
+        is_value = !is_value && matches!(argument, "-o" | "--output");
+        if let Some(value) = value {
+            format = match value {
+                "json" => Some(DocumentFormat::Json),
+                "yaml" => Some(DocumentFormat::Yaml),
+                _ => None,
+            };
+        }
+    }
+    format
+}
+
+/// Prints an error to stderr. Lines of the text that start with `hint: ` become the hint.
+fn print(format: DocumentFormat, code: &str, text: &str, exit: u8) {
+    let (hints, message): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with("hint: "));
+    let hints: Vec<&str> = hints.iter().filter_map(|hint| hint.strip_prefix("hint: ")).collect();
+    let document = ErrorDocument {
+        schema: SCHEMA,
+        generated_at: generated_at(),
+        code,
+        message: &message.join("\n"),
+        hint: Some(hints.join("\n")).filter(|hint| !hint.is_empty()),
+        exit,
+    };
+    let printed = match format {
+        DocumentFormat::Json => show::json(&document),
+        DocumentFormat::Yaml => output::yaml(&document),
+    };
+    show::print_note(printed.as_deref().unwrap_or(text).trim_end());
+}
+
+/// Returns the time of a document.
+pub(crate) fn generated_at() -> String {
+    format!("{:.0}", Timestamp::now())
+}
+
+impl Failure {
+    /// Prints the error, as a document if the command prints documents.
+    pub(crate) fn report(&self) -> ExitCode {
+        match requested() {
+            Some(format) => print(format, self.code(), &self.text, self.exit_code),
+            None => show::print_note(&format!("error: {}", self.text)),
+        }
+        ExitCode::from(self.exit_code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn format_is_found_in_every_notation() {
+        let find = |line: &str| find_format(line.split(' '));
+        for line in ["why x -o json", "why -ojson", "-o=json", "--output json", "--output=json x"] {
+            assert_eq!(find(line), Some(DocumentFormat::Json), "{line}");
+        }
+        assert_eq!(find("why -o yaml"), Some(DocumentFormat::Yaml));
+        for line in ["why", "why json", "why -o table", "explain -- -o json", "-o"] {
+            assert_eq!(find(line), None, "{line}");
+        }
+        assert_eq!(find("-o json -o table"), None, "the last one counts");
+    }
+}

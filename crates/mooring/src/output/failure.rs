@@ -1,0 +1,100 @@
+//! Error of a command.
+
+use std::io;
+
+use mooring_controller::query::QueryError;
+
+/// Message and exit code. The message is `what failed: why`, and may have lines that start with `hint: `.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(super) text: String,
+    pub(super) exit_code: u8,
+    /// True if a name does not exist.
+    is_unknown_name: bool,
+}
+
+impl Failure {
+    pub(crate) fn io(text: String) -> Self {
+        Self { text, exit_code: 3, is_unknown_name: false }
+    }
+
+    pub(crate) fn blocked(text: String) -> Self {
+        Self { exit_code: 4, ..Self::io(text) }
+    }
+
+    pub(crate) fn resumable(text: String) -> Self {
+        Self { exit_code: 5, ..Self::io(text) }
+    }
+
+    pub(crate) fn with_code(self, exit_code: u8) -> Self {
+        Self { exit_code, ..self }
+    }
+
+    pub(crate) fn azure(error: &mooring_arm::Error) -> Self {
+        let exit_code = if error.is_throttled() { 6 } else { 3 };
+        Self { exit_code, ..Self::io(format!("Azure: {error}")) }
+    }
+
+    pub(crate) fn query(error: &QueryError) -> Self {
+        match error {
+            QueryError::Azure(azure) => Self::azure(azure),
+            QueryError::NotFound(_) => Self::unknown_name(error.to_string()),
+            other => Self::io(other.to_string()),
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn usage(text: String) -> Self {
+        Self { exit_code: 2, ..Self::io(text) }
+    }
+
+    /// Nothing has this name.
+    pub(crate) fn unknown_name(text: String) -> Self {
+        Self { is_unknown_name: true, ..Self::usage(text) }
+    }
+
+    /// Returns the code of the error in `mooring.error/v1`.
+    pub(super) fn code(&self) -> &'static str {
+        match self.exit_code {
+            2 if self.is_unknown_name => "not-found",
+            2 => "usage",
+            4 => "blocked",
+            5 => "interrupted",
+            6 => "throttled",
+            _ => "io",
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::io(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
+
+    use super::Failure;
+
+    #[test]
+    fn throttling_has_its_own_exit_code() {
+        let code = |kind| {
+            let error = Error {
+                kind,
+                write_status: WriteStatus::NotApplied,
+                call: Box::new(CallInfo::default()),
+            };
+            Failure::azure(&error).exit_code
+        };
+        let refusal = Refusal::default;
+        assert_eq!(code(ErrorKind::Throttled { refusal: refusal(), retry_after: None }), 6);
+        assert_eq!(code(ErrorKind::BudgetFull), 6);
+        assert_eq!(code(ErrorKind::Conflict(refusal())), 3);
+        assert_eq!(code(ErrorKind::Server(refusal())), 3);
+    }
+}

@@ -1,0 +1,151 @@
+//! Output of commands: style of the streams, formats and JSON documents.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+pub(crate) mod error_document;
+pub(crate) mod failure;
+pub(crate) mod outfile;
+pub(crate) mod page;
+pub(crate) mod published;
+pub(crate) mod show;
+
+use std::io::IsTerminal as _;
+use std::sync::OnceLock;
+
+use clap::{Args, ValueEnum};
+use mooring_terminal::{Choice, Environment, Screen, Style};
+use serde::Serialize;
+
+use crate::output::failure::Failure;
+
+/// Flags of every command.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArguments {
+    /// Use colors: auto, always or never [env: NO_COLOR, CLICOLOR_FORCE]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto, hide_possible_values = true)]
+    pub(crate) color: When,
+    /// Print links that a terminal can open: auto, always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto, hide_possible_values = true)]
+    pub(crate) hyperlinks: When,
+    /// Print only results and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Print each request to the Kubernetes API and to Azure, with its duration
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<When> for Choice {
+    fn from(when: When) -> Self {
+        match when {
+            When::Auto => Self::Auto,
+            When::Always => Self::Always,
+            When::Never => Self::Never,
+        }
+    }
+}
+
+/// Formats of commands that answer a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerFormat {
+    /// Human-readable table
+    Table,
+    /// Table with more columns and every name
+    Wide,
+    /// JSON; `mooring schema` prints its schema
+    Json,
+    /// YAML with the members of the JSON document
+    Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
+    /// Names for kubectl, one per line
+    Name,
+}
+
+static ARGUMENTS: OnceLock<OutputArguments> = OnceLock::new();
+
+/// Stores the flags of this process.
+pub(crate) fn init(arguments: OutputArguments) {
+    let _ = ARGUMENTS.set(arguments);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    ARGUMENTS.get().is_some_and(|arguments| arguments.quiet)
+}
+
+/// Returns what stdout can show. Read again for every screen, since a terminal may be resized.
+pub(crate) fn style() -> Style {
+    let stdout = std::io::stdout();
+    style_of(stdout.is_terminal(), terminal_size::terminal_size_of(&stdout))
+}
+
+/// Returns what stderr can show.
+pub(crate) fn message_style() -> Style {
+    let stderr = std::io::stderr();
+    style_of(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr))
+}
+
+fn style_of(
+    is_terminal: bool,
+    size: Option<(terminal_size::Width, terminal_size::Height)>,
+) -> Style {
+    const DEFAULT: usize = 80;
+    let width = size.map_or(DEFAULT, |(width, _)| usize::from(width.0));
+    let environment =
+        Environment::read(is_terminal.then_some(width), |name| std::env::var(name).ok());
+    let (color, links) = ARGUMENTS.get().map_or((Choice::Auto, Choice::Auto), |arguments| {
+        (arguments.color.into(), arguments.hyperlinks.into())
+    });
+    Style::new(&environment, color, links)
+}
+
+/// Prints a screen to stdout.
+pub(crate) fn print_screen(screen: &Screen) -> Result<(), Failure> {
+    show::print_raw(screen.render(&style()).as_bytes())
+}
+
+/// Prints a document as JSON or YAML.
+pub(crate) fn print_document(document: &impl Serialize, is_yaml: bool) -> Result<(), Failure> {
+    let text = if is_yaml { yaml(document)? } else { show::json(document)? };
+    show::print_raw(text.as_bytes())
+}
+
+/// Returns YAML with the same members as the JSON document.
+pub(crate) fn yaml(document: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_saphyr::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
+    Ok(mooring_redact::printable_lines(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::yaml;
+
+    #[test]
+    fn yaml_has_the_members_of_the_json_document() {
+        let document = json!({
+            "schema": "mooring.why/v2",
+            "unknown": null,
+            "list": [],
+            "text": "yes: \"x\"\nno",
+            "number": 1.5,
+            "hidden": "a\u{1b}[2Jb",
+        });
+        let text = yaml(&document).unwrap();
+        assert!(!text.contains('\u{1b}'), "{text}");
+        let mut read: Value = serde_saphyr::from_str(&text).unwrap();
+        let mut expected = document;
+        for value in [&mut read, &mut expected] {
+            value.as_object_mut().unwrap().remove("hidden");
+        }
+        assert_eq!(read, expected, "{text}");
+    }
+}

@@ -1,0 +1,24 @@
+//! JSON and YAML documents of the commands.
+
+use jiff::Timestamp;
+use mooring_workflow::published::{ClusterIdentity, Document, Source};
+use serde::Serialize;
+
+use crate::output::failure::Failure;
+use crate::output::show;
+
+/// Returns a document of now.
+pub(crate) fn document<'a, T: Serialize>(
+    schema: &'static str,
+    cluster: &'a ClusterIdentity,
+    sources: &'a [Source],
+    content: T,
+) -> Document<'a, T> {
+    Document::new(schema, Timestamp::now(), cluster, sources, content)
+}
+
+/// Returns a document as one line, for `--watch`.
+pub(crate) fn line<T: Serialize>(document: &Document<'_, T>) -> Result<String, Failure> {
+    let text = serde_json::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
+    Ok(show::escape_hidden(&text) + "\n")
+}

@@ -1,0 +1,277 @@
+//! Arguments of `mooring finalizers`.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use mooring_redact::shell_word;
+
+use crate::about::schema;
+use crate::workflows::runs::{Approval, JournalArgument};
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct FinalizersArguments {
+    #[command(subcommand)]
+    pub(crate) command: FinalizersCommand,
+}
+
+const HELP: &str = "\
+Custom resources of an uninstalled operator keep finalizers that no controller
+processes, and block the deletion of namespaces and of the cluster. This command
+removes them, with the other resources of the operator:
+
+  mooring finalizers plan     show what would be removed (read-only)
+  mooring finalizers apply    prompt for CLUSTER/PROFILE, then remove
+  mooring finalizers resume   continue an interrupted run, on any host
+  mooring finalizers status   show the last run; `-w` follows it (read-only)
+
+The profile comes from the command line at every command. `resume` creates a new
+plan from live state, which is approved as in `apply`. An approval
+(`--plan-hash`) is for one plan and expires after an hour.
+
+Finalizers are removed only if the profile lists them, only from objects that
+are being deleted, only if the operator is not running, and only if the object
+is unchanged; a backup of each is saved to the journal first. A CRD is deleted
+only if it is known to have no objects. Objects are deleted by uid, and only
+objects of the approved plan are changed.
+
+The check operator-gone requires:
+- no running Deployment, StatefulSet or DaemonSet of the operator
+- no Lease renewed within 5m
+- no write by its field manager and no event within 24h
+- no webhook for its groups with ready endpoints
+- no group of a managed add-on (Karpenter of AKS node auto-provisioning, Azure
+  add-ons), and no live objects of Cluster API or cert-manager
+Failed reads block. `--override operator-gone=REASON` is part of the plan hash.
+
+Examples:
+  mooring finalizers plan                 built-in profile package-operator
+  mooring finalizers plan --profile my-operator.yaml -o json
+  mooring finalizers plan --group example.com --namespace example-system \\
+    --release example
+  HASH=$(mooring finalizers plan -o json --kubeconfig FILE | jq -r .hash)
+  mooring finalizers apply --yes --plan-hash \"$HASH\" --kubeconfig FILE
+  mooring finalizers apply --scale-down   stop a running operator first
+  mooring finalizers apply --best-effort  unattended: no prompts, exit 0
+  mooring finalizers apply --dry-run      show the plan; write nothing
+  mooring sim --scenario retired-operator --kube-port 0 --state demo &
+  . demo/env.sh; mooring finalizers plan
+
+A profile (YAML): name, groups, finalizers (NAME or GROUP/*), namespace,
+clusterRoleBindings, release: {name, namespace, resources: keep|delete}.
+
+Exit codes (--best-effort has its own: 0, or 1 without a cluster):
+  0  removed, or nothing to do (see -o json)
+  1  objects remain, or a run stopped (status); status --exit-zero: 0
+  2  usage error
+  3  I/O or API error
+  4  blocked by a check
+  5  interrupted; can be resumed";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FinalizersCommand {
+    /// Show what `apply` would remove, including dependents (read-only)
+    ///
+    /// Exits with 4 if a check would block `apply`, for example because the operator is running, and with 3 if something
+    /// could not be read.
+    Plan {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        policy: PolicyArguments,
+        #[command(flatten)]
+        output: PlanOutput,
+    },
+    /// Remove the resources of the operator
+    ///
+    /// Ctrl-C stops at the next safe point; `resume` continues.
+    Apply(RunArguments),
+    /// Continue an unfinished run with a new plan, on any host
+    ///
+    /// The plan is created from live state and approved as in `apply`. Only backoff, skipped objects and backups of the
+    /// journal are used; a journal with another profile is rejected.
+    Resume(RunArguments),
+    /// Show the status of the last run and what remains (read-only)
+    ///
+    /// Exits with 0 if the run is finished or running, and with 1 if it stopped or objects remain.
+    Status {
+        #[command(flatten)]
+        target: TargetArguments,
+        /// Follow the run; `q` or Ctrl-C ends it
+        ///
+        /// A terminal is redrawn, a pipe gets changed rows, and `-o json` one document per line.
+        #[arg(short, long)]
+        watch: bool,
+        /// Exit with 0 regardless of the state of the run
+        #[arg(long)]
+        exit_zero: bool,
+        #[command(flatten)]
+        output: StatusOutput,
+    },
+}
+
+/// Arguments of the commands that change the cluster.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArguments,
+    #[command(flatten)]
+    pub(crate) approval: Approval,
+    /// Only show the plan; write nothing, not even the journal
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Deadline of the run, such as 10m; it can be resumed afterwards [env: PKO_CLEANUP_TIMEOUT] [default: 10m]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) timeout: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: RunOutput,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TargetArguments {
+    /// Resources of the operator: a built-in profile, or a YAML file
+    #[arg(
+        long,
+        value_name = "NAME|FILE",
+        default_value = DEFAULT_PROFILE,
+        conflicts_with = "group"
+    )]
+    pub(crate) profile: String,
+    /// Instead of a profile: an API group, with its subgroups and their finalizers
+    #[arg(long, value_name = "SUFFIX")]
+    pub(crate) group: Option<String>,
+    /// With --group: namespace of the operator
+    #[arg(long, value_name = "NAME", requires = "group")]
+    pub(crate) namespace: Option<String>,
+    /// With --group: ClusterRoleBinding of the operator (repeatable)
+    #[arg(long = "binding", value_name = "NAME", requires = "group")]
+    pub(crate) bindings: Vec<String>,
+    /// With --group and --namespace: Helm release of the operator; its resources are kept
+    #[arg(long, value_name = "NAME", requires = "group", requires = "namespace")]
+    pub(crate) release: Option<String>,
+    /// With --group: more finalizers that may be removed, in addition to those of the group (repeatable)
+    #[arg(long = "finalizer", value_name = "NAME", requires = "group")]
+    pub(crate) finalizers: Vec<String>,
+    /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig [env: MOORING_CONTEXT] [default: the current context]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+    #[command(flatten)]
+    pub(crate) journal: JournalArgument,
+}
+
+impl TargetArguments {
+    /// Returns the flags of a further command for the same profile and cluster.
+    pub(crate) fn repeated(&self) -> String {
+        let mut flags = String::new();
+        let mut add = |flag: &str, value: &str| {
+            let _ = write!(flags, " --{flag} {}", shell_word(value));
+        };
+        match &self.group {
+            Some(group) => add("group", group),
+            None if self.profile != DEFAULT_PROFILE => add("profile", &self.profile),
+            None => {}
+        }
+        for (flag, value) in [("namespace", &self.namespace), ("release", &self.release)] {
+            if let Some(value) = value {
+                add(flag, value);
+            }
+        }
+        self.bindings.iter().for_each(|value| add("binding", value));
+        self.finalizers.iter().for_each(|value| add("finalizer", value));
+        if let Some(path) = &self.kubeconfig {
+            add("kubeconfig", &path.display().to_string());
+        }
+        if let Some(context) = &self.context {
+            add("context", context);
+        }
+        flags + &self.journal.repeated()
+    }
+}
+
+const DEFAULT_PROFILE: &str = "package-operator";
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArguments {
+    /// If the operator is running: wait for its teardown, then scale it to zero
+    #[arg(long)]
+    pub(crate) scale_down: bool,
+    /// Run unattended: no prompts, exit with 0 regardless of what remains
+    ///
+    /// Continues an unfinished run and skips what cannot be read. Its exit codes are its own: 0, also if a check blocks or
+    /// objects remain, and 1 if the cluster cannot be reached. Overrides no check.
+    #[arg(long)]
+    pub(crate) best_effort: bool,
+    /// Override a failed check; only operator-gone, never with --best-effort
+    #[arg(long = "override", value_name = "CHECK=REASON", conflicts_with = "best_effort")]
+    pub(crate) overrides: Vec<String>,
+}
+
+pub(crate) const PLAN: &str = "mooring.finalizers.plan/v2";
+pub(crate) const RUN: &str = "mooring.finalizers.run/v1";
+/// Shapes of the release before.
+pub(crate) const FORMER_PLAN: &str = "mooring.finalizers.plan/v1";
+const FORMER: &str = "mooring.finalizers/v1";
+const FORMER_STATUS: &str = "mooring.finalizers.status/v1";
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PlanOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = PlanFormat::Table)]
+    pub(crate) output: PlanFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = schema::parser([PLAN, FORMER_PLAN]))]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+    pub(crate) output: RunFormat,
+    /// Shape of the document; the ones of the release before are printed for one release
+    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, PLAN, FORMER, FORMER_PLAN]))]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StatusOutput {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = RunFormat::Table)]
+    pub(crate) output: RunFormat,
+    /// Shape of the document; the one of the release before is printed for one release
+    #[arg(long, value_name = "ID", value_parser = schema::parser([RUN, FORMER_STATUS]))]
+    pub(crate) schema: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunFormat {
+    /// Human-readable table
+    Table,
+    /// Table with every column, and every step
+    Wide,
+    /// JSON, schema mooring.finalizers.run/v1
+    Json,
+    /// YAML with the members of the JSON document
+    Yaml,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// Human-readable steps and checks
+    Table,
+    /// Every step, target and check, and the whole hash
+    Wide,
+    /// JSON, schema mooring.finalizers.plan/v2
+    Json,
+    /// YAML with the members of the JSON document
+    Yaml,
+    /// Mermaid diagram
+    Mermaid,
+}

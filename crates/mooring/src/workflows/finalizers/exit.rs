@@ -1,0 +1,82 @@
+//! Results and exit codes of runs.
+
+use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::report::Verdict;
+use mooring_finalizers::runtime::{CommandResult, SignedOut, StartError};
+use mooring_finalizers::workflow::{Finish, RunOutcome};
+
+use super::arguments::RunOutput;
+use super::{Session, show};
+use crate::output::failure::Failure;
+use crate::workflows::runs::exit_code;
+
+const STILL_RUNS: &str = "hint: uninstall the operator first, or use `--scale-down` to stop it after its teardown; \
+     or `--override operator-gone=REASON` if it is not running";
+
+/// Prints the report, and the next command.
+pub(crate) async fn end(
+    session: &Session,
+    plan_hash: &str,
+    ending: CommandResult,
+    output: &RunOutput,
+) -> Result<u8, Failure> {
+    match &ending {
+        CommandResult::Stopped(_) | CommandResult::Resumable(_) => {
+            if let Ok(journal) = session.remover.status().await {
+                show::report(session, &journal, output).await?;
+            }
+        }
+        CommandResult::Refused(error) => {
+            let why = Some(error.to_string());
+            show::without_run(session, plan_hash, Verdict::Refused, why, output).await?;
+        }
+        CommandResult::Nothing(_)
+        | CommandResult::Held(_)
+        | CommandResult::Failed(_)
+        | CommandResult::NoJournal(_) => {}
+    }
+    exit_code(
+        ending,
+        "mooring finalizers status",
+        "`mooring finalizers resume` continues, with the same profile and a new plan",
+        |rest| match rest {
+            RunOutcome::Finished(finish) => Ok(u8::from(finish == Finish::Leftovers)),
+            RunOutcome::Resumable { message, .. } => Err(message),
+        },
+        refusal,
+    )
+}
+
+pub(crate) fn refusal(error: &StartError) -> Failure {
+    match error {
+        StartError::Journal(_) | StartError::Unknown { .. } => Failure::io(error.to_string()),
+        StartError::Unfinished(_) => Failure::blocked(format!(
+            "{error}\nhint: `mooring finalizers status` shows its progress"
+        )),
+        StartError::OtherProfile { .. } => Failure::blocked(format!(
+            "{error}\nhint: use the profile that the run was started with, or move a foreign journal away (docs/RUNBOOK.md)"
+        )),
+        StartError::OtherCluster(_) => Failure::blocked(format!(
+            "{error}\nhint: check the kubeconfig's current context, and `--journal`"
+        )),
+        StartError::PlanChanged { .. } | StartError::Expired(_) | StartError::NotApproved => {
+            Failure::blocked(format!(
+                "{error}\nhint: review and approve a new `mooring finalizers plan`"
+            ))
+        }
+        StartError::Refused { name, .. } => {
+            Failure::blocked(format!("{error}\n{}", check_hint(name)))
+        }
+    }
+}
+
+pub(crate) fn check_hint(check: &str) -> &'static str {
+    if check == OPERATOR_GONE { STILL_RUNS } else { "hint: grant the missing permission" }
+}
+
+/// Reports rejected credentials, which are not a missing permission.
+pub(crate) fn signed_out(error: SignedOut) -> Failure {
+    Failure::io(format!("{error}\n{SIGN_IN}"))
+}
+
+const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";

@@ -1,0 +1,403 @@
+//! `mooring finalizers`: wiring. Decisions are in `mooring-finalizers`.
+
+mod arguments;
+mod exit;
+mod settings;
+mod show;
+mod status;
+mod target;
+
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use mooring_finalizers::plan::Plan;
+use mooring_finalizers::report::Verdict;
+use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
+use mooring_finalizers::screens;
+use mooring_finalizers::settings::Settings;
+use mooring_finalizers::step::Step;
+use mooring_finalizers::workflow::{Decision, Fact, Run};
+use mooring_kube::kubeconfig::Connection;
+use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
+use mooring_workflow::{CheckResult, Outcome, Step as _};
+
+pub(crate) use arguments::FinalizersArguments;
+use arguments::{
+    FinalizersCommand, PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput, TargetArguments,
+};
+use target::{Change, ensure_named, ensure_one_cluster};
+
+use crate::cluster::{connect, wait_for};
+use crate::output::failure::Failure;
+use crate::workflows::runs::{
+    Event, Notices, Progress, ProgressLine, Signals, Subject, build_runtime, confirm,
+    confirm_protected, dry_run, env_var, print_once, unfinished_result, write, write_screen,
+};
+
+/// Subject of a slow read in messages.
+const KUBERNETES: &str = "waiting for the Kubernetes API";
+
+pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
+    run(&arguments.command).map_or_else(|failure| failure.report(), ExitCode::from)
+}
+
+fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
+    dry_run::from_environment()?;
+    match command {
+        FinalizersCommand::Plan { target, policy, output } => {
+            let settings = settings::settings(target, Some(policy))?;
+            with_session(target, Change::None, settings, async |session, _| {
+                let plan = session.plan(None).await?;
+                session.show(&plan, output).await
+            })
+        }
+        FinalizersCommand::Apply(arguments) => change(arguments, Begin::New),
+        FinalizersCommand::Resume(arguments) => change(arguments, Begin::Unfinished),
+        FinalizersCommand::Status { target, watch, exit_zero, output } => {
+            let settings = settings::settings(target, None)?;
+            with_session(target, Change::None, settings, async |session, _| {
+                status::status(session, *watch, *exit_zero, output).await
+            })
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    /// With `--best-effort`, an unfinished run is continued instead.
+    New,
+    Unfinished,
+}
+
+fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
+    let dry_run = dry_run::from_environment()? || arguments.dry_run;
+    dry_run::announce(dry_run);
+    let token = arguments.approval.plan_hash.clone();
+    if token.is_some() {
+        ensure_named(&arguments.target, env_var)?;
+    }
+    let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
+    let usual = settings.limits.overall;
+    settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), env_var, usual)?;
+    let best_effort = settings.best_effort;
+    let output = arguments.output.clone();
+    let is_unattended = token.is_some() || best_effort;
+    let request = Request { begin, token, dry_run, best_effort, output };
+    let change = if is_unattended { Change::Unattended } else { Change::Confirmed };
+    let done = with_session(&arguments.target, change, settings, async |session, signals| {
+        let done = Box::pin(session.change(&request, signals)).await;
+        match done {
+            // A pipeline continues regardless of the result.
+            Err(failure) if best_effort && !session.remover.is_signed_out() => {
+                write(&format!("warning: {}\n", failure.text()));
+                Ok(0)
+            }
+            Ok(_) if best_effort => Ok(0),
+            done => done,
+        }
+    });
+    if best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
+}
+
+fn with_session(
+    target: &TargetArguments,
+    change: Change,
+    settings: Settings,
+    act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
+) -> Result<u8, Failure> {
+    build_runtime()?.block_on(async {
+        let Connection { client, context, cluster, server } =
+            connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
+        let (signals, stopped) = Signals::channel();
+        let profile = settings.profile.name.clone();
+        let groups = settings.profile.groups.join(", ");
+        let protected = target::protected(context.as_deref(), change)?;
+        if change != Change::None {
+            ensure_one_cluster(&client).await?;
+        }
+        let remover = Remover::new(
+            mooring_kube::Client::new(client),
+            settings,
+            Rc::new(Timestamp::now),
+            stopped,
+        );
+        let flags = target.repeated();
+        let session =
+            Session { remover, context, protected, cluster, server, profile, groups, flags };
+        act(&session, signals).await
+    })
+}
+
+/// Arguments of a command that changes the cluster.
+struct Request {
+    begin: Begin,
+    token: Option<ApprovalToken>,
+    dry_run: bool,
+    best_effort: bool,
+    output: RunOutput,
+}
+
+/// One operator of one cluster, with display names.
+struct Session {
+    remover: Remover,
+    context: Option<String>,
+    /// The context of a change, if it is protected.
+    protected: Option<String>,
+    cluster: Option<String>,
+    server: String,
+    profile: String,
+    groups: String,
+    /// Flags of a further command.
+    flags: String,
+}
+
+impl Session {
+    /// Returns the cluster of the kubeconfig's context, or the API server's host if the name cannot be typed.
+    fn cluster(&self) -> &str {
+        let typed =
+            |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
+        self.cluster.as_deref().filter(typed).unwrap_or_else(|| {
+            let host = self.server.split_once("://").map_or(self.server.as_str(), |(_, host)| host);
+            host.rsplit_once(':').map_or(host, |(host, _)| host)
+        })
+    }
+
+    /// Returns name, context, server and uid of the cluster, and the source of a document. `uid` is known from a plan.
+    async fn identity(&self, uid: Option<&str>) -> (ClusterIdentity, Vec<Source>) {
+        let began = Timestamp::now();
+        let read = match uid {
+            Some(uid) => Some(uid.to_owned()),
+            None => self.remover.uid().await,
+        };
+        let uid = read.filter(|uid| !uid.is_empty());
+        let mut source = Source::new(SourceName::Cluster);
+        let error = uid.is_none().then(|| "the uid of kube-system could not be read".to_owned());
+        source.add(began, Timestamp::now(), error);
+        let identity = ClusterIdentity {
+            name: Some(self.cluster().to_owned()),
+            id: None,
+            context: self.context.clone(),
+            server: Some(self.server.clone()),
+            uid,
+        };
+        (identity, vec![source])
+    }
+
+    async fn subject(&self) -> Subject {
+        Subject {
+            cluster: self.identity(None).await.0,
+            workflow: "finalizers",
+            name: self.profile.clone(),
+            what: format!("Removal of {}", self.profile),
+            flags: self.flags.clone(),
+        }
+    }
+
+    /// Shows what a command changes, and where.
+    fn show_target(&self) {
+        let mut screen = Screen::default();
+        let what = Text::new("This removes the resources of ").bold(&self.profile);
+        screen.marked(Mark::Warning, what.plain(format!(" ({}) from", self.groups)));
+        screen.labeled(2, 10, "cluster", [Text::default().bold(self.cluster())]);
+        screen.labeled(2, 10, "server", [Text::new(&self.server)]);
+        write_screen(&screen);
+    }
+
+    fn unreadable(&self, why: String) -> Failure {
+        if self.remover.is_signed_out() {
+            exit::signed_out(mooring_finalizers::runtime::SignedOut)
+        } else {
+            Failure::io(why)
+        }
+    }
+
+    /// Creates a plan from live state, with the expiry of the approval if given.
+    async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, Failure> {
+        let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);
+        let plan = wait_for(KUBERNETES, self.remover.plan(expires)).await;
+        let mut plan = plan.map_err(exit::signed_out)?;
+        plan.notes.extend(self.remover.former_run().await);
+        Ok(plan)
+    }
+
+    /// Prints a plan. The exit code shows whether `apply` would start.
+    async fn show(&self, plan: &Plan, output: &PlanOutput) -> Result<u8, Failure> {
+        show::plan(self, plan, output).await?;
+        let Some(guard) = plan.guards.iter().find(|guard| !guard.allows_run()) else {
+            return Ok(0);
+        };
+        if plan.nothing_to_do {
+            return Ok(0);
+        }
+        let why = guard.evidence.join("; ");
+        Err(match guard.outcome {
+            Outcome::Unknown => Failure::io(format!("{} is unknown: {why}", guard.name)),
+            _ => Failure::blocked(format!(
+                "{}: {why}\n{}",
+                guard.name,
+                exit::check_hint(&guard.name)
+            )),
+        })
+    }
+
+    async fn change(&self, request: &Request, signals: Signals) -> Result<u8, Failure> {
+        self.show_target();
+        if let Some(token) =
+            request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
+        {
+            let expired = CommandResult::Refused(StartError::Expired(token.expires));
+            return self.end("", expired, request).await;
+        }
+        let unfinished = match self.unfinished(request).await? {
+            Ok(unfinished) => unfinished,
+            Err(ending) => return self.end("", ending, request).await,
+        };
+        let plan = self.plan(request.token.as_ref()).await?;
+        if request.dry_run {
+            return self.rehearse(&plan, request).await;
+        }
+        if plan.nothing_to_do && !unfinished {
+            let hash = plan.hash.as_str();
+            show::without_run(self, hash, Verdict::Clean, None, &request.output).await?;
+            return Ok(0);
+        }
+        let approval = self.approve(&plan, request)?;
+        let notices = Notices::new(self.subject()).await;
+        let mut progress = Progress::new(notices);
+        let watcher =
+            Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
+        let mut say = print_once();
+        let run = async {
+            if unfinished {
+                self.remover.resume(&plan, &approval, watcher, &mut say).await
+            } else {
+                self.remover.apply(&plan, &approval, watcher).await
+            }
+        };
+        let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
+        progress.end();
+        let done = self.end(plan.hash.as_str(), ending, request).await;
+        progress.notify_end(&done).await;
+        done
+    }
+
+    /// Returns true if an unfinished run is to be continued, or the result of the command.
+    async fn unfinished(&self, request: &Request) -> Result<Result<bool, CommandResult>, Failure> {
+        let status = match wait_for(KUBERNETES, self.remover.status()).await {
+            Ok(status) => status,
+            // Starting a journal shows why it cannot be read.
+            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
+            Err(why) => return Err(self.unreadable(why)),
+        };
+        let found = Run::replay(&status.records);
+        let found = found.map_err(|error| Failure::io(format!("{}: {error}", status.place)));
+        let state = match found {
+            Ok(state) => state.filter(|state| !state.is_finished()),
+            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
+            Err(failure) => return Err(failure),
+        };
+        let Some(state) = state else {
+            return Ok(match request.begin {
+                Begin::New => Ok(false),
+                Begin::Unfinished => Err(CommandResult::Nothing(format!(
+                    "no unfinished run found in {}",
+                    status.place
+                ))),
+            });
+        };
+        if let Err(error) = self.remover.check_profile(&state) {
+            return Ok(Err(CommandResult::Refused(error)));
+        }
+        if request.begin == Begin::New && !request.best_effort {
+            return Ok(Err(unfinished_result(status.lock, StartError::Unfinished(state.id))));
+        }
+        if request.begin == Begin::New {
+            write(&format!("run {} is unfinished and is continued\n", state.id));
+        }
+        Ok(Ok(true))
+    }
+
+    /// Returns the approval of the plan: the token, `--best-effort`, or the typed name.
+    fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, Failure> {
+        if plan.nothing_to_do {
+            return Ok(Approval::None);
+        }
+        let name = format!("{}/{}", self.cluster(), self.profile);
+        let by_flags = match &request.token {
+            Some(token) => Some(Approval::Token(token.clone())),
+            None => request.best_effort.then(|| Approval::Pipeline(plan.hash.clone())),
+        };
+        if let Some(approval) = by_flags {
+            if let Some(context) = &self.protected {
+                confirm_protected(&name, context)?;
+            }
+            return Ok(approval);
+        }
+        let is_wide = request.output.output == RunFormat::Wide;
+        write_screen(&screens::plan(plan, self.cluster(), &[], is_wide));
+        // A blocked plan needs no confirmation.
+        if plan.guards.iter().all(CheckResult::allows_run) {
+            let command = if request.begin == Begin::New { "apply" } else { "resume" };
+            confirm(&name, &format!("mooring finalizers {command} --yes --plan-hash HASH"))?;
+        }
+        Ok(Approval::Typed(plan.hash.clone()))
+    }
+
+    /// Prints the plan, and checks the approval.
+    async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, Failure> {
+        let output = match request.output.output {
+            RunFormat::Table => PlanFormat::Table,
+            RunFormat::Wide => PlanFormat::Wide,
+            RunFormat::Json => PlanFormat::Json,
+            RunFormat::Yaml => PlanFormat::Yaml,
+        };
+        let schema = request.output.schema.clone().filter(|schema| schema.contains(".plan/"));
+        let code = self.show(plan, &PlanOutput { output, schema }).await?;
+        match &request.token {
+            Some(token) if *token != plan.approval && !plan.nothing_to_do => {
+                let (approved, current) = (token.hash.clone(), plan.hash.clone());
+                Err(exit::refusal(&StartError::PlanChanged { approved, current }))
+            }
+            _ => Ok(code),
+        }
+    }
+
+    async fn end(
+        &self,
+        hash: &str,
+        ending: CommandResult,
+        request: &Request,
+    ) -> Result<u8, Failure> {
+        exit::end(self, hash, ending, &request.output).await
+    }
+}
+
+fn show_progress(progress: &mut Progress, state: &Run, action: &Decision, now: Timestamp) {
+    progress.start(&state.id);
+    let (event, text) = match action {
+        Decision::Apply(effect) => {
+            (Event::Change, format!("{} {}", effect.verb(), effect.target()))
+        }
+        Decision::Wait { why, .. } => (Event::Wait, format!("waiting {why}")),
+        Decision::Stop(stop) => (Event::Stop, format!("stopping: {}", stop.message)),
+        Decision::Done(proof) => (Event::Done, proof.join("; ")),
+        Decision::Record(fact) => {
+            let Fact::Spared { key, why } = &**fact;
+            (Event::Change, format!("{key} was skipped: {why}"))
+        }
+        Decision::Refresh | Decision::Finish(..) => return,
+    };
+    let step = state.step();
+    progress.show(&ProgressLine {
+        position: step
+            .map_or_else(String::new, |step| format!("{}/{}", step.number(), Step::ALL.len())),
+        step: step.map_or("end", |step| step.name()),
+        event,
+        seconds: now.duration_since(state.step_since()).as_secs(),
+        expected_seconds: None,
+        text: &text,
+    });
+}

@@ -1,0 +1,148 @@
+//! Settings from flags and environment variables.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use mooring_finalizers::checks::OPERATOR_GONE;
+use mooring_finalizers::profile::{Profile, Release, ReleaseResources};
+use mooring_finalizers::settings::Settings;
+use mooring_workflow::store::JournalPlace;
+
+use super::arguments::{PolicyArguments, TargetArguments};
+use crate::output::failure::Failure;
+use crate::workflows::runs::write;
+
+const TIMEOUT: &str = "PKO_CLEANUP_TIMEOUT";
+
+pub(crate) fn settings(
+    target: &TargetArguments,
+    policy: Option<&PolicyArguments>,
+) -> Result<Settings, Failure> {
+    let mut settings = Settings::new(profile(target)?);
+    settings.journal = target.journal.place(&settings.profile.config_map(), None)?;
+    if let JournalPlace::ConfigMap(namespace) = &settings.journal
+        && settings.profile.namespace.as_ref() == Some(namespace)
+    {
+        return Err(Failure::usage(format!(
+            "the journal cannot be in namespace {namespace}, which is removed\nhint: `--journal configmap/NAMESPACE` or a file"
+        )));
+    }
+    if let Some(policy) = policy {
+        settings.scale_down = policy.scale_down;
+        settings.best_effort = policy.best_effort;
+        settings.overrides = overrides(&policy.overrides)?;
+    }
+    Ok(settings)
+}
+
+fn overrides(flags: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    flags
+        .iter()
+        .map(|flag| match flag.split_once('=') {
+            Some((OPERATOR_GONE, reason)) if !reason.trim().is_empty() => {
+                Ok((OPERATOR_GONE.to_owned(), reason.trim().to_owned()))
+            }
+            Some((OPERATOR_GONE, _)) | None => Err(Failure::usage(format!(
+                "--override requires a check and a reason\nhint: --override {OPERATOR_GONE}=\"REASON\""
+            ))),
+            Some((other, _)) => Err(Failure::usage(format!(
+                "the check {} cannot be overridden\nhint: only {OPERATOR_GONE} can",
+                mooring_redact::identifier(other)
+            ))),
+        })
+        .collect()
+}
+
+fn profile(target: &TargetArguments) -> Result<Profile, Failure> {
+    let Some(group) = &target.group else { return named(&target.profile) };
+    let mut profile = Profile::of_group(group);
+    profile.namespace.clone_from(&target.namespace);
+    profile.cluster_role_bindings.clone_from(&target.bindings);
+    profile.release = target.release.clone().map(|name| Release {
+        name,
+        namespace: None,
+        resources: ReleaseResources::Keep,
+    });
+    if !target.finalizers.is_empty() {
+        profile.finalizers = vec![format!("{group}/*")];
+        profile.finalizers.extend(target.finalizers.iter().cloned());
+    }
+    profile.checked().map_err(Failure::usage)
+}
+
+/// Returns a built-in profile by name, or reads a file.
+fn named(wanted: &str) -> Result<Profile, Failure> {
+    let read = if wanted.contains(['/', '.']) {
+        let text = std::fs::read_to_string(wanted)
+            .map_err(|error| Failure::io(format!("cannot read {wanted}: {error}")))?;
+        Profile::parse(wanted, &text)
+    } else {
+        Profile::named(wanted)
+    };
+    read.map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Returns the deadline: flag, else variable, else default. An invalid variable is a warning, so that it does not stop a
+/// pipeline; an invalid flag is an error.
+pub(crate) fn timeout(
+    flag: Option<&str>,
+    environment: impl Fn(&str) -> Option<String>,
+    usual: SignedDuration,
+) -> Result<SignedDuration, Failure> {
+    let parse = |text: &str| {
+        mooring_agent::parse_duration(text.trim())
+            .and_then(|duration| SignedDuration::try_from(duration).ok())
+    };
+    if let Some(text) = flag {
+        return parse(text).ok_or_else(|| {
+            Failure::usage(format!("--timeout must be a duration such as 10m or 90s, not '{text}'"))
+        });
+    }
+    let Some(text) = environment(TIMEOUT).filter(|text| !text.is_empty()) else { return Ok(usual) };
+    Ok(parse(&text).unwrap_or_else(|| {
+        let text = mooring_redact::identifier(&text);
+        write(&format!(
+            "warning: invalid value '{text}' for {TIMEOUT}: not a duration; using {}s\n",
+            usual.as_secs()
+        ));
+        usual
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn override_accepts_only_operator_gone_with_a_reason() {
+        let of = |flag: &str| overrides(&[flag.to_owned()]);
+        let found = of("operator-gone=moved to a=b").unwrap();
+        assert_eq!(found["operator-gone"], "moved to a=b");
+        for bad in [
+            "operator-gone",
+            "operator-gone=",
+            "operator-gone= ",
+            "objects-known=x",
+            "cluster-identity=x",
+        ] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn timeout_is_the_flag_then_the_variable_then_the_default() {
+        let usual = SignedDuration::from_mins(10);
+        let of = |flag: Option<&str>, variable: Option<&str>| {
+            timeout(flag, |_| variable.map(str::to_owned), usual).map(|time| time.as_secs()).ok()
+        };
+        assert_eq!(of(None, None), Some(600));
+        assert_eq!(of(None, Some("")), Some(600));
+        assert_eq!(of(None, Some("2m30s")), Some(150));
+        assert_eq!(of(Some("1h"), Some("2m")), Some(3600));
+        assert_eq!(of(None, Some("0")), Some(0));
+        // An invalid variable is only a warning.
+        assert_eq!(of(None, Some("soon")), Some(600));
+        assert_eq!(of(None, Some("-5m")), Some(600));
+        assert_eq!(of(Some("soon"), None), None);
+    }
+}

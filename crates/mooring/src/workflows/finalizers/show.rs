@@ -1,0 +1,193 @@
+//! Screens and documents on stdout.
+
+use jiff::Timestamp;
+use mooring_finalizers::documents::PublishedPlan;
+use mooring_finalizers::plan::{self, Plan};
+use mooring_finalizers::report::{RunReport, Verdict};
+use mooring_finalizers::runtime::JournalStatus;
+use mooring_finalizers::screens;
+use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::CheckResult;
+use mooring_workflow::published::Next;
+use mooring_workflow::report::History;
+use mooring_workflow::status::RunStatus;
+use serde::Serialize;
+
+use super::Session;
+use super::arguments::{FORMER_PLAN, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput};
+use crate::about::schema::{ensure_document, is_former};
+use crate::output::failure::Failure;
+use crate::output::published;
+use crate::output::show::print;
+use crate::output::{print_document, print_screen};
+use crate::workflows::runs::format_lock;
+
+pub(crate) async fn plan(
+    session: &Session,
+    plan: &Plan,
+    output: &PlanOutput,
+) -> Result<(), Failure> {
+    let is_document = matches!(output.output, PlanFormat::Json | PlanFormat::Yaml);
+    ensure_document(output.schema.as_deref(), is_document)?;
+    let is_yaml = output.output == PlanFormat::Yaml;
+    let next = next(session, plan);
+    let screen = |is_wide| screens::plan(plan, session.cluster(), &next, is_wide);
+    match output.output {
+        PlanFormat::Table => print_screen(&screen(false)),
+        PlanFormat::Wide => print_screen(&screen(true)),
+        PlanFormat::Mermaid => print(plan::mermaid(plan).as_bytes()),
+        PlanFormat::Json | PlanFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
+            print_document(&Plan { schema: FORMER_PLAN, ..plan.clone() }, is_yaml)
+        }
+        PlanFormat::Json | PlanFormat::Yaml => {
+            let content = PublishedPlan::new(plan, next.clone());
+            let (identity, sources) = session.identity(Some(&plan.cluster)).await;
+            print_document(&published::document(PLAN, &identity, &sources, &content), is_yaml)
+        }
+    }
+}
+
+/// Returns `apply` only if it would start.
+fn next(session: &Session, plan: &Plan) -> Vec<Next> {
+    if plan.nothing_to_do || !plan.guards.iter().all(CheckResult::allows_run) {
+        return Vec::new();
+    }
+    let command = format!("mooring finalizers apply{}", session.flags);
+    vec![Next::new(command, format!("prompts for {}/{}", session.cluster(), session.profile))]
+}
+
+/// Content of `mooring.finalizers.run/v1`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunContent<'a> {
+    /// `clean` or `refused` for a command that started no run; else the state of the run.
+    pub(crate) result: Option<Verdict>,
+    pub(crate) plan_hash: Option<&'a str>,
+    /// Explanation of a command that started no run.
+    pub(crate) stopped: Option<&'a str>,
+    pub(crate) runs: &'a [RunStatus],
+    /// An unfinished run of an earlier release.
+    pub(crate) former: Option<&'a str>,
+}
+
+/// Reports a command that started no run.
+pub(crate) async fn without_run(
+    session: &Session,
+    plan_hash: &str,
+    result: Verdict,
+    why: Option<String>,
+    output: &RunOutput,
+) -> Result<(), Failure> {
+    let is_yaml = output.output == RunFormat::Yaml;
+    if matches!(output.output, RunFormat::Table | RunFormat::Wide) {
+        let mut screen = Screen::default();
+        let (profile, cluster) = (&session.profile, session.cluster());
+        match why {
+            Some(_) => screen.sentence(
+                Mark::Bad,
+                format!(
+                    "The removal of {profile} from {cluster} was blocked. Nothing was changed."
+                ),
+            ),
+            None => screen.sentence(
+                Mark::Good,
+                format!("No resources of {profile} found in {cluster}. Nothing to do."),
+            ),
+        }
+        return print_screen(&screen);
+    }
+    if is_former(output.schema.as_deref(), RUN) {
+        let report = RunReport::without_run(&session.profile, plan_hash, result, why);
+        return print_document(&report, is_yaml);
+    }
+    let content = RunContent {
+        result: Some(result),
+        plan_hash: Some(plan_hash).filter(|hash| !hash.is_empty()),
+        stopped: why.as_deref(),
+        runs: &[],
+        former: None,
+    };
+    let (identity, sources) = session.identity(None).await;
+    print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)
+}
+
+/// Returns the status of the last run of a journal.
+pub(crate) fn run_status(journal: &JournalStatus) -> Result<Option<RunStatus>, Failure> {
+    let history =
+        History::read(&journal.records).map_err(|error| Failure::io(error.to_string()))?;
+    Ok(history.map(|history| {
+        RunStatus::new(history, journal.place.clone(), journal.lock.as_ref(), Timestamp::now())
+    }))
+}
+
+fn former_report(journal: &JournalStatus) -> Result<Option<RunReport>, Failure> {
+    RunReport::of(&journal.records).map_err(|error| Failure::io(error.to_string()))
+}
+
+/// Returns the content of a document about the last run.
+pub(crate) fn content<'a>(
+    journal: &JournalStatus,
+    runs: &'a [RunStatus],
+    former: Option<&'a str>,
+) -> Result<RunContent<'a>, Failure> {
+    let result = former_report(journal)?.map(|report| report.result);
+    let plan_hash = runs.first().map(|run| run.plan_hash.as_str());
+    Ok(RunContent { result, plan_hash, stopped: None, runs, former })
+}
+
+/// Prints the last run of the journal, after a command that drove it.
+pub(crate) async fn report(
+    session: &Session,
+    journal: &JournalStatus,
+    output: &RunOutput,
+) -> Result<(), Failure> {
+    let is_yaml = output.output == RunFormat::Yaml;
+    let Some(run) = run_status(journal)? else { return Ok(()) };
+    if matches!(output.output, RunFormat::Table | RunFormat::Wide) {
+        return print_screen(&run_screen(&run, session.cluster()));
+    }
+    if is_former(output.schema.as_deref(), RUN) {
+        return print_document(&former_report(journal)?, is_yaml);
+    }
+    let (identity, sources) = session.identity(None).await;
+    let runs = [run];
+    let content = content(journal, &runs, None)?;
+    print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)
+}
+
+/// Returns the state of a run as a sentence, with its steps and what remains.
+pub(crate) fn run_screen(run: &RunStatus, cluster: &str) -> Screen {
+    let mut screen = Screen::default();
+    let (mark, text) = screens::run_sentence(run, cluster, Timestamp::now());
+    screen.marked(mark, text);
+    mooring_workflow::screens::details(&mut screen, run);
+    screen
+}
+
+/// Returns the screen of `status`.
+pub(crate) fn status_screen(
+    journal: &JournalStatus,
+    runs: &[RunStatus],
+    former: Option<&str>,
+    cluster: &str,
+    is_wide: bool,
+) -> Screen {
+    let mut screen = screens::runs(runs, cluster, Timestamp::now(), is_wide);
+    for run in runs {
+        screen.append(run_screen(run, cluster));
+    }
+    screen.label("Notes", former.map(Text::new));
+    screen.label("Lock", journal.lock.as_ref().map(|lock| Text::new(format_lock(lock))));
+    screen
+}
+
+/// Returns `mooring.finalizers.status/v1`.
+pub(crate) fn former_status(
+    journal: &JournalStatus,
+    former: Option<&str>,
+) -> Result<serde_json::Value, Failure> {
+    Ok(serde_json::json!({
+        "schema": "mooring.finalizers.status/v1", "journal": journal.place,
+        "run": former_report(journal)?, "lock": journal.lock, "former": former,
+    }))
+}

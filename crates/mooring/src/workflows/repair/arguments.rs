@@ -1,0 +1,316 @@
+//! Arguments of `mooring repair`.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use mooring_redact::shell_word;
+use mooring_repair::settings::VersionPolicy;
+use mooring_workflow::approval::ApprovalToken;
+
+use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
+use crate::cli::cluster_args::ClusterName;
+use crate::workflows::runs::{Approval, JournalArgument};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
+pub(crate) struct RepairArguments {
+    /// Run unattended: read settings from environment variables, exit 0 or 1, time out after 60 minutes
+    ///
+    /// Exits with 0 if the pool is repaired or nothing is to be done, and with 1 for everything else; only an invalid
+    /// DRY_RUN is 2.
+    #[arg(long)]
+    pub(crate) pipeline: bool,
+    /// With --pipeline: plan only; DRY_RUN=true does the same
+    #[arg(long, requires = "pipeline")]
+    pub(crate) dry_run: bool,
+    /// With --pipeline: Kubernetes version of the new nodes, current or that of the control plane
+    #[arg(long, value_enum, requires = "pipeline", default_value_t = KubernetesVersion::ControlPlane)]
+    pub(crate) kubernetes_version: KubernetesVersion,
+    /// With --pipeline: namespace of the journal [default: mooring-system]
+    #[arg(long, value_name = "NAME", requires = "pipeline")]
+    pub(crate) namespace: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Option<RepairCommand>,
+}
+
+const HELP: &str = "\
+Steps of a repair:
+  mooring repair detect   check whether the pool is wedged (read-only)
+  mooring repair plan     show steps, risks, checks and the hash (read-only)
+  mooring repair apply    prompt for CLUSTER/POOL, then rebuild the pool
+  mooring repair resume   continue an interrupted run, on any host
+  mooring repair status   show the runs of all pools; `-w` follows them (read-only)
+  mooring repair abort    roll back an unfinished run as far as possible
+
+Unattended:
+  HASH=$(mooring repair plan -o json | jq -r .hash)      # valid for one hour
+  mooring repair apply --yes --plan-hash \"$HASH\"
+  mooring repair resume --yes --plan-hash \"$HASH\"
+  CLUSTER_NAME=… RESOURCE_GROUP=… SUBSCRIPTION_ID=… mooring repair --pipeline
+
+A kill at any instant loses nothing: every intent is in the journal before its
+effect.
+
+Variables of --pipeline: CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID,
+NRP_FAIL_THRESHOLD (5), NRP_FAIL_WINDOW_MIN (360), MOORING_SIGNATURES, DRY_RUN.
+It pins the new nodes to the Kubernetes version of the control plane; the other
+commands keep that of the pool (--kubernetes-version). A cluster that does not
+exist is exit 3; only --pipeline treats it as a greenfield rollout and exits
+with 0.
+
+DRY_RUN applies to apply, resume, abort and --pipeline: true, 1, yes, on, y or t
+is a dry run; false, 0, no, off, n, f or empty is not; other values are exit 2.
+
+Checks that --override accepts, each with a reason that is recorded:
+  detect  missing-nodes, failing-writes, cluster-state, other-pools, pool-state
+  plan    quota, vm-size, subnet, pdb, pool-limit, recreations, tolerations,
+          permissions, locks, deny-assignments
+  run     ip-addresses, workloads, other-operation
+The former names size, budgets, addresses and placement are accepted until the
+next release.
+
+Exit codes (--pipeline has its own: 0 done or nothing to do, 1 everything else):
+  0  success, not wedged, or nothing to do
+  1  wedge suspected or certain (detect), a run stopped (status); --exit-zero: 0
+  2  usage error
+  3  I/O or API error
+  4  blocked by a check
+  5  interrupted; can be resumed
+  6  throttled by Azure";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RepairCommand {
+    /// Check whether pools are wedged, with evidence (read-only)
+    ///
+    /// Without --pool, all pools of the cluster are checked. Exits with 0 if no pool is wedged, 1 if a wedge is suspected or
+    /// certain, 3 if it is unknown or the cluster does not exist.
+    Detect {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        detection: DetectionArguments,
+        #[command(flatten)]
+        output: DetectOutput,
+    },
+    /// Show the steps, bodies, durations, risks and checks of `apply` (read-only)
+    Plan {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        detection: DetectionArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
+        #[command(flatten)]
+        output: PlanOutput,
+    },
+    /// Rebuild the pool
+    ///
+    /// Stops at the first check that fails. Ctrl-C stops at the next safe point; `resume` continues.
+    Apply {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        detection: DetectionArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
+        #[command(flatten)]
+        approval: Approval,
+        /// Only show the plan [env: DRY_RUN]
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        output: ApplyOutput,
+    },
+    /// Continue an interrupted run, on any host
+    ///
+    /// The journal is evidence, not authority. While the temporary pool has the approval of the run's plan, that plan is
+    /// continued; before that, a new plan is created from the live pool. `--yes` alone continues only an approved plan,
+    /// and requires the flags and overrides that the run was started with.
+    Resume {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        detection: DetectionArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
+        /// Skip the confirmation prompt
+        #[arg(long)]
+        yes: bool,
+        /// Hash that the run was started with, or the hash of a new plan; replaces typing the name
+        #[arg(long, value_name = "HASH")]
+        plan_hash: Option<ApprovalToken>,
+        /// Show the run that would be continued; DRY_RUN=true does the same
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        output: RunOutput,
+    },
+    /// Show the last run of every pool, or of one (read-only)
+    ///
+    /// Exits with 0 if every run is finished or running, and with 1 if a run stopped and can be resumed.
+    Status {
+        #[command(flatten)]
+        target: TargetArguments,
+        /// Include earlier runs
+        #[arg(long)]
+        all: bool,
+        /// Follow the runs; `q` or Ctrl-C ends it
+        ///
+        /// A terminal is redrawn, a pipe gets changed rows, and `-o json` one document per line.
+        #[arg(short, long)]
+        watch: bool,
+        /// Exit with 0 regardless of the state of the runs
+        #[arg(long)]
+        exit_zero: bool,
+        #[command(flatten)]
+        output: StatusOutput,
+    },
+    /// Roll back an unfinished run as far as possible
+    Abort {
+        #[command(flatten)]
+        target: TargetArguments,
+        /// Skip the confirmation prompt
+        #[arg(long)]
+        yes: bool,
+        /// Show the run that would be rolled back; DRY_RUN=true does the same
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        output: RunOutput,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TargetArguments {
+    #[command(flatten)]
+    pub(crate) name: ClusterName,
+    /// Name of the node pool [default: every pool for `detect` and `status`, system for the other commands]
+    #[arg(long, value_name = "NAME", value_parser = pool_name)]
+    pub(crate) pool: Option<String>,
+    /// Path to a kubeconfig to use instead of credentials from Azure
+    ///
+    /// KUBECONFIG is ignored without --context: it may be that of another cluster.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig whose AKS cluster is used, found from its nodes [env: MOORING_CONTEXT]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+    /// Namespace of the journal [default: mooring-system]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+    #[command(flatten)]
+    pub(crate) journal: JournalArgument,
+}
+
+impl TargetArguments {
+    pub(crate) fn pool(&self) -> &str {
+        self.pool.as_deref().unwrap_or(DEFAULT_POOL)
+    }
+
+    /// Returns the flags of a further command on a pool of the same cluster.
+    pub(crate) fn repeated(&self, pool: &str) -> String {
+        let mut flags = format!(" --pool {}", shell_word(pool));
+        let named = [
+            ("subscription", &self.name.subscription),
+            ("resource-group", &self.name.resource_group),
+            ("cluster", &self.name.cluster),
+            ("namespace", &self.namespace),
+            ("context", &self.context),
+        ];
+        let kubeconfig = self.kubeconfig.as_ref().map(|path| path.display().to_string());
+        let named = named.into_iter().chain([("kubeconfig", &kubeconfig)]);
+        for (flag, value) in named {
+            if let Some(value) = value {
+                let _ = write!(flags, " --{flag} {}", shell_word(value));
+            }
+        }
+        flags + &self.journal.repeated()
+    }
+}
+
+const DEFAULT_POOL: &str = "system";
+
+fn pool_name(text: &str) -> Result<String, String> {
+    let letter_first = text.starts_with(|first: char| first.is_ascii_lowercase());
+    let small = text.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit());
+    if letter_first && small && text.len() <= 12 {
+        return Ok(text.to_owned());
+    }
+    Err("pool names have 1–12 lowercase letters or digits and start with a letter".to_owned())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DetectionArguments {
+    /// Failed writes required to report a wedge, with none that succeeded since [env: NRP_FAIL_THRESHOLD]
+    /// [default: 5]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) fail_threshold: Option<String>,
+    /// Window of failed writes in minutes [env: NRP_FAIL_WINDOW_MIN] [default: 360]
+    ///
+    /// AKS retries about every 3 minutes, and the activity log is up to 20 minutes late.
+    #[arg(long, value_name = "MINUTES")]
+    pub(crate) fail_window: Option<String>,
+    /// YAML file with the errors and direct checks that define a wedge; replaces the built-in list
+    /// [env: MOORING_SIGNATURES]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) signatures: Option<String>,
+    /// More pool states that count as wedged, in addition to Failed: Canceled, Updating, Upgrading
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
+    pub(crate) wedge_states: Vec<String>,
+    /// Override a failed check (repeatable); the reason is recorded
+    #[arg(long = "override", value_name = "CHECK=REASON")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArguments {
+    /// Kubernetes version of the new nodes: current, or that of the control plane
+    #[arg(long, value_enum, default_value_t = KubernetesVersion::Keep)]
+    pub(crate) kubernetes_version: KubernetesVersion,
+    /// Policy for PDBs that block eviction: wait, or stop at once
+    ///
+    /// `--override pdb=REASON` deletes the pods instead.
+    #[arg(long, value_enum, default_value_t = Budgets::Wait)]
+    pub(crate) budgets: Budgets,
+    /// Deadline of the run in minutes; it can be resumed afterwards
+    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub(crate) deadline: u32,
+    /// Polling interval in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) poll: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KubernetesVersion {
+    Keep,
+    ControlPlane,
+}
+
+impl From<KubernetesVersion> for VersionPolicy {
+    fn from(version: KubernetesVersion) -> Self {
+        match version {
+            KubernetesVersion::Keep => Self::Keep,
+            KubernetesVersion::ControlPlane => Self::ControlPlane,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Budgets {
+    Wait,
+    Stop,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_lists_all_overridable_checks() {
+        for name in mooring_repair::checks::overridable() {
+            assert!(HELP.contains(name), "{name}");
+        }
+    }
+}

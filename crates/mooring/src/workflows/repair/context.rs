@@ -1,0 +1,136 @@
+//! The cluster of `--context`: found from its nodes, and proven by the uid of `kube-system`.
+
+use mooring_arm::{Limits, ResourceId};
+use mooring_controller::run::Api;
+use mooring_repair::runtime::Operator;
+use mooring_workflow::published::ClusterIdentity;
+
+use super::arguments::{RepairCommand, TargetArguments};
+use crate::cli::cluster_args::ClusterName;
+use crate::cluster::config;
+use crate::cluster::connect;
+use crate::cluster::{NodesCluster, conflict, find_cluster, find_known_cluster, two_clusters};
+use crate::output::failure::Failure;
+use crate::output::show;
+use crate::workflows::runs::{build_runtime, ensure_terminal, env_var};
+
+/// The AKS cluster of a context.
+pub(crate) struct ContextCluster {
+    context: String,
+    id: ResourceId,
+    uid: Option<String>,
+    is_protected: bool,
+}
+
+impl ContextCluster {
+    /// Finds the cluster of `--context` or `MOORING_CONTEXT`; none without them. The current context is never used.
+    pub(super) fn find(command: &RepairCommand) -> Result<Option<Self>, Failure> {
+        let context = command.target().context.clone().or_else(|| env_var("MOORING_CONTEXT"));
+        let Some(context) = context.filter(|context| !context.is_empty()) else { return Ok(None) };
+        let found = build_runtime()?.block_on(find(command, context))?;
+        if found.is_protected && command.is_unattended() {
+            ensure_terminal(&found.context)?;
+        }
+        Ok(Some(found))
+    }
+
+    /// Returns the cluster as flags name it.
+    pub(super) fn name(&self) -> ClusterName {
+        ClusterName { cluster: Some(self.id.as_str().to_owned()), ..ClusterName::default() }
+    }
+
+    /// Returns the name of the context if changes are confirmed on a terminal, also with a plan hash.
+    pub(super) fn protected(&self) -> Option<&str> {
+        self.is_protected.then_some(self.context.as_str())
+    }
+
+    /// Compares the API server of the context with that of the cluster in Azure.
+    pub(super) async fn prove(&self, operator: &mut Operator) -> Result<(), Failure> {
+        let by_azure = operator.identity().await.uid;
+        match (&self.uid, by_azure) {
+            (Some(own), Some(other)) if *own != other => Err(Failure::blocked(format!(
+                "context {} and cluster {} are two clusters: the uids of kube-system differ\nhint: `az aks get-credentials` writes the context again",
+                self.context, self.id
+            ))),
+            (Some(_), Some(_)) => Ok(()),
+            _ => {
+                let name = self.id.name();
+                show::print_warning(&format!(
+                    "not proven that context {} is cluster {name}: the uid of kube-system could not be read",
+                    self.context
+                ));
+                Ok(())
+            }
+        }
+    }
+}
+
+async fn find(command: &RepairCommand, context: String) -> Result<ContextCluster, Failure> {
+    let target = command.target();
+    let connection = connect::connect_kube(target.kubeconfig.as_deref(), Some(&context)).await?;
+    let entry = config::context(Some(&context))?;
+    let nodes = NodesCluster::read(&Api::new(connection.client)).await?;
+    let arm = connect::azure_client(None, Limits::default())?;
+    let found = match &nodes.scope {
+        Some(scope) => {
+            let identity = ClusterIdentity {
+                server: Some(connection.server),
+                uid: nodes.uid.clone(),
+                ..ClusterIdentity::default()
+            };
+            // A change never depends on a stored file.
+            let found = if command.is_change() {
+                find_cluster(&arm, scope).await
+            } else {
+                find_known_cluster(&arm, scope, &identity).await
+            };
+            found.map_err(|error| Failure::azure(&error))?.map(|found| found.id)
+        }
+        None => None,
+    };
+    let id = found.or_else(|| entry.cluster_id()).ok_or_else(|| {
+        Failure::io(format!(
+            "the AKS cluster of context {context} was not found from its nodes\nhint: pass --subscription, --resource-group and --cluster"
+        ))
+    })?;
+    let named = connect::named_cluster(&target.name, None);
+    if named.differs(&id) && !command.is_change() {
+        show::print_warning(&two_clusters(&named, &id));
+    } else if named.differs(&id) {
+        return Err(Failure::blocked(format!(
+            "two clusters: {}\nhint: pass only --context, or unset the variables",
+            conflict(&named, &id)
+        )));
+    }
+    Ok(ContextCluster { context, id, uid: nodes.uid, is_protected: entry.protected })
+}
+
+impl RepairCommand {
+    pub(crate) fn target(&self) -> &TargetArguments {
+        match self {
+            Self::Detect { target, .. }
+            | Self::Plan { target, .. }
+            | Self::Apply { target, .. }
+            | Self::Resume { target, .. }
+            | Self::Status { target, .. }
+            | Self::Abort { target, .. } => target,
+        }
+    }
+
+    fn is_change(&self) -> bool {
+        match self {
+            Self::Apply { .. } | Self::Resume { .. } | Self::Abort { .. } => true,
+            Self::Detect { .. } | Self::Plan { .. } | Self::Status { .. } => false,
+        }
+    }
+
+    /// Returns true for a change that flags approve, without a prompt.
+    fn is_unattended(&self) -> bool {
+        match self {
+            Self::Apply { approval, .. } => approval.plan_hash.is_some(),
+            Self::Resume { yes, plan_hash, .. } => *yes || plan_hash.is_some(),
+            Self::Abort { yes, .. } => *yes,
+            Self::Detect { .. } | Self::Plan { .. } | Self::Status { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Results and exit codes of runs.
+
+use std::fmt::Write as _;
+
+use mooring_repair::resume::ResumeError;
+use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::settings::Settings;
+use mooring_repair::start_checks::StartError;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::Reason;
+use mooring_repair::workflow::{Run, RunOutcome};
+
+use super::formats::RunOutput;
+use super::show;
+use crate::output::failure::Failure;
+use crate::workflows::runs::{exit_code, journal_flag};
+
+/// Prints the report of a run, and the next command.
+pub(crate) async fn end(
+    operator: &mut Operator,
+    ending: CommandResult,
+    output: &RunOutput,
+) -> Result<u8, Failure> {
+    let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
+    let mut finished = false;
+    if begun
+        && let Ok(journal) = operator.status().await
+        && let Ok(Some(run)) = Run::replay(&journal.records)
+    {
+        finished = run.is_finished();
+        show::report(operator, &journal, output).await?;
+    }
+    let flags = flags(operator.settings());
+    let status = format!("mooring repair status{flags}");
+    let mut next = format!("`mooring repair resume{flags}` continues");
+    if !matches!(
+        &ending,
+        CommandResult::Stopped(RunOutcome::Resumable { reason: Reason::NotUndoable, .. })
+    ) {
+        let _ = write!(next, ", `mooring repair abort{flags}` rolls back");
+    }
+    if finished {
+        "the run has finished; nothing left to do".clone_into(&mut next);
+    }
+    exit_code(
+        ending,
+        &status,
+        &next,
+        |rest| match rest {
+            RunOutcome::Finished(Finish::Repaired | Finish::NothingToDo | Finish::Aborted) => Ok(0),
+            RunOutcome::Finished(Finish::Refused) => Ok(4),
+            RunOutcome::Resumable { message, .. } => Err(message),
+        },
+        |error| refusal(error, operator.settings()),
+    )
+}
+
+/// Returns the flags that select the same run.
+fn flags(settings: &Settings) -> String {
+    let mut flags = journal_flag(&settings.journal);
+    if settings.target.pool != "system" {
+        let _ = write!(flags, " --pool {}", settings.target.pool);
+    }
+    flags
+}
+
+pub(crate) fn refusal(error: &StartError, settings: &Settings) -> Failure {
+    match error {
+        StartError::Journal(_) => Failure::io(error.to_string()),
+        StartError::Unfinished(_) => Failure::blocked(format!(
+            "{error}\nhint: `mooring repair status{}` shows its progress",
+            flags(settings)
+        )),
+        StartError::PlanChanged { .. } | StartError::Expired(_) => Failure::blocked(format!(
+            "{error}\nhint: `mooring repair plan` creates a new plan to approve"
+        )),
+        StartError::NotResumed(why) => {
+            let flags = flags(settings);
+            let hint = match why {
+                ResumeError::NotRepeated(_) => format!(
+                    "repeat them, or run `mooring repair resume{flags}` without --yes and type the name"
+                ),
+                ResumeError::Contradicted(_) => format!(
+                    "the journal was changed or replaced; see `mooring repair status{flags}` and docs/RUNBOOK.md"
+                ),
+                _ => format!(
+                    "pass `--plan-hash` with the hash that the run was started with, or run `mooring repair resume{flags}` without --yes and type the name"
+                ),
+            };
+            Failure::blocked(format!("{error}\nhint: {hint}"))
+        }
+        StartError::TooOften(_) => Failure::blocked(format!(
+            "{error}\nhint: find the root cause; `--override recreations=REASON` starts the run anyway"
+        )),
+        StartError::Blocked(_) => Failure::blocked(format!(
+            "{error}\nhint: `mooring repair plan` shows all checks; `--override CHECK=REASON` starts the run anyway, except for pool-name"
+        )),
+        StartError::Refused(_) => Failure::blocked(format!(
+            "{error}\nhint: `mooring repair detect` shows why; `--override CHECK=REASON` starts the run anyway"
+        )),
+    }
+}

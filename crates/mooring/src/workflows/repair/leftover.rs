@@ -1,0 +1,109 @@
+//! Unfinished runs and leftover pools.
+
+use mooring_repair::report::DetectionReport;
+use mooring_repair::runtime::{ApiUnavailable, CommandResult, JournalStatus, Operator};
+use mooring_repair::start_checks::StartError;
+use mooring_repair::workflow::Record;
+use mooring_repair::workflow::Run;
+
+use crate::cli::suggest;
+use crate::output::failure::Failure;
+use crate::workflows::runs::{unfinished_result, with_progress, write};
+
+/// Finds an unfinished run before checks: a pool that was deleted and not recreated looks like a missing pool.
+pub(crate) async fn find_unfinished_run(
+    operator: &mut Operator,
+) -> Result<Option<CommandResult>, Failure> {
+    // Without a readable journal, the checks show the reason.
+    let Ok(status) = operator.status().await else { return Ok(None) };
+    let Some(state) = unfinished(operator, &status.records)? else { return Ok(None) };
+    Ok(Some(unfinished_result(status.lock, StartError::Unfinished(state.id))))
+}
+
+/// Reads the journal; fails if the named cluster does not exist.
+pub(crate) async fn read_status(operator: &mut Operator) -> Result<JournalStatus, Failure> {
+    match with_progress(operator.status()).await {
+        Err(ApiUnavailable::Absent(_)) => Err(not_found(operator)),
+        read => Ok(read?),
+    }
+}
+
+/// Warns of an unfinished run of Mooring 0.1.
+pub(crate) async fn warn_of_0_1(operator: &mut Operator) {
+    if let Some(place) = operator.unfinished_0_1().await {
+        write(&format!(
+            "warning: {place} has an unfinished run of Mooring 0.1, which this version does not continue\nhint: finish it with `mooring repair resume` or `abort` of Mooring 0.1.0\n"
+        ));
+    }
+}
+
+/// Fails if the cluster does not exist. A journal in a file, or in the cluster of a kubeconfig, can be read even if the name is
+/// misspelled.
+pub(crate) async fn ensure_exists(operator: &mut Operator) -> Result<(), Failure> {
+    if operator.is_absent().await { Err(not_found(operator)) } else { Ok(()) }
+}
+
+/// Fails if the cluster or the pool does not exist.
+pub(crate) fn ensure_found(report: &DetectionReport, operator: &Operator) -> Result<(), Failure> {
+    if report.greenfield {
+        return Err(not_found(operator));
+    }
+    let Some(pools) = &report.other_pools else { return Ok(()) };
+    let [cluster, pool] =
+        [&report.cluster, &report.pool].map(|name| mooring_redact::identifier(name));
+    let hint = suggest::hint(
+        &report.pool,
+        pools.iter().map(String::as_str),
+        "mooring repair detect --pool",
+    )
+    .unwrap_or_else(|| format!("hint: pools: {}", pools.join(", ")));
+    Err(Failure::unknown_name(format!("cluster {cluster} has no pool `{pool}`\n{hint}")))
+}
+
+pub(crate) fn not_found(operator: &Operator) -> Failure {
+    Failure::io(format!(
+        "{}\nhint: check --cluster, --resource-group and --subscription (CLUSTER_NAME, RESOURCE_GROUP, SUBSCRIPTION_ID); `az aks list -o table` lists the clusters",
+        absence(operator)
+    ))
+}
+
+pub(crate) fn absence(operator: &Operator) -> String {
+    let target = &operator.settings().target;
+    let [cluster, group, subscription] =
+        [&target.cluster, &target.resource_group, &target.subscription]
+            .map(|name| mooring_redact::identifier(name));
+    format!(
+        "cluster {cluster} was not found in resource group {group} of subscription {subscription}"
+    )
+}
+
+impl From<ApiUnavailable> for Failure {
+    fn from(unreached: ApiUnavailable) -> Self {
+        let failure = Self::io(unreached.why().to_owned());
+        match unreached {
+            ApiUnavailable::Throttled(_) => failure.with_code(6),
+            ApiUnavailable::Absent(_) | ApiUnavailable::Failed(_) => failure,
+        }
+    }
+}
+
+/// Fails if a temporary pool exists although the journal has no run: the pool may have been deleted and not recreated, which a
+/// missing pool must not hide.
+pub(crate) fn ensure_no_temporary_pool(report: &DetectionReport) -> Result<(), Failure> {
+    match &report.temporary_pool {
+        None => Ok(()),
+        Some(left) => Err(Failure::blocked(format!(
+            "{left}; this journal has no unfinished run\nhint: run `mooring repair status --all --journal` with that journal, and `resume` to continue; delete the temporary pool only if that run has finished and the pool is healthy (docs/RUNBOOK.md)"
+        ))),
+    }
+}
+
+/// Returns the last run if it is unfinished; fails if it belongs to another pool.
+pub(crate) fn unfinished(operator: &Operator, records: &[Record]) -> Result<Option<Run>, Failure> {
+    let state = Run::replay(records).map_err(|error| Failure::io(error.to_string()))?;
+    let state = state.filter(|state| !state.is_finished());
+    if let Some(state) = &state {
+        operator.own(state).map_err(Failure::io)?;
+    }
+    Ok(state)
+}

@@ -1,0 +1,206 @@
+//! `mooring repair resume`: reviews an unfinished run, prompts if needed, and continues it.
+
+use mooring_redact::printable;
+use mooring_repair::plan::{Plan, Step};
+use mooring_repair::report::DetectionReport;
+use mooring_repair::resume::{Consent, Fresh, ResumeBasis, further_overrides};
+use mooring_repair::runtime::{CommandResult, Operator};
+use mooring_repair::screens;
+use mooring_repair::start_checks::may_begin;
+use mooring_repair::workflow::Run;
+use mooring_workflow::Step as _;
+use mooring_workflow::approval::ApprovalToken;
+
+use super::confirm::{ask, ask_protected, no_plan, show_target};
+use super::formats::RunOutput;
+use super::progress::{new_progress, show_progress};
+use super::{exit, leftover, show};
+use crate::output::failure::Failure;
+use crate::workflows::runs::{Signals, print_once, with_progress, write, write_screen};
+
+pub(crate) struct Resume<'a> {
+    pub(crate) yes: bool,
+    pub(crate) token: Option<&'a ApprovalToken>,
+    /// The context whose changes are confirmed on a terminal, also with a plan hash.
+    pub(crate) protected: Option<&'a str>,
+    pub(crate) dry_run: bool,
+    pub(crate) output: &'a RunOutput,
+}
+
+/// Returns the unfinished run; the outer none if the command is done.
+pub(crate) async fn find(
+    operator: &mut Operator,
+    dry_run: bool,
+    output: &RunOutput,
+    command: &str,
+) -> Result<Option<Option<Run>>, Failure> {
+    let status = leftover::read_status(operator).await?;
+    let unfinished = leftover::unfinished(operator, &status.records)?;
+    if unfinished.is_none() {
+        leftover::ensure_exists(operator).await?;
+        leftover::warn_of_0_1(operator).await;
+    }
+    if unfinished.is_none() || dry_run {
+        show::unchanged(operator, &status, output).await?;
+    }
+    if !dry_run {
+        return Ok(Some(unfinished));
+    }
+    match &unfinished {
+        Some(state) => write(&format!(
+            "run {} is unfinished: `{command}` would start at {}\n",
+            printable(&state.id),
+            state.position()
+        )),
+        None => write("nothing to do\n"),
+    }
+    Ok(if command == "resume" && unfinished.is_some() { Some(unfinished) } else { None })
+}
+
+impl Resume<'_> {
+    pub(crate) async fn run(
+        self,
+        operator: &mut Operator,
+        signals: Signals,
+    ) -> Result<u8, Failure> {
+        let found = find(operator, self.dry_run, self.output, "resume").await?;
+        let Some(unfinished) = found else { return Ok(0) };
+        let mut fresh = None;
+        let mut consent = Consent::Unattended;
+        if let Some(state) = &unfinished {
+            show_target(operator, "This continues the repair of", None).await;
+            let basis = operator.resume_basis(state).await.map_err(Failure::io)?;
+            if self.needs_plan(operator, state, &basis) {
+                fresh = Some(self.plan(operator, state).await?);
+            }
+            if self.dry_run {
+                Self::preview(operator, state, &basis, fresh.as_ref());
+                return Ok(0);
+            }
+            consent = self.consent(operator, state, &basis, fresh.as_ref())?;
+        }
+        let fresh =
+            fresh.as_ref().map(|(plan, report)| Fresh { plan, guards: &report.detection.guards });
+        let mut progress = new_progress(operator, "Continued repair of").await;
+        let watcher =
+            Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
+        let mut say = print_once();
+        let run = Box::pin(operator.resume(&consent, fresh, watcher, &mut say));
+        let ending = signals.run(run, CommandResult::Resumable).await;
+        progress.end();
+        let done = exit::end(operator, ending, self.output).await;
+        progress.notify_end(&done).await;
+        done
+    }
+
+    /// Returns true if the plan of the journal cannot be continued, and a new one can be approved.
+    fn needs_plan(&self, operator: &Operator, state: &Run, basis: &ResumeBasis) -> bool {
+        let is_journals = |token: &ApprovalToken| token.hash == reviewed(operator, state).hash;
+        *basis == ResumeBasis::Replannable
+            && match self.token {
+                Some(token) => !is_journals(token),
+                None => !self.yes,
+            }
+    }
+
+    /// Creates a new plan, if it may start.
+    async fn plan(
+        &self,
+        operator: &mut Operator,
+        state: &Run,
+    ) -> Result<(Plan, DetectionReport), Failure> {
+        let expires = self.token.map(|token| token.expires);
+        let examined = with_progress(operator.examine(expires, Some(state))).await;
+        super::show_report(&examined.report);
+        let plan = examined.plan.map_err(|error| no_plan(&error))?;
+        let guards = &examined.report.detection.guards;
+        may_begin(&plan, guards, operator.settings()).map_err(|error| {
+            let failure = exit::refusal(&error, operator.settings());
+            Failure::blocked(format!(
+                "{}; `mooring repair abort` ends the unfinished run",
+                failure.text()
+            ))
+        })?;
+        Ok((plan, examined.report))
+    }
+
+    fn preview(
+        operator: &Operator,
+        state: &Run,
+        basis: &ResumeBasis,
+        fresh: Option<&(Plan, DetectionReport)>,
+    ) {
+        match (fresh, basis) {
+            (Some((plan, report)), _) => write_screen(&screens::plan(plan, report, &[], false)),
+            (None, ResumeBasis::Contradicted(anchor)) => write(&format!(
+                "the plan in the journal is not the approved one: {anchor} with another approval\n"
+            )),
+            (None, ResumeBasis::Harmless) => write("only steps that need no approval remain\n"),
+            (None, _) => write(&format!(
+                "{}hash of the plan: {}\n",
+                remaining(operator, state, basis),
+                reviewed(operator, state)
+            )),
+        }
+    }
+
+    fn consent(
+        &self,
+        operator: &Operator,
+        state: &Run,
+        basis: &ResumeBasis,
+        fresh: Option<&(Plan, DetectionReport)>,
+    ) -> Result<Consent, Failure> {
+        if self.yes || self.token.is_some() {
+            ask_protected(operator, self.protected)?;
+        }
+        if let Some(token) = self.token {
+            return Ok(Consent::Token(token.clone()));
+        }
+        if self.yes || matches!(basis, ResumeBasis::Contradicted(_)) {
+            return Ok(Consent::Unattended);
+        }
+        let Some((plan, report)) = fresh else {
+            write(&remaining(operator, state, basis));
+            ask(operator, "resume --yes")?;
+            return Ok(Consent::Typed(reviewed(operator, state).hash));
+        };
+        write("The plan in the journal is not verified; this new plan replaces it:\n");
+        write_screen(&screens::plan(plan, report, &[], false));
+        ask(operator, "resume --yes --plan-hash HASH")?;
+        Ok(Consent::Typed(plan.document.hash()))
+    }
+}
+
+/// Returns the approval of the journal's plan with the overrides of this command line.
+fn reviewed(operator: &Operator, state: &Run) -> ApprovalToken {
+    state
+        .session
+        .plan
+        .with_overrides(&further_overrides(&state.session.plan, operator.settings()))
+        .token()
+}
+
+/// Describes the remaining steps of a run and its approval.
+fn remaining(operator: &Operator, state: &Run, basis: &ResumeBasis) -> String {
+    use std::fmt::Write as _;
+
+    let verified = match basis {
+        ResumeBasis::Anchored => "approved plan, verified by the tag of the temporary pool",
+        ResumeBasis::Harmless => "only steps that need no approval remain",
+        _ => "NOT VERIFIED: no temporary pool has the approval of this plan",
+    };
+    let mut text = format!("Run {} is unfinished: {verified}\n", printable(&state.id));
+    let left = Step::ALL.iter().filter(|step| !state.has_done(**step));
+    for step in left {
+        let _ = writeln!(text, "{:>2}  {:<17} {}", step.number(), step.name(), step.what());
+    }
+    let plan = state
+        .session
+        .plan
+        .with_overrides(&further_overrides(&state.session.plan, operator.settings()));
+    for (name, reason) in &plan.settings.overrides {
+        let _ = writeln!(text, "overridden  {name}: {}", printable(reason));
+    }
+    text
+}

@@ -1,0 +1,104 @@
+//! Settings from flags and environment variables.
+
+use jiff::SignedDuration;
+use mooring_arm::ResourceId;
+use mooring_repair::names::config_map;
+use mooring_repair::settings::{BudgetPolicy, Settings, SettingsError};
+use mooring_repair::signatures::Signatures;
+
+use super::arguments::{Budgets, DetectionArguments, PolicyArguments, TargetArguments};
+use super::context::ContextCluster;
+use crate::output::failure::Failure;
+use crate::workflows::runs::env_var;
+
+/// The cluster of a context, then flags, take precedence over environment variables.
+pub(crate) fn settings(
+    target: &TargetArguments,
+    detection: Option<&DetectionArguments>,
+    policies: Option<&PolicyArguments>,
+    context: Option<&ContextCluster>,
+) -> Result<Settings, Failure> {
+    let environment = env_var;
+    let of_context = context.map(ContextCluster::name);
+    let name = of_context.as_ref().unwrap_or(&target.name);
+    let named = |flag: &Option<String>, variable: &str| {
+        flag.clone().or_else(|| environment(variable).filter(|value| !value.is_empty()))
+    };
+    let cluster = named(&name.cluster, "MOORING_CLUSTER");
+    let id = cluster.as_ref().and_then(|cluster| ResourceId::parse(cluster).ok());
+    let of_id =
+        |part: fn(&ResourceId) -> Option<&str>| id.as_ref().and_then(part).map(str::to_owned);
+    let flag = |variable: &str| match variable {
+        "SUBSCRIPTION_ID" => of_id(|id| Some(id.subscription()))
+            .or_else(|| named(&name.subscription, "MOORING_SUBSCRIPTION"))
+            .or_else(|| environment(variable))
+            .or_else(|| environment("AZURE_SUBSCRIPTION_ID")),
+        "RESOURCE_GROUP" => of_id(ResourceId::resource_group)
+            .or_else(|| named(&name.resource_group, "MOORING_RESOURCE_GROUP")),
+        "CLUSTER_NAME" => of_id(|id| Some(id.name())).or_else(|| cluster.clone()),
+        "NRP_FAIL_THRESHOLD" => detection.and_then(|detection| detection.fail_threshold.clone()),
+        "NRP_FAIL_WINDOW_MIN" => detection.and_then(|detection| detection.fail_window.clone()),
+        _ => None,
+    };
+    // Invalid thresholds do not stop a command that does not evaluate them.
+    let applies = |name: &str| detection.is_some() || !name.starts_with("NRP_");
+    let variable = |name: &str| environment(name).filter(|_| applies(name));
+    let mut settings = Settings::from_env(|name| flag(name).or_else(|| variable(name)))
+        .map_err(|error| usage(&error))?;
+    target.pool().clone_into(&mut settings.target.pool);
+    settings.journal =
+        target.journal.place(&config_map(target.pool()), target.namespace.as_deref())?;
+    if let Some(detection) = detection {
+        let file = detection.signatures.clone().or_else(|| environment(SIGNATURES));
+        read_signatures(&mut settings, file.as_deref())?;
+        for state in &detection.wedge_states {
+            settings.add_wedge_state(state.trim()).map_err(|error| usage(&error))?;
+        }
+    }
+    if let Some(policies) = policies {
+        settings.version = policies.kubernetes_version.into();
+        settings.budgets = match policies.budgets {
+            Budgets::Wait => BudgetPolicy::Wait,
+            Budgets::Stop => BudgetPolicy::Stop,
+        };
+        settings.limits.overall = SignedDuration::from_mins(policies.deadline.into());
+        settings.limits.poll = SignedDuration::from_secs(policies.poll.into());
+    }
+    // After the policies, since `pdb` can be overridden.
+    add_overrides(
+        &mut settings,
+        detection.map(|detection| detection.overrides.as_slice()).unwrap_or_default(),
+    )?;
+    Ok(settings)
+}
+
+/// Environment variable of `--signatures`.
+pub(crate) const SIGNATURES: &str = "MOORING_SIGNATURES";
+
+pub(crate) fn read_signatures(settings: &mut Settings, file: Option<&str>) -> Result<(), Failure> {
+    let Some(file) = file.map(str::trim).filter(|file| !file.is_empty()) else { return Ok(()) };
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let file = mooring_redact::identifier(file);
+        Failure::usage(format!(
+            "cannot read signatures from {file}: {error}\nhint: set --signatures or {SIGNATURES} to a YAML file (docs/RUNBOOK.md)"
+        ))
+    })?;
+    settings.signatures = Signatures::parse(file, &text).map_err(|error| {
+        Failure::usage(format!("{error}\nhint: docs/RUNBOOK.md describes the file"))
+    })?;
+    Ok(())
+}
+
+pub(crate) fn add_overrides(settings: &mut Settings, overrides: &[String]) -> Result<(), Failure> {
+    overrides.iter().try_for_each(|text| settings.add_override(text)).map_err(|error| usage(&error))
+}
+
+pub(crate) fn usage(error: &SettingsError) -> Failure {
+    let hint = match error {
+        SettingsError::Missing("CLUSTER_NAME") => "\nhint: or pass --cluster NAME",
+        SettingsError::Missing("RESOURCE_GROUP") => "\nhint: or pass --resource-group NAME",
+        SettingsError::Missing(_) => "\nhint: or pass --subscription ID",
+        _ => "",
+    };
+    Failure::usage(format!("{error}{hint}"))
+}

@@ -1,0 +1,92 @@
+//! Exit code and message of a command that ran.
+
+use jiff::Timestamp;
+use mooring_redact::{printable, shell_word};
+use mooring_workflow::command::CommandResult;
+use mooring_workflow::lock::Lock;
+use mooring_workflow::store::JournalPlace;
+use mooring_workflow::store::NAMESPACE;
+
+use super::progress::write;
+use crate::output::failure::Failure;
+
+/// Returns the exit code of a command. `status` is the command that shows a run, `next` the hint for a run that can be
+/// resumed; `finished` returns the exit code of a run that stopped, or why it can be resumed.
+pub(crate) fn exit_code<R, B>(
+    result: CommandResult<R, B>,
+    status: &str,
+    next: &str,
+    finished: impl FnOnce(R) -> Result<u8, String>,
+    blocked: impl FnOnce(&B) -> Failure,
+) -> Result<u8, Failure> {
+    let resumable = |why: String| Failure::resumable(format!("{why}\nhint: {next}"));
+    match result {
+        CommandResult::Stopped(outcome) => finished(outcome).map_err(resumable),
+        CommandResult::Resumable(why) => Err(resumable(why)),
+        CommandResult::Nothing(text) => {
+            write(&format!("{text}; nothing to do\n"));
+            Ok(0)
+        }
+        CommandResult::Refused(error) => Err(blocked(&error)),
+        CommandResult::Held(lock) => {
+            let stopped = if lock.expires {
+                String::new()
+            } else {
+                format!("; a stopped process keeps its lock (`kill {}`)", lock.owner.pid)
+            };
+            let hint = format!("hint: `{status}` shows its progress{stopped}");
+            Err(Failure::blocked(format!("{}\n{hint}", format_lock(&lock))))
+        }
+        CommandResult::Failed(why) => Err(Failure::io(why)),
+        CommandResult::NoJournal(why) => Err(Failure::io(format!(
+            "{why}\nhint: `--journal` takes a file in an existing directory, or `configmap`, which needs permissions on ConfigMaps and Leases in its namespace ({NAMESPACE} by default)"
+        ))),
+    }
+}
+
+/// Returns the flag that selects this journal; empty for the default.
+pub(crate) fn journal_flag(place: &JournalPlace) -> String {
+    match place {
+        JournalPlace::ConfigMap(namespace) if namespace == NAMESPACE => String::new(),
+        JournalPlace::ConfigMap(namespace) => {
+            format!(" --journal {}", shell_word(&format!("configmap/{namespace}")))
+        }
+        JournalPlace::File(path) => format!(" --journal {}", shell_word(path)),
+    }
+}
+
+pub(crate) fn format_lock(lock: &Lock) -> String {
+    let expired = if lock.looks_expired(Timestamp::now()) { ", expired" } else { "" };
+    let (host, pid) = (printable(&lock.owner.host), lock.owner.pid);
+    format!("locked by {host} (pid {pid}{expired}), last heartbeat {:.0}", lock.heartbeat)
+}
+
+/// Returns the result of starting a run while another is unfinished: locked if a process runs it, else `unfinished`.
+pub(crate) fn unfinished_result<R, B>(lock: Option<Lock>, unfinished: B) -> CommandResult<R, B> {
+    let current = lock.filter(|lock| !lock.looks_expired(Timestamp::now()));
+    current.map_or_else(|| CommandResult::Refused(unfinished), CommandResult::Held)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use mooring_workflow::lock::Owner;
+
+    use super::*;
+
+    #[test]
+    fn only_a_lock_that_is_renewed_blocks_a_new_run() {
+        let lock = |expires: bool, age: i64| {
+            let owner = Owner { host: "h".into(), pid: 7, holder: "x".into() };
+            let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);
+            Lock { owner, heartbeat, expires }
+        };
+        let blocks = |lock| matches!(unfinished_result::<(), _>(lock, ()), CommandResult::Held(_));
+        assert!(blocks(Some(lock(true, 5))));
+        assert!(!blocks(Some(lock(true, 40))), "it expired");
+        assert!(blocks(Some(lock(false, 40))), "the kernel keeps it");
+        assert!(!blocks(None));
+        assert!(format_lock(&lock(true, 5)).starts_with("locked by h (pid 7), last heartbeat 2"));
+        assert!(format_lock(&lock(true, 40)).contains("(pid 7, expired)"));
+    }
+}

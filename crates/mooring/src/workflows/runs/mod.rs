@@ -1,0 +1,20 @@
+//! Arguments, confirmation, signals, progress, `--watch` and exit codes shared by the commands that keep a journal.
+
+mod arguments;
+mod confirm;
+pub(crate) mod dry_run;
+mod exit;
+mod notify;
+mod progress;
+mod signals;
+mod watch;
+
+pub(crate) use arguments::{Approval, JournalArgument};
+pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
+pub(crate) use exit::{exit_code, format_lock, journal_flag, unfinished_result};
+pub(crate) use notify::{Hooks, Notices, Subject};
+pub(crate) use progress::{
+    Event, Progress, ProgressLine, print_once, with_progress, write, write_screen,
+};
+pub(crate) use signals::{Signals, build_runtime, env_var};
+pub(crate) use watch::{Ended, Frame, Row, Watched, watch};

@@ -1,0 +1,151 @@
+//! Progress of a run on stderr: the current step is redrawn on a terminal, and has one line per change elsewhere.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use mooring_redact::{printable, printable_lines};
+use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
+use mooring_workflow::screens::clock;
+
+use super::notify::Notices;
+use crate::cluster::wait_for;
+use crate::output;
+use crate::output::failure::Failure;
+
+/// Content of a line of progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    Done,
+    /// A change was requested.
+    Change,
+    Wait,
+    Stop,
+}
+
+/// A line of progress.
+pub(crate) struct ProgressLine<'a> {
+    /// `4/16`; empty for a rollback.
+    pub(crate) position: String,
+    pub(crate) step: &'a str,
+    pub(crate) event: Event,
+    pub(crate) seconds: i64,
+    pub(crate) expected_seconds: Option<u32>,
+    pub(crate) text: &'a str,
+}
+
+impl ProgressLine<'_> {
+    fn head(&self) -> String {
+        format!("{:>5}  {:<17}  ", self.position, printable(self.step))
+    }
+
+    fn tail(&self) -> String {
+        format!("  {:>5}  {}", clock(self.seconds), printable(self.text))
+    }
+
+    fn mark(&self) -> Text {
+        match self.event {
+            Event::Done => Text::default().mark(Mark::Good),
+            Event::Stop => Text::default().mark(Mark::Warning),
+            Event::Change | Event::Wait => Text::default().dim("…"),
+        }
+    }
+}
+
+pub(crate) struct Progress {
+    /// The current step is redrawn.
+    is_live: bool,
+    is_open: bool,
+    last: String,
+    notices: Notices,
+}
+
+impl Progress {
+    pub(crate) fn new(notices: Notices) -> Self {
+        let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+        let is_live = std::io::stderr().is_terminal() && !is_dumb;
+        Self { is_live, is_open: false, last: String::new(), notices }
+    }
+
+    pub(crate) fn show(&mut self, line: &ProgressLine<'_>) {
+        if output::is_quiet() {
+            return;
+        }
+        let style = output::message_style();
+        let is_current = matches!(line.event, Event::Change | Event::Wait);
+        let mut text = Text::new(line.head());
+        text.append(line.mark());
+        if self.is_live && is_current {
+            let usual = line.expected_seconds.map(|usual| format!(", usually {}", clock(usual)));
+            let tail = line.tail() + &usual.unwrap_or_default();
+            let free = style
+                .width
+                .map_or(usize::MAX, |columns| columns.saturating_sub(width(&line.head()) + 4));
+            write_raw(&format!(
+                "\r\x1b[K{}",
+                render(text.plain(truncate_middle(&tail, free)), &style)
+            ));
+            self.is_open = true;
+            return;
+        }
+        let change = format!("{} {} {:?} {}", line.position, line.step, line.event, line.text);
+        if change == self.last {
+            return;
+        }
+        self.last = change;
+        let erase = if self.is_open { "\r\x1b[K" } else { "" };
+        self.is_open = false;
+        write_raw(&format!("{erase}{}\n", render(text.plain(line.tail()), &style)));
+    }
+
+    /// Notifies of the start of a run.
+    pub(crate) fn start(&mut self, run_id: &str) {
+        self.notices.start(run_id);
+    }
+
+    /// Notifies of the end of the run, if it has started.
+    pub(crate) async fn notify_end(&mut self, done: &Result<u8, Failure>) {
+        self.notices.end(done).await;
+    }
+
+    pub(crate) fn end(&mut self) {
+        if std::mem::take(&mut self.is_open) {
+            write("\n");
+        }
+    }
+}
+
+fn render(text: Text, style: &mooring_terminal::Style) -> String {
+    let mut screen = Screen::default();
+    screen.line(text);
+    screen.render(style).trim_end().to_owned()
+}
+
+/// Awaits reads that are usually quick, and reports while they are not, for example while Azure throttles.
+pub(crate) fn with_progress<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
+    wait_for("waiting for Azure and Kubernetes", work)
+}
+
+/// Returns a function that prints the first text it receives.
+pub(crate) fn print_once() -> impl FnMut(&str) {
+    let mut printed = false;
+    move |text| {
+        if !std::mem::replace(&mut printed, true) {
+            write(&format!("{text}\n"));
+        }
+    }
+}
+
+/// Writes to stderr, without terminal control characters.
+pub(crate) fn write(text: &str) {
+    write_raw(&printable_lines(text));
+}
+
+/// Writes a screen to stderr.
+pub(crate) fn write_screen(screen: &Screen) {
+    write_raw(&screen.render(&output::message_style()));
+}
+
+/// Writes to stderr. A closed stderr does not stop a run.
+fn write_raw(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}

@@ -1,0 +1,291 @@
+//! `--watch`: a terminal is redrawn in place, a pipe gets changed rows, `-o json` one document per line.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use mooring_terminal::{Screen, Style, width};
+use mooring_workflow::screens::{duration, time_of_day};
+use mooring_workflow::status::RunStatus;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use super::progress::write;
+use crate::output;
+use crate::output::failure::Failure;
+
+/// One reading.
+pub(crate) struct Frame {
+    pub(crate) screen: Screen,
+    /// The document as one line.
+    pub(crate) line: String,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A row for a pipe.
+pub(crate) struct Row {
+    pub(crate) key: String,
+    /// What it shows, without times that change at every reading.
+    pub(crate) state: String,
+    pub(crate) plain: Screen,
+    /// The row with the heads of its table, which are printed once; none for a sentence.
+    pub(crate) with_heads: Option<Screen>,
+}
+
+impl Row {
+    /// Returns the rows of runs. `row` returns that of one, with or without heads.
+    pub(crate) fn of_runs(
+        runs: &[RunStatus],
+        row: impl Fn(&RunStatus, bool) -> Screen,
+    ) -> Vec<Self> {
+        let state = |run: &RunStatus| {
+            let step = run.step.as_ref().map(|step| step.number);
+            let (effects, stopped) = (run.effects.len(), &run.stopped);
+            format!("{} {} {step:?} {effects} {stopped:?}", run.run_id, run.state)
+        };
+        let row = |run: &RunStatus| Self {
+            key: run.subject.name().to_owned(),
+            state: state(run),
+            plain: row(run, false),
+            with_heads: Some(row(run, true)),
+        };
+        runs.iter().map(row).collect()
+    }
+}
+
+/// What is read, and how often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched {
+    pub(crate) name: &'static str,
+    pub(crate) interval: Duration,
+}
+
+impl Watched {
+    pub(crate) const JOURNAL: Self = Self { name: "the journal", interval: Duration::from_secs(2) };
+}
+
+/// Result of a watch that a user ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// By `q`, or by the reader of the pipe.
+    Quit,
+    /// By Ctrl-C or SIGTERM.
+    Interrupted,
+}
+
+/// Shows frames until the user ends it.
+pub(crate) async fn watch(
+    mut read: impl AsyncFnMut() -> Result<Frame, String>,
+    watched: Watched,
+    is_json: bool,
+) -> Result<Ended, Failure> {
+    let is_dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    let is_live = std::io::stdout().is_terminal() && !is_json && !is_dumb;
+    let mut interrupts = signal(SignalKind::interrupt())?;
+    let mut terms = signal(SignalKind::terminate())?;
+    let _raw = RawInput::new();
+    let mut keys = keys();
+    let form = match (is_live, is_json) {
+        (true, _) => Form::Terminal,
+        (false, true) => Form::Documents,
+        (false, false) => Form::Rows,
+    };
+    let mut view = View { form, name: watched.name, ..View::default() };
+    loop {
+        let reading = async {
+            match read().await {
+                Ok(frame) => view.show(&frame)?,
+                Err(why) => view.report(&why),
+            }
+            tokio::time::sleep(watched.interval).await;
+            Ok::<(), std::io::Error>(())
+        };
+        tokio::select! {
+            done = reading => match done {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Ended::Quit),
+                done => done?,
+            },
+            _ = interrupts.recv() => return Ok(Ended::Interrupted),
+            _ = terms.recv() => return Ok(Ended::Interrupted),
+            Some(()) = keys.recv() => return Ok(Ended::Quit),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    /// Redrawn in place.
+    Terminal,
+    #[default]
+    Rows,
+    Documents,
+}
+
+#[derive(Default)]
+struct View {
+    form: Form,
+    name: &'static str,
+    /// Text on the terminal that the next screen replaces.
+    shown: String,
+    printed: BTreeMap<String, String>,
+    is_begun: bool,
+    has_heads: bool,
+    failing: Option<Timestamp>,
+}
+
+impl View {
+    fn show(&mut self, frame: &Frame) -> std::io::Result<()> {
+        if let Some(since) = self.failing.take() {
+            let age = Timestamp::now().duration_since(since).as_secs();
+            self.note(&format!("{} can be read again, after {}.", self.name, duration(age)));
+        }
+        if self.form == Form::Terminal {
+            let style = output::style();
+            let text = frame.screen.render(&style);
+            // A terminal that became narrower has wrapped the last screen again.
+            print(&format!("{}{text}", erase(rows(&self.shown, &style))))?;
+            self.shown = text;
+            return Ok(());
+        }
+        let current: BTreeMap<String, String> =
+            frame.rows.iter().map(|row| (row.key.clone(), row.state.clone())).collect();
+        let is_first = !std::mem::replace(&mut self.is_begun, true);
+        if self.form == Form::Documents {
+            if is_first || current != self.printed {
+                print(&frame.line)?;
+            }
+        } else if is_first && frame.rows.is_empty() {
+            print(&frame.screen.render(&output::style()))?;
+        } else {
+            for row in &frame.rows {
+                if self.printed.get(&row.key) == Some(&row.state) {
+                    continue;
+                }
+                let with_heads = row.with_heads.as_ref().filter(|_| !self.has_heads);
+                self.has_heads |= with_heads.is_some();
+                let screen = with_heads.unwrap_or(&row.plain);
+                print(&screen.render(&output::style()))?;
+            }
+        }
+        self.printed = current;
+        Ok(())
+    }
+
+    /// Reports a failed read once. The last state stays.
+    fn report(&mut self, why: &str) {
+        if self.failing.is_none() {
+            let now = Timestamp::now();
+            self.failing = Some(now);
+            self.note(&format!(
+                "warning: {} cannot be read since {} UTC: {why}; retrying",
+                self.name,
+                time_of_day(now)
+            ));
+        }
+    }
+
+    /// Prints a message after the screen, which stays.
+    fn note(&mut self, text: &str) {
+        self.shown.clear();
+        write(&format!("{text}\n"));
+    }
+}
+
+fn print(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+/// Moves to the first of the last `lines` lines, and clears the rest of the terminal.
+fn erase(lines: usize) -> String {
+    if lines == 0 { String::new() } else { format!("\x1b[{lines}A\r\x1b[J") }
+}
+
+/// Returns the lines that a text takes on a terminal, which wraps those that are too long.
+fn rows(text: &str, style: &Style) -> usize {
+    let columns = style.width.unwrap_or(usize::MAX).max(1);
+    text.lines().map(|line| width(&visible(line)).div_ceil(columns).max(1)).sum()
+}
+
+/// Removes escape sequences.
+fn visible(line: &str) -> String {
+    let mut text = String::new();
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\x1b' if characters.as_str().starts_with(']') => {
+                // OSC 8 ends with ESC and a backslash.
+                while characters.next().is_some_and(|next| next != '\\') {}
+            }
+            '\x1b' => while characters.next().is_some_and(|next| !next.is_ascii_alphabetic()) {},
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// Keys without Enter and echo, until it is dropped. Ctrl-C stays a signal.
+struct RawInput(Option<Termios>);
+
+impl RawInput {
+    fn new() -> Self {
+        let stdin = std::io::stdin();
+        if !stdin.is_terminal() {
+            return Self(None);
+        }
+        let Ok(before) = tcgetattr(&stdin) else { return Self(None) };
+        let mut raw = before.clone();
+        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        match tcsetattr(&stdin, OptionalActions::Now, &raw) {
+            Ok(()) => Self(Some(before)),
+            Err(_) => Self(None),
+        }
+    }
+}
+
+impl Drop for RawInput {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
+/// Receives a message for each `q`. The thread ends with the process.
+fn keys() -> mpsc::Receiver<()> {
+    let (sender, receiver) = mpsc::channel(1);
+    if std::io::stdin().is_terminal() {
+        std::thread::spawn(move || {
+            for key in std::io::stdin().lock().bytes() {
+                match key {
+                    Ok(b'q' | b'Q') if sender.blocking_send(()).is_err() => return,
+                    Ok(_) => {}
+                    Err(_) => return,
+                }
+            }
+        });
+    }
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_and_colored_lines_count_as_the_terminal_shows_them() {
+        let style = Style { width: Some(10), ..Style::PIPE };
+        assert_eq!(rows("a\n\n0123456789\n0123456789a\n", &style), 5);
+        assert_eq!(rows("\x1b[31m0123456789\x1b[0m\n", &style), 1);
+        assert_eq!(visible("\x1b]8;;https://x\x1b\\link\x1b]8;;\x1b\\ \x1b[1mb\x1b[0m"), "link b");
+        assert_eq!(rows(&"x".repeat(200), &Style::PIPE), 1);
+    }
+
+    #[test]
+    fn screen_is_erased_from_its_first_line() {
+        assert_eq!(erase(0), "");
+        assert_eq!(erase(3), "\x1b[3A\r\x1b[J");
+    }
+}

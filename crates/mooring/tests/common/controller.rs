@@ -1,0 +1,120 @@
+//! Commands against `mooring sim`, with its env.sh as their environment, and the controller.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams,
+};
+
+use super::{Sim, mooring};
+
+const TIMEOUT: Duration = Duration::from_secs(90);
+
+/// Process that is killed at the end of the test.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts the simulator with five nodes that joined and five that failed.
+pub(crate) fn simulate(state: &Path) -> Sim {
+    Sim::start(state, &["--scenario", "oras-missing", "--kube-port", "0"])
+}
+
+/// Returns a command whose environment is env.sh only.
+pub(crate) fn sourced(sim: &Sim) -> Command {
+    let mut command = mooring();
+    command.env_clear().envs(sim.environment());
+    command
+}
+
+pub(crate) fn run(sim: &Sim, args: &[&str]) -> Output {
+    sourced(sim).args(args).output().unwrap()
+}
+
+/// Starts a controller that serves its page on this address, or `off`.
+pub(crate) fn start_controller(sim: &Sim, page: &str) -> Process {
+    Process(controller(sim, page).stderr(Stdio::null()).spawn().unwrap())
+}
+
+/// Returns the command of a controller with free ports for metrics and probes.
+pub(crate) fn controller(sim: &Sim, page: &str) -> Command {
+    let free = "127.0.0.1:0";
+    let mut command = sourced(sim);
+    command
+        .args(["controller", "--metrics-address", free, "--health-address", free])
+        .args(["--page-address", page]);
+    command
+}
+
+/// Starts a command, and returns the part after `before` of the first line of its stdout that has it.
+pub(crate) fn start_until(command: &mut Command, before: &str) -> (Process, String) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let process = Process(child);
+    let mut line = String::new();
+    let found = loop {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0, "it ended before it printed {before}");
+        if let Some((_, rest)) = line.split_once(before) {
+            break rest.split_whitespace().next().unwrap_or_default().to_owned();
+        }
+    };
+    // Drains the pipe; a full pipe would block the process.
+    std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
+    (process, found)
+}
+
+pub(crate) fn wait_for<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = check() {
+            return found;
+        }
+        assert!(start.elapsed() < TIMEOUT, "timed out waiting for {what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+pub(crate) fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+pub(crate) fn wait_until_listening(address: &str) {
+    wait_for("a listener", || TcpStream::connect(address).ok());
+}
+
+/// Sends a request, and returns the whole response.
+pub(crate) fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+/// Deletes a NodeClaim and its finalizers.
+pub(crate) fn delete_nodeclaim(sim: &Sim, name: &str) {
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let kubeconfig = sim.variable("KUBECONFIG");
+        let client =
+            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+        let claims: Api<DynamicObject> = Api::all_with(client, &kind);
+        let patch = Patch::Merge(serde_json::json!({"metadata": {"finalizers": null}}));
+        claims.patch(name, &PatchParams::default(), &patch).await.unwrap();
+        claims.delete(name, &DeleteParams::default()).await.unwrap();
+        assert!(claims.get_opt(name).await.unwrap().is_none());
+    });
+}

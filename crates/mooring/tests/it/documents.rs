@@ -1,0 +1,129 @@
+//! `-o json` and `-o yaml` of every command fit their published schemas, and are the same document.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::common::schema::assert_valid;
+use crate::common::{Sim, mooring, result, wait};
+
+const TIMEOUT: Duration = Duration::from_mins(2);
+
+/// Arguments, and the schema of the document.
+type Case = (&'static [&'static str], &'static str);
+
+const WITHOUT_CLUSTER: &[Case] = &[
+    (&["explain", "211"], "mooring.explain/v2"),
+    (&["explain", "OrasBinaryMissing"], "mooring.explain/v2"),
+    (&["explain", "quota exceeded: 0 of 8 cores left"], "mooring.explain/v2"),
+    (&["codes", "list", "--all"], "mooring.codes/v1"),
+    (&["codes", "show", "211"], "mooring.codes/v1"),
+    (&["codes", "search", "oras"], "mooring.codes/v1"),
+    (&["version"], "mooring.version/v1"),
+];
+
+const FAILED_NODES: &[Case] = &[
+    (&["status"], "mooring.status/v1"),
+    (&["fleet"], "mooring.fleet/v2"),
+    (&["why"], "mooring.why/v2"),
+    (&["why", "default"], "mooring.why/v2"),
+    (&["why", "default-bad1"], "mooring.why/v2"),
+    (&["why", "default-good1"], "mooring.why/v2"),
+    (&["doctor"], "mooring.doctor/v1"),
+    (&["trace", "default-bad1"], "mooring.trace/v1"),
+    (&["bundle", "default-bad1", "--out", "OUT"], "mooring.bundle/v1"),
+];
+
+const WEDGED_POOL: &[Case] = &[
+    (&["repair", "detect"], "mooring.repair.detection/v1"),
+    (&["repair", "plan"], "mooring.repair.plan/v2"),
+    (&["repair", "status"], "mooring.repair.run/v1"),
+    (&["repair", "apply", "--dry-run"], "mooring.repair.plan/v2"),
+];
+
+const UNINSTALLED_OPERATOR: &[Case] = &[
+    (&["finalizers", "plan"], "mooring.finalizers.plan/v2"),
+    (&["finalizers", "status"], "mooring.finalizers.run/v1"),
+    (&["finalizers", "apply", "--dry-run"], "mooring.finalizers.plan/v2"),
+];
+
+fn check(sim: Option<&Sim>, cases: &[Case]) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("node.tar.gz");
+    let run = |words: &[&str], format: &str| {
+        let mut command = mooring();
+        let words =
+            words.iter().map(|word| if *word == "OUT" { file.to_str().unwrap() } else { word });
+        command.args(words).args(["-o", format]).env_clear().env("HOME", folder.path());
+        command.envs(sim.into_iter().flat_map(Sim::environment));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+        assert!(matches!(code, 0 | 1), "{code} {out}{err}");
+        assert!(!out.is_empty(), "{err}");
+        out
+    };
+    for (words, schema) in cases {
+        let text = run(words, "json");
+        assert!(text.starts_with("{\n  \"schema\": \"mooring."), "{words:?}: {text}");
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let yaml: Value = serde_saphyr::from_str(&run(words, "yaml")).unwrap();
+        for document in [&json, &yaml] {
+            assert_eq!(document["schema"], *schema, "{words:?}");
+            assert_valid(document);
+        }
+        let names = |document: &Value| document.as_object().unwrap().keys().cloned().collect();
+        let (json, yaml): (BTreeSet<String>, BTreeSet<String>) = (names(&json), names(&yaml));
+        assert_eq!(json, yaml, "{words:?}");
+    }
+}
+
+fn simulate(scenario: &str, cases: &[Case]) {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--kube-port", "0", "--scenario", scenario];
+    let sim = Sim::start(&folder.path().join("sim"), &words);
+    check(Some(&sim), cases);
+}
+
+#[test]
+fn documents_without_a_cluster_fit_their_schemas() {
+    check(None, WITHOUT_CLUSTER);
+}
+
+#[test]
+fn documents_of_failed_nodes_fit_their_schemas() {
+    simulate("oras-missing", FAILED_NODES);
+}
+
+#[test]
+fn documents_of_a_wedged_pool_fit_their_schemas() {
+    simulate("wedged-system-pool", WEDGED_POOL);
+}
+
+#[test]
+fn documents_of_an_uninstalled_operator_fit_their_schemas() {
+    simulate("retired-operator", UNINSTALLED_OPERATOR);
+}
+
+/// The help of a command shows its formats.
+#[test]
+fn every_command_with_a_document_is_checked() {
+    // `top` is `status --watch`; the others print the document of `apply`, which `e2e::published` checks.
+    const OTHERS: [&str; 4] = ["top", "repair-resume", "repair-abort", "finalizers-resume"];
+    let cases = [WITHOUT_CLUSTER, FAILED_NODES, WEDGED_POOL, UNINSTALLED_OPERATOR].concat();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/help");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let help = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let name = name.strip_prefix("mooring").unwrap().trim_start_matches('-');
+        if !help.contains("- json: ") || OTHERS.contains(&name) {
+            continue;
+        }
+        let is_checked =
+            |case: &Case| format!("{}-", case.0.join("-")).starts_with(&format!("{name}-"));
+        assert!(cases.iter().any(is_checked), "{name}");
+    }
+}

@@ -1,0 +1,218 @@
+//! Exit codes of every command and outcome, as the help lists them. Throttling (6) has tests where errors get their
+//! codes, since it takes minutes.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::common::{Sim, mooring, result, wait};
+
+const TIMEOUT: Duration = Duration::from_mins(2);
+/// The form of a plan hash; no plan has it.
+const OTHER_HASH: &str =
+    "20991115T113000Z.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+struct Fixture {
+    sim: Option<Sim>,
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn start(scenario: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["--kube-port", "0", "--scenario", scenario];
+        let sim = Sim::start(&folder.path().join("sim"), &words);
+        Self { sim: Some(sim), folder }
+    }
+
+    fn run(&self, variables: &[(&str, &str)], words: &[&str]) -> (i32, String, String) {
+        let mut command = mooring();
+        command.env_clear().env("HOME", self.folder.path()).args(words);
+        command.envs(self.sim.iter().flat_map(Sim::environment)).envs(variables.iter().copied());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        result(&wait(command.spawn().unwrap(), TIMEOUT))
+    }
+
+    fn check(&self, expected: i32, commands: &[&[&str]]) {
+        self.check_with(expected, &[], commands);
+    }
+
+    fn check_with(&self, expected: i32, variables: &[(&str, &str)], commands: &[&[&str]]) {
+        for words in commands {
+            let (code, out, err) = self.run(variables, words);
+            assert_eq!(code, expected, "{words:?} {variables:?}\n{out}{err}");
+            // An answer has no error; everything else has one.
+            let is_answer = matches!(code, 0 | 1);
+            assert_eq!(!err.contains("error: "), is_answer, "{words:?}: {err}");
+        }
+    }
+
+    fn hash(&self, words: &[&str]) -> String {
+        let (_, out, err) = self.run(&[], &[words, &["-o", "json"]].concat());
+        let plan: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+        plan["hash"].as_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn commands_without_a_cluster() {
+    let fixture = Fixture { sim: None, folder: tempfile::tempdir().unwrap() };
+    fixture.check(
+        0,
+        &[
+            &["explain", "211"],
+            &["explain", "OrasBinaryMissing"],
+            &["codes", "list"],
+            &["codes", "show", "211"],
+            &["codes", "search", "oras"],
+            &["schema"],
+            &["schema", "mooring.status/v1"],
+            &["version"],
+            &["sim", "--list"],
+            &["man"],
+            &["completions", "bash"],
+        ],
+    );
+    fixture.check(
+        2,
+        &[
+            &["nosuch"],
+            &["status", "--nosuch"],
+            &["explain", "nosuchname"],
+            &["codes", "show", "nosuch"],
+            &["codes", "search", "zzzzzzzz"],
+            &["schema", "nosuch"],
+            &["sim", "--scenario", "nosuch"],
+            &["sim", "--show", "nosuch"],
+            &["man", "nosuch"],
+            &["repair", "apply", "--yes"],
+            &["status", "--timeout", "soon"],
+            &["repair", "apply", "--plan-hash", "nosuch"],
+        ],
+    );
+    // No kubeconfig, or one that cannot be read.
+    fixture.check(
+        3,
+        &[
+            &["trace", "/nonexistent"],
+            &["status"],
+            &["status", "-w"],
+            &["fleet"],
+            &["why"],
+            &["why", "default"],
+            &["finalizers", "plan"],
+            &["finalizers", "status"],
+            &["finalizers", "apply"],
+            &["fleet", "--kubeconfig", "/nonexistent"],
+        ],
+    );
+    fixture.check(1, &[&["doctor"]]);
+}
+
+#[test]
+fn healthy_cluster() {
+    let fixture = Fixture::start("healthy");
+    fixture.check(
+        0,
+        &[
+            &["status"],
+            &["fleet"],
+            &["why"],
+            &["why", "system"],
+            &["doctor"],
+            &["repair", "detect"],
+            &["repair", "status"],
+            &["repair", "plan"],
+            // Nothing to do.
+            &["repair", "apply"],
+            &["repair", "resume"],
+            &["repair", "abort"],
+            &["finalizers", "plan"],
+            &["finalizers", "apply"],
+            &["finalizers", "resume"],
+            &["finalizers", "status"],
+        ],
+    );
+    fixture.check(
+        2,
+        &[
+            &["why", "nosuch"],
+            &["trace", "nosuch"],
+            &["bundle", "nosuch"],
+            &["status", "--context", "nosuch"],
+            &["status", "-w", "--context", "nosuch"],
+            &["top", "--context", "nosuch"],
+            &["doctor", "nosuch"],
+            &["repair", "detect", "--pool", "nosuch"],
+            &["repair", "plan", "--pool", "nosuch"],
+            &["repair", "apply", "--pool", "nosuch"],
+            &["repair", "plan", "--context", "nosuch"],
+            &["finalizers", "plan", "--context", "nosuch"],
+        ],
+    );
+    let (_, _, err) = fixture.run(&[], &["repair", "detect", "--pool", "sytem"]);
+    assert_eq!(
+        err,
+        "error: cluster demo has no pool `sytem`\nhint: did you mean `system`?   mooring repair detect --pool system\n"
+    );
+    for value in ["ture", "$(x)"] {
+        fixture.check_with(
+            2,
+            &[("DRY_RUN", value)],
+            &[
+                &["repair", "apply", "--yes", "--plan-hash", OTHER_HASH],
+                &["finalizers", "apply", "--yes", "--plan-hash", OTHER_HASH],
+                &["repair", "--pipeline"],
+            ],
+        );
+    }
+    // Azure refuses the sign-in.
+    let refused = [("AZURE_CLIENT_SECRET", "wrong")];
+    fixture.check_with(1, &refused, &[&["doctor", "azure"]]);
+    fixture.check_with(3, &refused, &[&["repair", "plan"], &["repair", "apply"]]);
+}
+
+#[test]
+fn failed_nodes() {
+    let fixture = Fixture::start("oras-missing");
+    let wrong: &[&[&str]] = &[&["status"], &["fleet"], &["why"], &["why", "default-bad1"]];
+    fixture.check(1, wrong);
+    for words in wrong {
+        fixture.check(0, &[&[words, &["--exit-zero"][..]].concat()]);
+    }
+    // These commands have no verdict.
+    fixture.check(0, &[&["trace", "default-bad1"], &["why", "default-good1"]]);
+    let silent = [("AZURE_CLIENT_SECRET", "wrong")];
+    fixture.check_with(0, &silent, &[&["why", "default-bad1"]]);
+    fixture.check_with(3, &silent, &[&["why", "default-bad1", "--azure", "always"]]);
+}
+
+#[test]
+fn wedged_pool() {
+    let fixture = Fixture::start("wedged-system-pool");
+    fixture.check(1, &[&["repair", "detect"], &["repair", "detect", "--pool", "system"]]);
+    fixture.check(0, &[&["repair", "detect", "--exit-zero"], &["repair", "apply", "--dry-run"]]);
+    // Nobody can confirm; another plan; another cluster.
+    let apply = ["repair", "apply", "--yes", "--plan-hash", OTHER_HASH];
+    fixture.check(4, &[&["repair", "apply"], &apply]);
+    fixture.check_with(
+        4,
+        &[("CLUSTER_NAME", "other")],
+        &[&[&apply[..], &["--context", "demo"]].concat()],
+    );
+}
+
+#[test]
+fn uninstalled_operator() {
+    let fixture = Fixture::start("retired-operator");
+    let hash = fixture.hash(&["finalizers", "plan"]);
+    let apply = ["finalizers", "apply", "--yes", "--plan-hash"];
+    fixture.check(4, &[&["finalizers", "apply"], &[&apply[..], &[OTHER_HASH]].concat()]);
+    // The run stops at once, and is then unfinished.
+    let stopped = [&apply[..], &[&*hash, "--timeout", "0"]].concat();
+    fixture.check(5, &[&stopped]);
+    fixture.check(4, &[&stopped]);
+    let hash = fixture.hash(&["finalizers", "plan"]);
+    fixture.check(0, &[&["finalizers", "resume", "--yes", "--plan-hash", &hash]]);
+}

@@ -1,0 +1,112 @@
+//! Servers that accept connections and never respond: the first message names what is waited for, and the answer or
+//! the error comes after `--timeout`.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::common::{Sim, mooring, result, wait};
+
+const TIMEOUT: Duration = Duration::from_mins(2);
+/// Commands that read the cluster and Azure.
+const COMMANDS: [&[&str]; 3] = [&["status"], &["fleet"], &["why", "default-bad1"]];
+
+struct Fixture {
+    sim: Sim,
+    folder: tempfile::TempDir,
+    /// Accepts connections, as long as it exists.
+    _silent: TcpListener,
+    url: String,
+}
+
+impl Fixture {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["--scenario", "oras-missing", "--kube-port", "0"];
+        let sim = Sim::start(&folder.path().join("sim"), &words);
+        let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("https://127.0.0.1:{}", silent.local_addr().unwrap().port());
+        Self { sim, folder, _silent: silent, url }
+    }
+
+    /// Returns the exit code, stdout and stderr. Variables without a value are removed.
+    fn run(&self, variables: &[(&str, Option<&str>)], words: &[&str]) -> (i32, String, String) {
+        let mut command = mooring();
+        command.env_clear().envs(self.sim.environment()).env("HOME", self.folder.path());
+        for (name, value) in variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.args(words).args(["--timeout", "2s"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        result(&wait(command.spawn().unwrap(), TIMEOUT))
+    }
+}
+
+#[test]
+fn silent_azure_is_named_and_the_answer_is_without_it() {
+    let fixture = Fixture::start();
+    let silent = Some(fixture.url.as_str());
+    for words in COMMANDS {
+        let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], words);
+        assert_eq!(code, 0, "{words:?} {err}");
+        assert_eq!(
+            err,
+            "signing in to Azure by client secret: 1s, continuing without it after 2s\n\
+             warning: Azure was not read: not signed in: no response by client secret within 2s\n"
+        );
+        assert!(out.contains("Azure failed"), "{out}");
+
+        let (code, out, err) = fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], words);
+        assert_eq!(code, 0, "{words:?} {err}");
+        let mut lines = err.lines();
+        assert!(lines.next().unwrap().starts_with("waiting for Azure: 1s, continuing"), "{err}");
+        let last = "warning: Azure was not read: Azure did not respond within 2s";
+        assert_eq!(lines.next(), Some(last), "{err}");
+        assert!(out.contains("Azure failed"), "{out}");
+    }
+}
+
+#[test]
+fn silent_api_server_is_named_and_is_an_error() {
+    let fixture = Fixture::start();
+    let file = fixture.sim.variable("KUBECONFIG");
+    let mut config: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(Path::new(&file)).unwrap()).unwrap();
+    config["clusters"][0]["cluster"]["server"] = fixture.url.as_str().into();
+    let silent = fixture.folder.path().join("silent");
+    std::fs::write(&silent, config.to_string()).unwrap();
+    for words in COMMANDS {
+        let (code, out, err) = fixture.run(&[("KUBECONFIG", silent.to_str())], words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+        assert!(
+            err.starts_with(
+                "waiting for the Kubernetes API: 1s, giving up after 2s\n\
+                 error: the Kubernetes API did not respond within 2s\nhint: "
+            ),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn every_way_to_sign_in_that_was_tried_is_named() {
+    let fixture = Fixture::start();
+    let unset = ["AZURE_CLIENT_SECRET", "AZURE_CLIENT_ID", "AZURE_TENANT_ID"];
+    let mut variables: Vec<(&str, Option<&str>)> = unset.map(|name| (name, None)).to_vec();
+    variables.push(("PATH", Some("/nonexistent")));
+    for words in COMMANDS {
+        let (code, out, err) = fixture.run(&variables, words);
+        assert_eq!(code, 0, "{words:?} {err}");
+        assert!(out.contains("Azure failed"), "{out}");
+        let warning = err.lines().find(|line| line.starts_with("warning: Azure was not read: "));
+        let warning = warning.unwrap_or_else(|| panic!("{err}"));
+        for way in ["not signed in", "managed identity", "Azure CLI"] {
+            assert!(warning.contains(way), "{way}: {err}");
+        }
+        assert!(err.contains("hint: `az login` signs in"), "{err}");
+    }
+}

@@ -1,0 +1,199 @@
+//! Reads and preconditions of checks, for a run that is about to change something.
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::journal::follow;
+use mooring_workflow::lock::Owner;
+use mooring_workflow::{CheckResult, Outcome, Reading, Step as _};
+use serde_json::json;
+
+use super::table::preconditions;
+use super::*;
+use crate::common;
+use crate::observation::{ActivityEvent, Cluster, ClusterView, Pool, Query, ScaleSet};
+use crate::operation::Scope;
+use crate::plan::Step;
+use crate::settings::Settings;
+use crate::steps::Context;
+use crate::workflow::effects::Effect;
+use crate::workflow::{Entry, Record, RepairRun as _, Run};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+const SET: &str = "aks-p-vmss";
+
+fn settings() -> Settings {
+    Settings::new(common::target("p"))
+}
+
+/// Returns a run of pool `p` that has done all steps before `step`.
+fn run_at(step: Option<Step>) -> Run {
+    let owner = Owner { host: "h".into(), pid: 1, holder: "o".into() };
+    let mut records: Vec<Record> = Vec::new();
+    let mut add = |entry| records.push(follow(records.last(), "run", NOW, entry));
+    add(Entry::RunStarted(common::session(&settings(), owner)));
+    for done in Step::ALL.iter().filter(|done| step.is_none_or(|step| **done < step)) {
+        add(Entry::StepDone { step: *done, proof: Vec::new() });
+    }
+    Run::replay(&records).unwrap().unwrap()
+}
+
+fn pools(is_autoscaled: bool) -> Reading<Vec<Pool>> {
+    let properties = json!({"provisioningState": "Failed", "enableAutoScaling": is_autoscaled});
+    let pool = json!({"id": "/c/agentPools/p", "name": "p", "properties": properties});
+    Reading::Known(vec![Pool::read(&pool).unwrap()])
+}
+
+fn scale_sets() -> Reading<Vec<ScaleSet>> {
+    let set = json!({"id": "v", "name": SET, "tags": {"aks-managed-poolName": "p"}});
+    Reading::Known(vec![ScaleSet::read(&set).unwrap()])
+}
+
+fn with_context<T>(run: &Run, view: &ClusterView, act: impl FnOnce(&Context<'_>) -> T) -> T {
+    act(&Context { run, settings: &settings(), view, now: NOW })
+}
+
+/// A check evaluated on its own has all it needs: not every list of preconditions has another check that reads the same.
+#[test]
+fn reads_of_a_check_depend_on_what_exists() {
+    let nothing = ClusterView::default();
+    let pool = ClusterView { pools: Some(pools(false)), ..ClusterView::default() };
+    let both = ClusterView { scale_sets: Some(scale_sets()), ..pool.clone() };
+    let run = run_at(Some(Step::CreateTemporary));
+    let of = |reads: fn(&Context<'_>) -> Vec<Query>, view| with_context(&run, view, reads);
+    let set = [Query::Instances(SET.into()), Query::Nics(SET.into())];
+    let azure = [Query::Pools, Query::ScaleSets];
+
+    assert_eq!(of(reads::pools, &nothing), [Query::Pools]);
+    assert_eq!(of(reads::pool_and_scale_set, &nothing), [Query::Pools]);
+    assert_eq!(of(reads::pool_and_scale_set, &pool), azure);
+    assert_eq!(of(reads::writes, &nothing), [Query::Pools]);
+    assert_eq!(of(reads::writes, &pool), azure);
+    let writes = azure.iter().chain([&Query::Events]).chain(&set).cloned().collect::<Vec<_>>();
+    assert_eq!(of(reads::writes, &both), writes);
+    let all = [Query::Cluster, Query::Pools, Query::ScaleSets, Query::Events, Query::Nodes];
+    assert_eq!(of(reads::verdict, &pool), all);
+    assert_eq!(of(reads::verdict, &both), [&all[..], &set[..]].concat());
+    assert_eq!(of(reads::replacement, &both), [Query::Pools, Query::Nodes]);
+}
+
+/// The scale set shows whether this run created the pool, which matters for a fixed count only.
+#[test]
+fn desired_count_of_an_unverified_pool_depends_on_its_scale_set() {
+    let nodes = [Query::Pools, Query::Nodes];
+    let with_set = [Query::Pools, Query::Nodes, Query::ScaleSets];
+    let at = |step: Option<Step>, is_autoscaled: bool, name: &str| {
+        let view = ClusterView { pools: Some(pools(is_autoscaled)), ..ClusterView::default() };
+        with_context(&run_at(step), &view, |context| reads::nodes(context, name))
+    };
+    assert_eq!(at(Some(Step::WaitForNodes), false, "p"), with_set);
+    assert_eq!(at(Some(Step::WaitForNodes), true, "p"), nodes);
+    assert_eq!(at(Some(Step::WaitForNodes), false, "other"), nodes);
+    assert_eq!(at(Some(Step::CordonTemporary), false, "p"), nodes);
+    let nothing = ClusterView::default();
+    let run = run_at(Some(Step::WaitForNodes));
+    assert_eq!(with_context(&run, &nothing, |context| reads::nodes(context, "p")), nodes);
+    let rebuilt = run_at(Some(Step::CordonTemporary));
+    assert_eq!(with_context(&rebuilt, &nothing, reads::replacement), nodes);
+}
+
+#[test]
+fn preconditions_of_each_effect() {
+    let (before, after) = (run_at(Some(Step::DrainPool)), run_at(Some(Step::CordonTemporary)));
+    let name = |name: &str| (name.to_owned(), String::new());
+    let put = |pool: &str| Effect::PutPool { pool: pool.into(), body: json!({}), only: None };
+    let abort =
+        Effect::AbortOperation { scope: Scope::Cluster, operation: "o".into(), judged: None };
+    let (node, uid) = name("n");
+    let cordon = Effect::Cordon { node: node.clone(), uid: uid.clone() };
+    let uncordon = Effect::Uncordon { node, uid: uid.clone() };
+    let (namespace, pod) = name("default");
+    let evict = Effect::Evict { namespace: namespace.clone(), pod: pod.clone(), uid: uid.clone() };
+    let delete_pod = Effect::DeletePod { namespace, pod, uid, reason: "r".into() };
+    let delete = Effect::DeletePool { pool: "p".into(), if_match: None };
+    let tag = Effect::TagCluster { name: "t".into(), value: "v".into() };
+
+    let unchanged = [POOL_UNCHANGED, POOL_STATE, REPLACEMENT_READY];
+    let removal = [POOL_UNCHANGED, POOL_STATE, REPLACEMENT_READY, FAILING_WRITES];
+    let creation = [POOL_UNCHANGED, POOL_STATE, FAILING_WRITES];
+    for (effect, expected) in [
+        (&abort, &[WEDGED][..]),
+        (&put(&before.temporary()), &creation),
+        (&put("p"), &[]),
+        (&cordon, &removal),
+        (&delete, &removal),
+        (&evict, &unchanged),
+        (&delete_pod, &unchanged),
+        (&uncordon, &[]),
+        (&tag, &[]),
+    ] {
+        assert_eq!(preconditions(effect, &before), expected, "{effect:?}");
+    }
+    for effect in [&cordon, &delete, &evict, &delete_pod] {
+        assert_eq!(
+            preconditions(effect, &after),
+            [POOL_RECREATED, REPLACEMENT_READY],
+            "{effect:?}"
+        );
+    }
+}
+
+/// The evidence of an overridden check that passes is its result, not the override.
+#[test]
+fn evidence_names_overrides_of_checks_that_do_not_pass() {
+    let mut settings = settings();
+    let names = [MISSING_NODES, FAILING_WRITES, CLUSTER_STATE, OTHER_POOLS, POOL_STATE];
+    for name in names {
+        settings.apply_override(name, "known");
+    }
+    let cluster = json!({"id": "/c", "properties": {"provisioningState": "Succeeded"}});
+    let view = ClusterView {
+        cluster: Some(Reading::Known(Cluster::read(&cluster).unwrap())),
+        pools: Some(pools(false)),
+        scale_sets: Some(scale_sets()),
+        instances: [(SET.to_owned(), Reading::Known(Vec::new()))].into(),
+        nics: [(SET.to_owned(), Reading::Known(Vec::new()))].into(),
+        events: Some(Reading::Known(Vec::new())),
+        nodes: Some(Reading::Known(Vec::new())),
+        ..ClusterView::default()
+    };
+    let run = run_at(Some(Step::ClearOperation));
+    let context = Context { run: &run, settings: &settings, view: &view, now: NOW };
+    let evidence = ensure_wedged(&context, None).ok().unwrap();
+    assert_eq!(evidence.len(), names.len(), "{evidence:?}");
+    let overridden = |name: &str| evidence.contains(&format!("{name} overridden: known"));
+    assert!(overridden(FAILING_WRITES), "{evidence:?}");
+    assert!(!overridden(CLUSTER_STATE), "{evidence:?}");
+    let passed = format!("{CLUSTER_STATE}: ");
+    assert!(evidence.iter().any(|text| text.starts_with(&passed)), "{evidence:?}");
+}
+
+/// A write that the log did not show before the abort may be up to 20 minutes old.
+#[test]
+fn result_before_an_abort_is_kept_unless_a_write_succeeded() {
+    let (before, now) = (NOW + SignedDuration::from_mins(60), NOW + SignedDuration::from_mins(65));
+    let succeeded = |seconds: i64| {
+        let event = json!({
+            "correlationId": "c", "resourceId": "v", "status": {"value": "Succeeded"},
+            "operationName": {"value": "Microsoft.Compute/virtualMachineScaleSets/write"},
+            "eventTimestamp": (NOW + SignedDuration::from_secs(seconds)).to_string(),
+        });
+        Some(Reading::Known(vec![ActivityEvent::read(&event).unwrap()]))
+    };
+    let none = || Some(Reading::Known(Vec::new()));
+    let denied = Some(Reading::Denied("AuthorizationFailed".to_owned()));
+    for (events, scale_sets, expected) in [
+        (none(), Some(scale_sets()), Outcome::Pass),
+        (denied, Some(scale_sets()), Outcome::Fail),
+        (None, Some(scale_sets()), Outcome::Fail),
+        (none(), None, Outcome::Fail),
+        (succeeded(40 * 60), Some(scale_sets()), Outcome::Pass),
+        (succeeded(40 * 60 + 1), Some(scale_sets()), Outcome::Fail),
+    ] {
+        let view =
+            ClusterView { pools: Some(pools(false)), events, scale_sets, ..ClusterView::default() };
+        let mut results = [CheckResult::new(FAILING_WRITES, Outcome::Fail, "too few")];
+        wedge::keep(&mut results, &view, &settings(), before, now);
+        assert_eq!(results[0].outcome, expected, "{view:?}");
+        let is_kept = results[0].evidence[0].starts_with("result from right before");
+        assert_eq!(is_kept, expected == Outcome::Pass, "{:?}", results[0].evidence);
+    }
+}
