@@ -33,7 +33,7 @@ mod request;
 mod text;
 mod world;
 
-pub use budget::{Budget, BudgetFull, Limit, Limits, Priority};
+pub use budget::{Budget, Limit, Limits, Priority};
 pub use client::Client;
 pub use cloud::{Cloud, CloudError, Settings};
 pub use error::{CallInfo, Error, ErrorKind, MissingPermission, Refusal, WriteStatus};

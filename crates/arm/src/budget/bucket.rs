@@ -58,6 +58,11 @@ impl Bucket {
         self.closed_until = Some(self.closed_until.map_or(until, |before| before.max(until)));
     }
 
+    /// Returns true if the pause that Azure requested lasts until `time`.
+    pub(crate) fn is_closed_until(&self, time: Timestamp) -> bool {
+        self.closed_until.is_some_and(|until| until >= time)
+    }
+
     pub(crate) fn remaining(&mut self, now: Timestamp) -> u32 {
         self.refill(now);
         u32::try_from(self.level / TOKEN).unwrap_or(u32::MAX)

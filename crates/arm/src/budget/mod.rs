@@ -72,9 +72,14 @@ struct State {
     unwatched_vms: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too many calls are waiting for the request budget")]
-pub struct BudgetFull;
+/// Reason why a request is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotAdmitted {
+    /// Too many requests are waiting.
+    Full,
+    /// Azure accepts none before the deadline.
+    Closed,
+}
 
 impl Budget {
     pub fn new(limits: Limits) -> Self {
@@ -95,10 +100,14 @@ impl Budget {
         world: &dyn World,
         names: &[Name],
         priority: Priority,
-    ) -> Result<Duration, BudgetFull> {
+        deadline: Timestamp,
+    ) -> Result<Duration, NotAdmitted> {
         let ticket = self.join(names, priority)?;
         let mut waited = Duration::ZERO;
         loop {
+            if self.lock().is_closed(names, deadline) {
+                return Err(NotAdmitted::Closed);
+            }
             let canceled = self.0.canceled.notified();
             futures::pin_mut!(canceled);
             canceled.as_mut().enable();
@@ -114,10 +123,10 @@ impl Budget {
         }
     }
 
-    fn join(&self, names: &[Name], priority: Priority) -> Result<Ticket<'_>, BudgetFull> {
+    fn join(&self, names: &[Name], priority: Priority) -> Result<Ticket<'_>, NotAdmitted> {
         let mut state = self.lock();
         if state.queue.len() >= MAX_WAITING {
-            return Err(BudgetFull);
+            return Err(NotAdmitted::Full);
         }
         state.tickets += 1;
         let place = (priority, state.tickets);
@@ -182,6 +191,12 @@ impl State {
         }
         self.queue.remove(&place);
         Ok(())
+    }
+
+    /// Returns true if Azure asked for a pause that lasts until the deadline.
+    fn is_closed(&self, names: &[Name], deadline: Timestamp) -> bool {
+        let mut buckets = names.iter().filter_map(|name| self.buckets.get(name));
+        buckets.any(|bucket| bucket.is_closed_until(deadline))
     }
 
     /// Creates the bucket if it does not exist. Returns false if there are too many VMs.

@@ -55,7 +55,7 @@ fn ask(
 ) -> tokio::task::JoinHandle<()> {
     let (budget, clock, log) = (budget.clone(), Arc::clone(clock), Arc::clone(log));
     tokio::spawn(async move {
-        budget.admit(&*clock, &[Name::Reads], priority).await.unwrap();
+        budget.admit(&*clock, &[Name::Reads], priority, Timestamp::MAX).await.unwrap();
         log.lock().unwrap().push((who, clock.0.elapsed().as_secs()));
     })
 }
@@ -66,7 +66,7 @@ fn world() -> (Arc<Clock>, Log) {
 
 async fn spend(budget: &Budget, clock: &Clock, number: usize) {
     for _ in 0..number {
-        budget.admit(clock, &[Name::Reads], Priority::Trigger).await.unwrap();
+        budget.admit(clock, &[Name::Reads], Priority::Trigger, Timestamp::MAX).await.unwrap();
     }
 }
 
@@ -100,12 +100,14 @@ async fn sweep_leaves_half_of_the_bucket_to_triggers() {
     let (clock, _) = world();
     let budget = small();
     for _ in 0..5 {
-        budget.admit(&*clock, &[Name::Reads], Priority::Sweep).await.unwrap();
+        budget.admit(&*clock, &[Name::Reads], Priority::Sweep, Timestamp::MAX).await.unwrap();
     }
-    let swept = budget.admit(&*clock, &[Name::Reads], Priority::Sweep).now_or_never();
+    let swept =
+        budget.admit(&*clock, &[Name::Reads], Priority::Sweep, Timestamp::MAX).now_or_never();
     assert!(swept.is_none(), "the sixth waits");
     for _ in 0..5 {
-        let waited = budget.admit(&*clock, &[Name::Reads], Priority::Trigger).await.unwrap();
+        let waited =
+            budget.admit(&*clock, &[Name::Reads], Priority::Trigger, Timestamp::MAX).await.unwrap();
         assert_eq!(waited, Duration::ZERO);
     }
 }
@@ -131,10 +133,10 @@ async fn request_for_a_busy_vm_does_not_block_the_others() {
     let (clock, log) = world();
     let budget = Budget::new(Limits { vm_reads: Limit::per_minute(1, 1), ..Limits::default() });
     let vm = [Name::Reads, Name::Vm("vm1".to_owned())];
-    budget.admit(&*clock, &vm, Priority::Trigger).await.unwrap();
+    budget.admit(&*clock, &vm, Priority::Trigger, Timestamp::MAX).await.unwrap();
     let blocked = tokio::spawn({
         let (budget, clock) = (budget.clone(), Arc::clone(&clock));
-        async move { budget.admit(&*clock, &vm, Priority::Trigger).await }
+        async move { budget.admit(&*clock, &vm, Priority::Trigger, Timestamp::MAX).await }
     });
     tokio::task::yield_now().await;
     ask(&budget, &clock, &log, "other", Priority::Routine).await.unwrap();
@@ -179,8 +181,8 @@ async fn queue_is_bounded() {
         (0..MAX_WAITING).map(|_| ask(&budget, &clock, &log, "x", Priority::Sweep)).collect();
     // Long enough for all of them to be queued.
     tokio::time::sleep(Duration::from_millis(1)).await;
-    let full = budget.admit(&*clock, &[Name::Reads], Priority::Trigger).await;
-    assert_eq!(full, Err(BudgetFull));
+    let full = budget.admit(&*clock, &[Name::Reads], Priority::Trigger, Timestamp::MAX).await;
+    assert_eq!(full, Err(NotAdmitted::Full));
     for task in waiting {
         task.abort();
     }

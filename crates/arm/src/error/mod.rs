@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use http::Method;
 
-use crate::budget::BudgetFull;
 use crate::identity::IdentityError;
 use crate::path::resource_id::ResourceIdError;
 use crate::raw::RawError;
@@ -42,6 +41,9 @@ pub enum WriteStatus {
     Unknown,
 }
 
+/// What a call waits for until Azure accepts more requests.
+pub(crate) const BUDGET: &str = "the request budget";
+
 #[derive(Debug)]
 pub enum ErrorKind {
     NotFound(Refusal),
@@ -65,7 +67,7 @@ pub enum ErrorKind {
     Server(Refusal),
     /// No response, or an incomplete one.
     Transport(TransportError),
-    /// The deadline passed while waiting for this.
+    /// The deadline passed while waiting for this, such as the request budget.
     Deadline(&'static str),
     Identity(IdentityError),
     BudgetFull,
@@ -99,7 +101,10 @@ impl Error {
 
     /// Returns true if the call was throttled, by Azure or by the client's budget.
     pub fn is_throttled(&self) -> bool {
-        matches!(self.kind, ErrorKind::Throttled { .. } | ErrorKind::BudgetFull)
+        matches!(
+            self.kind,
+            ErrorKind::Throttled { .. } | ErrorKind::BudgetFull | ErrorKind::Deadline(BUDGET)
+        )
     }
 
     /// Returns the reason for labels and conditions.
@@ -171,7 +176,9 @@ impl fmt::Display for Error {
                 write!(f, "timed out waiting for {waiting_for}")?;
             }
             ErrorKind::Identity(error) => write!(f, "{error}")?,
-            ErrorKind::BudgetFull => write!(f, "{BudgetFull}")?,
+            ErrorKind::BudgetFull => {
+                f.write_str("too many calls are waiting for the request budget")?
+            }
             ErrorKind::Malformed(what) => write!(f, "invalid response from Azure: {what}")?,
             ErrorKind::ForeignLink(origin) => {
                 write!(f, "invalid response from Azure: link to another host, {origin}")?;

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use super::call::{Call, Response};
 use super::retry_after;
 use super::retry_policy::{Attempt, Class, MAX_ATTEMPTS, pause};
-use crate::budget::{self, Name};
+use crate::budget::{self, Name, NotAdmitted};
 use crate::client::Client;
-use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
+use crate::error::{BUDGET, CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 use crate::world::{Sent, TransportError};
 
 /// Time until a request without a response is given up. The resource manager itself times out after a minute.
@@ -117,11 +117,12 @@ impl Client {
             self.shared.counters.deadline();
             state.error(ErrorKind::Deadline(waiting_for))
         };
-        let admitted = self.shared.budget.admit(self.world(), &state.names, self.priority);
+        let admitted =
+            self.shared.budget.admit(self.world(), &state.names, self.priority, state.deadline);
         match self.by(state.deadline, admitted).await {
-            None => return Err(late("the request budget")),
+            None | Some(Err(NotAdmitted::Closed)) => return Err(late(BUDGET)),
             Some(Ok(waited)) => self.shared.counters.waited(waited),
-            Some(Err(_)) => {
+            Some(Err(NotAdmitted::Full)) => {
                 self.shared.counters.budget_full();
                 return Err(state.error(ErrorKind::BudgetFull));
             }

@@ -119,9 +119,11 @@ async fn throttling_beyond_the_deadline_fails_immediately() {
     );
     assert!(error.is_throttled() && world.times() == [0]);
     assert_eq!(client.metrics().throttled, 1);
-    // The bucket is closed: the next call ends at its deadline without having been sent.
+    // The bucket is closed for longer: the next call ends at once without having been sent.
+    let start = tokio::time::Instant::now();
     let error = client.within(Duration::from_secs(10)).cluster(&cluster()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Deadline("the request budget")), "{error}");
+    assert!(error.is_throttled() && start.elapsed().is_zero(), "{:?}", start.elapsed());
     assert_eq!(
         (world.sent(), error.call.attempts, error.write_status),
         (1, 0, WriteStatus::NotApplied)

@@ -11,16 +11,14 @@ use mooring_controller::{Scope, Settings};
 use mooring_inventory::{Inventory, Node, State};
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
+use super::azure_limit::AzureLimit;
 use super::cache::find_known_cluster;
 use super::discovery::two_clusters;
 use super::facts::Cluster;
-use super::waiting::wait;
 use crate::cli::cluster_args::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::output::failure::Failure;
 
-/// Without a response, the command continues without Azure.
-const LIMIT: Duration = Duration::from_secs(10);
 /// A Run Command takes up to three minutes.
 const COMMAND_LIMIT: Duration = Duration::from_secs(220);
 /// A VM has no result in its first minute.
@@ -105,25 +103,16 @@ impl Cluster {
         arguments: &SourceArguments,
         request: &Request,
     ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
-        let (limit, then) = match arguments.azure {
-            _ if request.run_command => (COMMAND_LIMIT.max(arguments.timeout), "giving up"),
-            AzureMode::Always => (arguments.timeout, "giving up"),
-            AzureMode::Auto | AzureMode::Never => {
-                (LIMIT.min(arguments.timeout), "continuing without it")
-            }
+        let limit = if request.run_command {
+            AzureLimit::start_required(COMMAND_LIMIT.max(arguments.timeout))
+        } else {
+            AzureLimit::start(arguments)
         };
-        let started = tokio::time::Instant::now();
         let endpoint = arguments.cluster.arm_endpoint.as_ref();
         let arm = connect::azure_client(endpoint, Limits::default())?;
-        let ways = connect::credentials();
-        let late = |what: &str| Failure::io(format!("{what} within {}s", limit.as_secs()));
-        let what = format!("signing in to Azure by {ways}");
-        let signed_in = wait(&what, limit, then, connect::sign_in(&arm)).await;
-        signed_in.ok_or_else(|| late(&format!("not signed in: no response by {ways}")))??;
-        let left = limit.saturating_sub(started.elapsed());
-        let work = Box::pin(self.read_vms(arm, arguments, request));
-        let read = wait("waiting for Azure", left, then, work).await;
-        read.ok_or_else(|| late("Azure did not respond"))?
+        limit.sign_in(&arm).await?;
+        let arm = limit.client(&arm);
+        limit.read(Box::pin(self.read_vms(arm, arguments, request))).await?
     }
 
     /// Reads VMs, some at a time. A VM that cannot be read keeps its state.
@@ -135,10 +124,10 @@ impl Cluster {
     ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
         let cluster = match &self.scope {
             // Without it, only the name is a guess.
-            Some(scope) => {
-                let found = find_known_cluster(&arm, scope, &self.facts.identity).await;
-                found.ok().flatten().map(|found| found.id)
-            }
+            Some(scope) => match find_known_cluster(&arm, scope, &self.facts.identity).await {
+                Err(error) if error.is_throttled() => return Err(Failure::azure(&error)),
+                found => found.ok().flatten().map(|found| found.id),
+            },
             None => None,
         };
         let query = self.node_query(arm, arguments, request.run_command, cluster.as_ref()).await?;
@@ -146,12 +135,17 @@ impl Cluster {
             let query = &query;
             async move { (uid, query.claim_report(name).await) }
         });
-        let reads: Vec<_> = reads.buffer_unordered(CONCURRENT).collect().await;
+        let mut reads = std::pin::pin!(reads.buffer_unordered(CONCURRENT));
         let mut found = Vec::new();
         let mut last_error = None;
         let mut any_read = false;
-        for (uid, read) in reads {
+        while let Some((uid, read)) = reads.next().await {
             match read {
+                // The others would wait as long.
+                Err(QueryError::Azure(error)) if error.is_throttled() => {
+                    last_error = Some(QueryError::Azure(error));
+                    break;
+                }
                 Ok(report) => {
                     any_read = true;
                     found.extend(report.map(|report| Found { uid: Some(uid.clone()), report }));

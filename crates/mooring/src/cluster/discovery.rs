@@ -50,9 +50,12 @@ pub(crate) async fn find_cluster(
     let query = format!(
         "resources | where type =~ 'microsoft.containerservice/managedclusters' and properties.nodeResourceGroup =~ '{group}' | project id, fqdn=properties.fqdn, privateFqdn=properties.privateFQDN"
     );
-    let rows = arm.graph::<Row>(&[&scope.subscription], &query).await;
-    let row = rows.as_ref().ok().and_then(|rows| rows.first());
-    if let Some(row) = row
+    let rows = match arm.graph::<Row>(&[&scope.subscription], &query).await {
+        // The other way would wait as long.
+        Err(error) if error.is_throttled() => return Err(error),
+        rows => rows.unwrap_or_default(),
+    };
+    if let Some(row) = rows.first()
         && let Ok(id) = ResourceId::parse(&row.id)
     {
         let hosts = [row.fqdn.clone(), row.private_fqdn.clone()].into_iter().flatten().collect();

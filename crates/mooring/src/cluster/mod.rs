@@ -1,6 +1,7 @@
 //! The cluster of a command: connection, identity, and facts from live objects, the failure record and Azure.
 
 mod azure;
+mod azure_limit;
 mod cache;
 pub(crate) mod config;
 pub(crate) mod connect;
@@ -12,6 +13,7 @@ mod read;
 mod waiting;
 
 pub(crate) use azure::{Reports, Request};
+pub(crate) use azure_limit::AzureLimit;
 pub(crate) use cache::find_known_cluster;
 pub(crate) use controller_state::{NAMESPACE, read_controller};
 pub(crate) use discovery::{
@@ -20,4 +22,4 @@ pub(crate) use discovery::{
 pub(crate) use facts::Cluster;
 pub(crate) use list::list;
 pub(crate) use read::{NODES, read, read_cluster, read_connected};
-pub(crate) use waiting::{wait, wait_for};
+pub(crate) use waiting::wait_for;

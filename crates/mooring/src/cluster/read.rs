@@ -21,7 +21,7 @@ use super::azure::Request;
 use super::controller_state::read_controller;
 use super::discovery::{self, two_clusters};
 use super::facts::Cluster;
-use super::list::list;
+use super::list::{list, list_cached};
 use super::waiting::wait;
 use crate::cli::cluster_args::SourceArguments;
 use crate::cluster::config;
@@ -71,7 +71,8 @@ pub(crate) async fn read_connected(
     let started = Instant::now();
     let condition_type = Settings::default().condition_type;
     let mut interner = Interner::default();
-    let claims = list(&api, CLAIMS, |item| ClaimItem::parse(item, &condition_type, &mut interner));
+    let claim = |item: &RawValue| ClaimItem::parse(item, &condition_type, &mut interner);
+    let claims = list_cached(&api, CLAIMS, claim);
     let nodes = list(&api, NODES, NodeItem::parse);
     let entry = config::context(connection.context.as_deref())?;
     let named = connect::named_cluster(&cluster.name, Some(&entry));

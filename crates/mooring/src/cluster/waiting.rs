@@ -18,14 +18,19 @@ pub(crate) async fn wait<T>(
     then: &str,
     work: impl Future<Output = T>,
 ) -> Option<T> {
-    let end = format!(", {then} after {}s", limit.as_secs());
+    // The rest of a limit has fractions of a second.
+    let end = format!(", {then} after {}s", limit.as_millis().div_ceil(1000));
     tokio::time::timeout(limit, with_messages(what, &end, work)).await.ok()
 }
 
-/// Awaits work that has its own limits. Prints what it waits for.
-pub(crate) fn wait_for<T>(what: &str, work: impl Future<Output = T>) -> impl Future<Output = T> {
+/// Awaits work that has its own limits. Prints what it waits for; `end` is the end of that message.
+pub(crate) fn wait_for<T>(
+    what: &str,
+    end: &str,
+    work: impl Future<Output = T>,
+) -> impl Future<Output = T> {
     // Futures of workflows are large.
-    with_messages(what, "", Box::pin(work))
+    with_messages(what, end, Box::pin(work))
 }
 
 async fn with_messages<T>(what: &str, end: &str, work: impl Future<Output = T>) -> T {

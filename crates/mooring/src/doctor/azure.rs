@@ -1,7 +1,5 @@
 //! Checks of Azure: sign-in, the cluster of the nodes, permissions.
 
-use std::time::Duration;
-
 use mooring_arm::calls::Permission;
 use mooring_arm::{Client, Limits, Raw, ResourceId};
 use tokio::time::Instant;
@@ -9,10 +7,8 @@ use tokio::time::Instant;
 use super::check::{Check, CheckState};
 use crate::cli::cluster_args::{AzureMode, SourceArguments};
 use crate::cluster::connect;
-use crate::cluster::{Cluster, FoundCluster, conflict, find_cluster, wait};
+use crate::cluster::{AzureLimit, Cluster, FoundCluster, conflict, find_cluster};
 use crate::output::failure::Failure;
-
-const LIMIT: Duration = Duration::from_secs(10);
 
 /// Actions at one scope.
 struct Need {
@@ -74,32 +70,30 @@ pub(super) async fn checks(arguments: &SourceArguments, cluster: Option<&Cluster
     if arguments.azure == AzureMode::Never {
         return vec![Check::new("azure", "sign-in", CheckState::Skipped, "not asked")];
     }
-    let (arm, mut checks) = match sign_in(arguments).await {
+    let limit = AzureLimit::start(arguments);
+    let (arm, mut checks) = match sign_in(arguments, &limit).await {
         Ok(signed_in) => signed_in,
         Err(failure) => return vec![not_signed_in(&failure)],
     };
     let Some(cluster) = cluster else { return checks };
-    let work = cluster_checks(&arm, cluster);
-    if let Some(more) = wait("waiting for Azure", LIMIT, "continuing without it", work).await {
-        checks.extend(more);
-    } else {
-        let message = format!("no response within {}s", LIMIT.as_secs());
-        checks.push(Check::new("azure", "response", CheckState::Failed, message));
+    match limit.read(cluster_checks(&arm, cluster)).await {
+        Ok(more) => checks.extend(more),
+        Err(failure) => {
+            checks.push(Check::new("azure", "response", CheckState::Failed, failure.text()));
+        }
     }
     checks
 }
 
-async fn sign_in(arguments: &SourceArguments) -> Result<(Client, Vec<Check>), Failure> {
+async fn sign_in(
+    arguments: &SourceArguments,
+    limit: &AzureLimit,
+) -> Result<(Client, Vec<Check>), Failure> {
     let arm = connect::azure_client(arguments.cluster.arm_endpoint.as_ref(), Limits::default())?;
-    let ways = connect::credentials();
     let started = Instant::now();
-    let what = format!("signing in to Azure by {ways}");
-    let signed_in = wait(&what, LIMIT, "giving up", connect::sign_in(&arm)).await;
-    let credential = signed_in.unwrap_or_else(|| {
-        Err(Failure::io(format!("no response within {}s by {ways}", LIMIT.as_secs())))
-    })?;
+    let credential = limit.sign_in(&arm).await?;
     let took = started.elapsed().as_secs_f64();
-    let way = credential.map_or(ways, |credential| credential.to_string());
+    let way = credential.map_or_else(connect::credentials, |credential| credential.to_string());
     let message = format!("signed in by {way} in {took:.1}s");
     Ok((arm, vec![Check::new("azure", "sign-in", CheckState::Ok, message)]))
 }

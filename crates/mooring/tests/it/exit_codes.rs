@@ -1,5 +1,4 @@
-//! Exit codes of every command and outcome, as the help lists them. Throttling (6) has tests where errors get their
-//! codes, since it takes minutes.
+//! Exit codes of every command and outcome, as the help lists them.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -96,6 +95,7 @@ fn commands_without_a_cluster() {
         3,
         &[
             &["trace", "/nonexistent"],
+            &["bundle", "/nonexistent"],
             &["status"],
             &["status", "-w"],
             &["fleet"],
@@ -186,6 +186,29 @@ fn failed_nodes() {
     let silent = [("AZURE_CLIENT_SECRET", "wrong")];
     fixture.check_with(0, &silent, &[&["why", "default-bad1"]]);
     fixture.check_with(3, &silent, &[&["why", "default-bad1", "--azure", "always"]]);
+}
+
+#[test]
+fn throttled_by_azure() {
+    let (_, scenario, _) =
+        result(&mooring().args(["sim", "--show", "oras-missing"]).output().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("throttled.yaml");
+    let fault =
+        "faults:\n  - when: {service: arm}\n    then: {status: {status: 429, retryAfter: 3600}}\n";
+    std::fs::write(&file, format!("{scenario}{fault}")).unwrap();
+    let fixture = Fixture::start(file.to_str().unwrap());
+    fixture.check(
+        6,
+        &[
+            &["why", "default-bad1", "--azure", "always"],
+            &["why", "--azure", "always"],
+            &["status", "--azure", "always"],
+            &["fleet", "--azure", "always"],
+            &["repair", "plan"],
+        ],
+    );
+    fixture.check(0, &[&["why", "default-bad1"], &["status"], &["fleet"]]);
 }
 
 #[test]

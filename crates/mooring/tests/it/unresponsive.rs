@@ -2,7 +2,7 @@
 //! the error comes after `--timeout`.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -28,6 +28,24 @@ impl Fixture {
         let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("https://127.0.0.1:{}", silent.local_addr().unwrap().port());
         Self { sim, folder, _silent: silent, url }
+    }
+
+    fn config(&self) -> serde_json::Value {
+        let file = self.sim.variable("KUBECONFIG");
+        serde_json::from_slice(&std::fs::read(Path::new(&file)).unwrap()).unwrap()
+    }
+
+    fn context(&self) -> String {
+        self.config()["current-context"].as_str().unwrap().to_owned()
+    }
+
+    /// Writes a kubeconfig of a server that does not respond.
+    fn silent_kubeconfig(&self) -> PathBuf {
+        let mut config = self.config();
+        config["clusters"][0]["cluster"]["server"] = self.url.as_str().into();
+        let file = self.folder.path().join("silent");
+        std::fs::write(&file, config.to_string()).unwrap();
+        file
     }
 
     /// Returns the exit code, stdout and stderr. Variables without a value are removed.
@@ -71,14 +89,82 @@ fn silent_azure_is_named_and_the_answer_is_without_it() {
 }
 
 #[test]
+fn evidence_without_azure_names_what_is_missing() {
+    let fixture = Fixture::start();
+    let silent = Some(fixture.url.as_str());
+    for variable in ["AZURE_AUTHORITY_HOST", "AZURE_RESOURCE_MANAGER_ENDPOINT"] {
+        let (code, out, err) = fixture.run(&[(variable, silent)], &["trace", "default-bad1"]);
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            err.lines().any(|line| line.ends_with("1s, continuing without it after 2s")),
+            "{err}"
+        );
+        assert!(out.contains(" within 2s"), "{out}");
+    }
+}
+
+#[test]
+fn doctor_ends_with_its_timeout() {
+    let fixture = Fixture::start();
+    let silent = Some(fixture.url.as_str());
+    for (variable, text) in [
+        ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 2s"),
+        ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 2s"),
+    ] {
+        let (code, out, err) = fixture.run(&[(variable, silent)], &["doctor", "azure"]);
+        assert_eq!(code, 1, "{err}");
+        assert!(out.contains(text), "{out}");
+        assert!(err.contains(": 1s, continuing without it after 2s\n"), "{err}");
+    }
+}
+
+#[test]
+fn reads_of_workflows_end_with_their_timeout() {
+    let fixture = Fixture::start();
+    let silent = Some(fixture.url.as_str());
+    for words in [["repair", "detect"], ["repair", "plan"], ["repair", "status"]] {
+        let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], &words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+        assert_eq!(
+            err,
+            "signing in to Azure by client secret: 1s, giving up after 2s\n\
+             error: not signed in: no response by client secret within 2s\n"
+        );
+        let (code, out, err) = fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], &words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+        assert_eq!(err, late("Azure and Kubernetes"));
+    }
+    let api = fixture.silent_kubeconfig();
+    let api = api.to_str().unwrap();
+    for words in [&["finalizers", "plan"][..], &["finalizers", "status"]] {
+        let (code, out, err) = fixture.run(&[("KUBECONFIG", Some(api))], words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+        assert_eq!(err, late("the Kubernetes API"));
+    }
+    let context = fixture.context();
+    for command in ["detect", "plan", "status"] {
+        let words = ["repair", command, "--kubeconfig", api, "--context", &context];
+        let (code, out, err) = fixture.run(&[], &words);
+        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+        assert_eq!(err, late("the Kubernetes API"));
+    }
+}
+
+fn late(what: &str) -> String {
+    format!(
+        "waiting for {what}: 1s, giving up after 2s\n\
+         error: no answer within 2s\n\
+         hint: `--timeout` waits longer; `mooring doctor` shows what does not respond\n"
+    )
+}
+
+#[test]
 fn silent_api_server_is_named_and_is_an_error() {
     let fixture = Fixture::start();
-    let file = fixture.sim.variable("KUBECONFIG");
-    let mut config: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(Path::new(&file)).unwrap()).unwrap();
-    config["clusters"][0]["cluster"]["server"] = fixture.url.as_str().into();
-    let silent = fixture.folder.path().join("silent");
-    std::fs::write(&silent, config.to_string()).unwrap();
+    let silent = fixture.silent_kubeconfig();
+    let (code, out, err) =
+        fixture.run(&[("KUBECONFIG", silent.to_str())], &["trace", "default-bad1"]);
+    assert_eq!((code, out.as_str()), (3, ""), "{err}");
     for words in COMMANDS {
         let (code, out, err) = fixture.run(&[("KUBECONFIG", silent.to_str())], words);
         assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");

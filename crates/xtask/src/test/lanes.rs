@@ -32,6 +32,9 @@ enum Quick {
     Without(&'static str),
 }
 
+/// Tests that wait share a processor.
+const WAITING_THREADS: [&str; 2] = ["--test-threads", "4"];
+
 /// Tests in modules of this name are skipped by `--quick`.
 const SLOW: &str = "slow::";
 
@@ -73,11 +76,18 @@ fn row(name: &str) -> (Lane, f64, Quick) {
     })
 }
 
-/// Returns the arguments that `--quick` gives to a test binary.
-pub(super) fn quick_arguments(suite: &str) -> Vec<&'static str> {
-    let mut arguments = vec!["--skip", SLOW];
-    if let (.., Quick::Without(test)) = row(suite) {
-        arguments.extend(["--skip", test]);
+/// Returns the arguments of a test binary.
+pub(super) fn arguments(suite: &str, is_quick: bool) -> Vec<&'static str> {
+    let (lane, _, quick) = row(suite);
+    let mut arguments = vec!["--show-output"];
+    if lane == Lane::Waiting {
+        arguments.extend(WAITING_THREADS);
+    }
+    if is_quick {
+        arguments.extend(["--skip", SLOW]);
+        if let Quick::Without(test) = quick {
+            arguments.extend(["--skip", test]);
+        }
     }
     arguments
 }
@@ -166,7 +176,7 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::{Durations, Lane, Plan, Quick, Suite, TABLE, quick_arguments};
+    use super::{Durations, Lane, Plan, Quick, Suite, TABLE, arguments};
 
     fn suite(name: &str) -> Suite {
         Suite {
@@ -220,10 +230,17 @@ mod tests {
 
     #[test]
     fn quick_run_skips_slow_modules_and_named_tests() {
-        assert_eq!(quick_arguments("a/new"), ["--skip", "slow::"]);
+        assert_eq!(arguments("a/new", false), ["--show-output"]);
+        assert_eq!(arguments("a/new", true), ["--show-output", "--skip", "slow::"]);
         let without = |quick: &Quick| matches!(quick, Quick::Without(_));
         let (name, ..) = TABLE.iter().find(|(.., quick)| without(quick)).unwrap();
-        assert_eq!(quick_arguments(name).len(), 4);
+        assert_eq!(arguments(name, true).len(), 5);
+    }
+
+    #[test]
+    fn suite_that_waits_has_more_threads() {
+        let threads = |lane| arguments(known(lane), false).contains(&"--test-threads");
+        assert!(threads(Lane::Waiting) && !threads(Lane::Processor));
     }
 
     #[test]

@@ -44,6 +44,10 @@ impl Outcome {
         outcome
     }
 
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed > 0
+    }
+
     fn skip(&mut self, reason: &str, tests: u64) {
         if tests > 0 {
             *self.skipped.entry(reason.to_owned()).or_default() += tests;
@@ -122,7 +126,7 @@ impl Report {
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        self.suites.values().any(|outcome| outcome.failed > 0)
+        self.suites.values().any(Outcome::has_failed)
     }
 
     /// Lists what failed and what was skipped; the last line has the totals.

@@ -12,13 +12,14 @@ use crate::step::{Failed, command, print, root};
 
 use super::build::Suite;
 use super::durations::Durations;
-use super::lanes::{Lane, Plan, quick_arguments};
+use super::lanes::{Lane, Plan, arguments};
 use super::report::{Outcome, Report};
 
 /// Output of every suite in the last run, a file each.
 const OUTPUT: &str = "target/test-output";
 
-/// Runs every suite of a plan, even if one fails. Returns the seconds that each took.
+/// Runs every suite of a plan, even if one fails, and prints the output of those that fail. Returns the seconds that each
+/// took.
 pub(super) fn run(
     plan: Plan,
     variables: &[(String, OsString)],
@@ -41,15 +42,15 @@ pub(super) fn run(
     let work = |lane| {
         let next = || plan.lock().unwrap_or_else(PoisonError::into_inner).next(lane);
         while let Some(suite) = next() {
-            print(&format!("running {}\n", suite.name));
             let (outcome, text, seconds) = run_suite(&suite, variables, quick, &output);
             let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
             let (durations, report) = &mut *ended;
             durations.insert(suite.name.clone(), seconds);
             let (name, number) = (&suite.name, durations.len());
-            print(&format!(
-                "\n=== {name}\n{text}\n=== {name}: {outcome} in {seconds:.1} s ({number} of {total})\n\n"
-            ));
+            if outcome.has_failed() {
+                print(&format!("\n{text}\n"));
+            }
+            print(&format!("{name}: {outcome} in {seconds:.1} s ({number} of {total})\n"));
             report.add(&suite.name, outcome);
         }
     };
@@ -74,10 +75,7 @@ fn run_suite(
     let ended = File::options().create(true).append(true).open(&file).and_then(|out| {
         let mut process = prepare(suite, variables);
         if suite.is_binary() {
-            process.arg("--show-output");
-            if quick {
-                process.args(quick_arguments(&suite.name));
-            }
+            process.args(arguments(&suite.name, quick));
         }
         process.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).status()
     });

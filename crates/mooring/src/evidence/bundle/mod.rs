@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use mooring_redact::identifier;
 
 use crate::cli::cluster_args::SourceArguments;
+use crate::evidence::is_path;
 use crate::output::failure::Failure;
 use crate::output::outfile;
 use crate::output::show;
@@ -83,7 +84,7 @@ pub(crate) enum BundleFormat {
 
 pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
     let directory = Path::new(&arguments.what);
-    let contents = if directory.is_dir() {
+    let contents = if directory.is_dir() || is_path(&arguments.what) {
         let root = Root::open(directory).map_err(|error| {
             Failure::io(format!("cannot read `{}`: {error}", identifier(&arguments.what)))
         })?;

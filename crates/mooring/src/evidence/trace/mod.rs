@@ -3,7 +3,7 @@
 pub(crate) mod input;
 mod screen;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use mooring_redact::{identifier, printable, printable_lines};
@@ -11,7 +11,7 @@ use mooring_terminal::Style;
 use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
 
 use crate::cli::cluster_args::SourceArguments;
-use crate::evidence::bundle::node;
+use crate::evidence::{bundle::node, is_path};
 use crate::output;
 use crate::output::failure::Failure;
 use crate::output::outfile;
@@ -145,28 +145,4 @@ fn nothing_found(arguments: &TraceArguments, source: &Source, timelines: &[Timel
         "no bootstrap logs found in `{name}`{}\nhint: `mooring trace --help` lists the supported files",
         why.take(10).collect::<String>()
     ))
-}
-
-/// Returns true for a text that cannot be the name of a node: a path that does not exist.
-fn is_path(text: &str) -> bool {
-    const SUFFIXES: [&str; 7] = ["tar", "gz", "tgz", "zip", "json", "log", "txt"];
-    let suffix = Path::new(text).extension().and_then(|suffix| suffix.to_str());
-    text.starts_with(['/', '.', '~'])
-        || text.matches('/').count() > 1
-        || suffix.is_some_and(|suffix| SUFFIXES.contains(&suffix))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_path;
-
-    #[test]
-    fn names_of_nodes_are_not_paths() {
-        for name in ["default-1", "aks-system-1-vmss000003", "system/3", "node.example.com"] {
-            assert!(!is_path(name), "{name}");
-        }
-        for path in ["/", "./x", "../x", "a/b/c", "x.tar.gz", "provision.json", "~/x"] {
-            assert!(is_path(path), "{path}");
-        }
-    }
 }

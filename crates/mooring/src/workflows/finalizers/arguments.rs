@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use mooring_redact::shell_word;
 
 use crate::about::schema;
-use crate::workflows::runs::{Approval, JournalArgument};
+use crate::workflows::runs::{Approval, JournalArgument, ReadLimit};
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -82,6 +82,8 @@ pub(crate) enum FinalizersCommand {
         #[command(flatten)]
         policy: PolicyArguments,
         #[command(flatten)]
+        limit: ReadLimit,
+        #[command(flatten)]
         output: PlanOutput,
     },
     /// Remove the resources of the operator
@@ -107,6 +109,8 @@ pub(crate) enum FinalizersCommand {
         /// Exit with 0 regardless of the state of the run
         #[arg(long)]
         exit_zero: bool,
+        #[command(flatten)]
+        limit: ReadLimit,
         #[command(flatten)]
         output: StatusOutput,
     },

@@ -33,12 +33,9 @@ use target::{Change, ensure_named, ensure_one_cluster};
 use crate::cluster::{connect, wait_for};
 use crate::output::failure::Failure;
 use crate::workflows::runs::{
-    Event, Notices, Progress, ProgressLine, Signals, Subject, build_runtime, confirm,
+    Event, Notices, Progress, ProgressLine, ReadLimit, Signals, Subject, build_runtime, confirm,
     confirm_protected, dry_run, env_var, print_once, unfinished_result, write, write_screen,
 };
-
-/// Subject of a slow read in messages.
-const KUBERNETES: &str = "waiting for the Kubernetes API";
 
 pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
     run(&arguments.command).map_or_else(|failure| failure.report(), ExitCode::from)
@@ -47,18 +44,20 @@ pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
 fn run(command: &FinalizersCommand) -> Result<u8, Failure> {
     dry_run::from_environment()?;
     match command {
-        FinalizersCommand::Plan { target, policy, output } => {
+        FinalizersCommand::Plan { target, policy, limit, output } => {
+            let limit = Some(*limit);
             let settings = settings::settings(target, Some(policy))?;
-            with_session(target, Change::None, settings, async |session, _| {
+            with_session(target, Change::None, limit, settings, async |session, _| {
                 let plan = session.plan(None).await?;
                 session.show(&plan, output).await
             })
         }
         FinalizersCommand::Apply(arguments) => change(arguments, Begin::New),
         FinalizersCommand::Resume(arguments) => change(arguments, Begin::Unfinished),
-        FinalizersCommand::Status { target, watch, exit_zero, output } => {
+        FinalizersCommand::Status { target, watch, exit_zero, limit, output } => {
+            let limit = (!*watch).then_some(*limit);
             let settings = settings::settings(target, None)?;
-            with_session(target, Change::None, settings, async |session, _| {
+            with_session(target, Change::None, limit, settings, async |session, _| {
                 status::status(session, *watch, *exit_zero, output).await
             })
         }
@@ -87,7 +86,7 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     let is_unattended = token.is_some() || best_effort;
     let request = Request { begin, token, dry_run, best_effort, output };
     let change = if is_unattended { Change::Unattended } else { Change::Confirmed };
-    let done = with_session(&arguments.target, change, settings, async |session, signals| {
+    let done = with_session(&arguments.target, change, None, settings, async |session, signals| {
         let done = Box::pin(session.change(&request, signals)).await;
         match done {
             // A pipeline continues regardless of the result.
@@ -105,10 +104,11 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
 fn with_session(
     target: &TargetArguments,
     change: Change,
+    limit: Option<ReadLimit>,
     settings: Settings,
     act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
-    build_runtime()?.block_on(async {
+    build_runtime()?.block_on(ReadLimit::apply(limit, async {
         let Connection { client, context, cluster, server } =
             connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
         let (signals, stopped) = Signals::channel();
@@ -126,9 +126,9 @@ fn with_session(
         );
         let flags = target.repeated();
         let session =
-            Session { remover, context, protected, cluster, server, profile, groups, flags };
+            Session { remover, context, protected, cluster, server, profile, groups, flags, limit };
         act(&session, signals).await
-    })
+    }))
 }
 
 /// Arguments of a command that changes the cluster.
@@ -152,9 +152,15 @@ struct Session {
     groups: String,
     /// Flags of a further command.
     flags: String,
+    limit: Option<ReadLimit>,
 }
 
 impl Session {
+    /// Awaits reads. Prints what it waits for.
+    async fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
+        wait_for("waiting for the Kubernetes API", &ReadLimit::end(self.limit), work).await
+    }
+
     /// Returns the cluster of the kubeconfig's context, or the API server's host if the name cannot be typed.
     fn cluster(&self) -> &str {
         let typed =
@@ -217,7 +223,7 @@ impl Session {
     /// Creates a plan from live state, with the expiry of the approval if given.
     async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, Failure> {
         let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);
-        let plan = wait_for(KUBERNETES, self.remover.plan(expires)).await;
+        let plan = self.wait_for(self.remover.plan(expires)).await;
         let mut plan = plan.map_err(exit::signed_out)?;
         plan.notes.extend(self.remover.former_run().await);
         Ok(plan)
@@ -286,7 +292,7 @@ impl Session {
 
     /// Returns true if an unfinished run is to be continued, or the result of the command.
     async fn unfinished(&self, request: &Request) -> Result<Result<bool, CommandResult>, Failure> {
-        let status = match wait_for(KUBERNETES, self.remover.status()).await {
+        let status = match self.wait_for(self.remover.status()).await {
             Ok(status) => status,
             // Starting a journal shows why it cannot be read.
             Err(_) if request.begin == Begin::New => return Ok(Ok(false)),

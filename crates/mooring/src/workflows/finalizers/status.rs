@@ -3,11 +3,10 @@
 use jiff::Timestamp;
 use mooring_workflow::status::RunStatus;
 
+use super::Session;
 use super::arguments::{RUN, RunFormat, StatusOutput};
 use super::show::{content, former_status, run_status, status_screen};
-use super::{KUBERNETES, Session};
 use crate::about::schema::{ensure_document, is_former};
-use crate::cluster::wait_for;
 use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::{print_document, print_screen};
@@ -24,7 +23,7 @@ pub(crate) async fn status(
     if is_watched {
         return follow(session, exit_zero, output).await;
     }
-    let journal = wait_for(KUBERNETES, session.remover.status()).await;
+    let journal = session.wait_for(session.remover.status()).await;
     let journal = journal.map_err(|why| session.unreadable(why))?;
     let former = session.remover.former_run().await;
     let former = former.as_deref();

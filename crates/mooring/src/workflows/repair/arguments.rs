@@ -11,7 +11,7 @@ use mooring_workflow::approval::ApprovalToken;
 
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
 use crate::cli::cluster_args::ClusterName;
-use crate::workflows::runs::{Approval, JournalArgument};
+use crate::workflows::runs::{Approval, JournalArgument, ReadLimit};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
@@ -92,6 +92,8 @@ pub(crate) enum RepairCommand {
         #[command(flatten)]
         detection: DetectionArguments,
         #[command(flatten)]
+        limit: ReadLimit,
+        #[command(flatten)]
         output: DetectOutput,
     },
     /// Show the steps, bodies, durations, risks and checks of `apply` (read-only)
@@ -102,6 +104,8 @@ pub(crate) enum RepairCommand {
         detection: DetectionArguments,
         #[command(flatten)]
         policies: PolicyArguments,
+        #[command(flatten)]
+        limit: ReadLimit,
         #[command(flatten)]
         output: PlanOutput,
     },
@@ -164,6 +168,8 @@ pub(crate) enum RepairCommand {
         /// Exit with 0 regardless of the state of the runs
         #[arg(long)]
         exit_zero: bool,
+        #[command(flatten)]
+        limit: ReadLimit,
         #[command(flatten)]
         output: StatusOutput,
     },

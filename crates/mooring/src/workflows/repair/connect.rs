@@ -4,22 +4,21 @@ use std::path::Path;
 use std::rc::Rc;
 
 use jiff::Timestamp;
-use mooring_arm::Limits;
+use mooring_arm::Client;
 use mooring_repair::runtime::{Access, Operator};
 use mooring_repair::settings::Settings;
 
-use crate::cluster::connect;
 use crate::output::failure::Failure;
 use crate::workflows::runs::Signals;
 
 pub(crate) fn operator(
+    client: &Client,
     kubeconfig: Option<&Path>,
     settings: Settings,
 ) -> Result<(Operator, Signals), Failure> {
-    let client = connect::azure_client(None, Limits::default())?;
     let access = kubeconfig.map_or(Access::Azure, |path| Access::File(path.to_owned()));
     let (signals, stopped) = Signals::channel();
-    let operator = Operator::new(&client, access, settings, Rc::new(Timestamp::now), stopped)
+    let operator = Operator::new(client, access, settings, Rc::new(Timestamp::now), stopped)
         .map_err(|error| Failure::usage(error.to_string()))?;
     Ok((operator, signals))
 }

@@ -9,10 +9,12 @@ use super::arguments::{RepairCommand, TargetArguments};
 use crate::cli::cluster_args::ClusterName;
 use crate::cluster::config;
 use crate::cluster::connect;
-use crate::cluster::{NodesCluster, conflict, find_cluster, find_known_cluster, two_clusters};
+use crate::cluster::{
+    NodesCluster, conflict, find_cluster, find_known_cluster, two_clusters, wait_for,
+};
 use crate::output::failure::Failure;
 use crate::output::show;
-use crate::workflows::runs::{build_runtime, ensure_terminal, env_var};
+use crate::workflows::runs::{ReadLimit, build_runtime, ensure_terminal, env_var};
 
 /// The AKS cluster of a context.
 pub(crate) struct ContextCluster {
@@ -24,10 +26,16 @@ pub(crate) struct ContextCluster {
 
 impl ContextCluster {
     /// Finds the cluster of `--context` or `MOORING_CONTEXT`; none without them. The current context is never used.
-    pub(super) fn find(command: &RepairCommand) -> Result<Option<Self>, Failure> {
+    pub(super) fn find(
+        command: &RepairCommand,
+        limit: Option<ReadLimit>,
+    ) -> Result<Option<Self>, Failure> {
         let context = command.target().context.clone().or_else(|| env_var("MOORING_CONTEXT"));
         let Some(context) = context.filter(|context| !context.is_empty()) else { return Ok(None) };
-        let found = build_runtime()?.block_on(find(command, context))?;
+        let found = find(command, context);
+        let end = ReadLimit::end(limit);
+        let found = wait_for("waiting for the Kubernetes API", &end, found);
+        let found = build_runtime()?.block_on(ReadLimit::apply(limit, found))?;
         if found.is_protected && command.is_unattended() {
             ensure_terminal(&found.context)?;
         }
@@ -114,6 +122,16 @@ impl RepairCommand {
             | Self::Resume { target, .. }
             | Self::Status { target, .. }
             | Self::Abort { target, .. } => target,
+        }
+    }
+
+    /// Returns the limit of a command that changes nothing and ends by itself.
+    pub(super) fn limit(&self) -> Option<ReadLimit> {
+        match self {
+            Self::Detect { limit, .. }
+            | Self::Plan { limit, .. }
+            | Self::Status { limit, watch: false, .. } => Some(*limit),
+            _ => None,
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) async fn find_unfinished_run(
 
 /// Reads the journal; fails if the named cluster does not exist.
 pub(crate) async fn read_status(operator: &mut Operator) -> Result<JournalStatus, Failure> {
-    match with_progress(operator.status()).await {
+    match with_progress(None, operator.status()).await {
         Err(ApiUnavailable::Absent(_)) => Err(not_found(operator)),
         read => Ok(read?),
     }

@@ -15,7 +15,9 @@ mod show;
 mod status;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
+use mooring_arm::Limits;
 use mooring_redact::printable;
 use mooring_repair::report::DetectionReport;
 use mooring_repair::runtime::{CommandResult, Operator};
@@ -39,10 +41,14 @@ pub(crate) use show::run_status;
 use status::Status;
 
 use crate::about::schema::is_former;
+use crate::cluster::{AzureLimit, connect::azure_client};
 use crate::output::failure::Failure;
 use crate::workflows::runs::{
-    Signals, build_runtime, dry_run, print_once, with_progress, write, write_screen,
+    ReadLimit, Signals, build_runtime, dry_run, print_once, with_progress, write, write_screen,
 };
+
+/// Limit of all ways to sign in.
+const SIGN_IN: Duration = Duration::from_secs(10);
 
 pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
     let done = match &arguments.command {
@@ -54,21 +60,22 @@ pub(crate) fn repair(arguments: &RepairArguments) -> ExitCode {
 
 fn run(command: &RepairCommand) -> Result<u8, Failure> {
     let dry_run_variable = dry_run::from_environment()?;
-    let context = ContextCluster::find(command)?;
+    let limit = command.limit();
+    let context = ContextCluster::find(command, limit)?;
     let context = context.as_ref();
     let protected = context.and_then(ContextCluster::protected);
     match command {
-        RepairCommand::Detect { target, detection, output } => {
+        RepairCommand::Detect { target, detection, output, .. } => {
             let settings = settings::settings(target, Some(detection), None, context)?;
-            with_operator(target, context, settings, async |operator, _| {
-                detect(operator, target, output).await
+            with_operator(target, context, limit, settings, async |operator, _| {
+                detect(operator, target, limit, output).await
             })
         }
-        RepairCommand::Plan { target, detection, policies, output } => {
+        RepairCommand::Plan { target, detection, policies, output, .. } => {
             let settings = settings::settings(target, Some(detection), Some(policies), context)?;
             let flags = |pool: &str| target.repeated(pool);
-            with_operator(target, context, settings, async |operator, _| {
-                plan(operator, output, &flags).await
+            with_operator(target, context, limit, settings, async |operator, _| {
+                plan(operator, limit, output, &flags).await
             })
         }
         RepairCommand::Apply { target, detection, policies, approval, dry_run, output } => {
@@ -76,9 +83,9 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             dry_run::announce(dry_run);
             let settings = settings::settings(target, Some(detection), Some(policies), context)?;
             let flags = |pool: &str| target.repeated(pool);
-            with_operator(target, context, settings, async |operator, signals| {
+            with_operator(target, context, limit, settings, async |operator, signals| {
                 if dry_run {
-                    return plan(operator, &output.plan(), &flags).await;
+                    return plan(operator, limit, &output.plan(), &flags).await;
                 }
                 let output = output.run()?;
                 let token = approval.plan_hash.as_ref();
@@ -91,7 +98,7 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             let settings = settings::settings(target, Some(detection), Some(policies), context)?;
             let (yes, token) = (*yes, plan_hash.as_ref());
             let asked = Resume { yes, token, protected, dry_run, output };
-            with_operator(target, context, settings, async |operator, signals| {
+            with_operator(target, context, limit, settings, async |operator, signals| {
                 asked.run(operator, signals).await
             })
         }
@@ -99,19 +106,21 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             let dry_run = *dry_run || dry_run_variable;
             dry_run::announce(dry_run);
             let settings = settings::settings(target, None, None, context)?;
-            with_operator(target, context, settings, async |operator, signals| {
+            with_operator(target, context, limit, settings, async |operator, signals| {
                 let request = Abort { yes: *yes, protected, dry_run, output };
                 abort(operator, signals, &request).await
             })
         }
-        RepairCommand::Status { target, all, watch, exit_zero, output } => {
+        RepairCommand::Status { target, all, watch, exit_zero, output, .. } => {
             let settings = settings::settings(target, None, None, context)?;
             // The earlier shape has one run.
             let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), RUN);
             let pool = is_one.then(|| target.pool());
             let (all, watch, exit_zero) = (*all, *watch, *exit_zero);
-            let status = Status { pool, all, watch, exit_zero, output };
-            with_operator(target, context, settings, async |operator, _| status.run(operator).await)
+            let status = Status { pool, all, watch, exit_zero, limit, output };
+            with_operator(target, context, limit, settings, async |operator, _| {
+                status.run(operator).await
+            })
         }
     }
 }
@@ -119,32 +128,41 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
 fn with_operator(
     target: &TargetArguments,
     context: Option<&ContextCluster>,
+    limit: Option<ReadLimit>,
     settings: Settings,
     act: impl AsyncFnOnce(&mut Operator, Signals) -> Result<u8, Failure>,
 ) -> Result<u8, Failure> {
-    build_runtime()?.block_on(async {
+    let client = azure_client(None, Limits::default())?;
+    let runtime = build_runtime()?;
+    if let Some(limit) = limit {
+        let sign_in =
+            async { AzureLimit::start_required(SIGN_IN.min(limit.timeout)).sign_in(&client).await };
+        runtime.block_on(sign_in)?;
+    }
+    runtime.block_on(ReadLimit::apply(limit, async {
         // With a context, the kubeconfig has it, and credentials are those of its cluster in Azure.
         let file = target.kubeconfig.as_deref().filter(|_| context.is_none());
-        let (mut operator, signals) = operator(file, settings)?;
+        let (mut operator, signals) = operator(&client, file, settings)?;
         if let Some(context) = context {
             context.prove(&mut operator).await?;
         }
         act(&mut operator, signals).await
-    })
+    }))
 }
 
 /// Evaluates one pool, or all pools of the cluster.
 async fn detect(
     operator: &mut Operator,
     target: &TargetArguments,
+    limit: Option<ReadLimit>,
     output: &DetectOutput,
 ) -> Result<u8, Failure> {
     // The earlier shape has one pool.
     let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), DETECTION);
     let (reports, skipped) = if is_one {
-        (vec![with_progress(operator.detect()).await], Vec::new())
+        (vec![with_progress(limit, operator.detect()).await], Vec::new())
     } else {
-        match with_progress(operator.detect_all()).await {
+        match with_progress(limit, operator.detect_all()).await {
             Ok(all) => all,
             // The pools are unknown, so this report has the reason.
             Err(report) => (vec![report], Vec::new()),
@@ -164,10 +182,11 @@ async fn detect(
 
 async fn plan(
     operator: &mut Operator,
+    limit: Option<ReadLimit>,
     output: &PlanOutput,
     flags: Flags<'_>,
 ) -> Result<u8, Failure> {
-    let examined = with_progress(operator.examine(None, None)).await;
+    let examined = with_progress(limit, operator.examine(None, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
     let plan = match examined.plan {
@@ -199,7 +218,7 @@ async fn apply(
     }
     leftover::warn_of_0_1(operator).await;
     let expires = token.map(|token| token.expires);
-    let examined = with_progress(operator.examine(expires, None)).await;
+    let examined = with_progress(None, operator.examine(expires, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use mooring_arm::Limits;
 use mooring_redact::printable;
 use mooring_repair::plan::Plan;
 use mooring_repair::report::{DetectionReport, RunReport};
@@ -27,6 +28,7 @@ use super::leftover::{absence, ensure_no_temporary_pool, unfinished, warn_of_0_1
 use super::progress::{new_progress, show_progress};
 use super::settings::{SIGNATURES, read_signatures};
 use super::show;
+use crate::cluster::connect;
 use crate::output::failure::Failure;
 use crate::workflows::runs::{
     Signals, build_runtime, dry_run, env_var, format_lock, print_once, with_progress, write,
@@ -58,7 +60,8 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
     read_signatures(&mut settings, env_var(SIGNATURES).as_deref())
         .map_err(|failure| failure.with_code(1))?;
     let done = build_runtime()?.block_on(async {
-        let (mut operator, signals) = operator(None, settings)?;
+        let client = connect::azure_client(None, Limits::default())?;
+        let (mut operator, signals) = operator(&client, None, settings)?;
         operator.wait_for_permissions(PERMISSION_TIMEOUT, Box::new(print_once()));
         let most = Duration::try_from(STEP_DEADLINE).unwrap_or_default();
         // Effects in progress are dropped as by a kill, which the journal survives.
@@ -75,7 +78,7 @@ pub(crate) fn pipeline(arguments: &RepairArguments) -> Result<u8, Failure> {
 
 async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Result<u8, Failure> {
     let entered = tokio::time::Instant::now();
-    let report = with_progress(operator.detect()).await;
+    let report = with_progress(None, operator.detect()).await;
     if report.greenfield {
         write(&format!("{}: greenfield rollout, nothing to repair\n", absence(operator)));
         return Ok(0);
@@ -95,7 +98,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
         Some(state) => Some(operator.resume_basis(state).await.map_err(Failure::io)?),
         None => None,
     };
-    let examined = with_progress(operator.examine(None, unfinished.as_ref())).await;
+    let examined = with_progress(None, operator.examine(None, unfinished.as_ref())).await;
     let report = &examined.report;
     let elapsed = SignedDuration::try_from(entered.elapsed()).unwrap_or(STEP_DEADLINE);
     operator.allow(left_after(elapsed));

@@ -110,7 +110,7 @@ impl Resume<'_> {
         state: &Run,
     ) -> Result<(Plan, DetectionReport), Failure> {
         let expires = self.token.map(|token| token.expires);
-        let examined = with_progress(operator.examine(expires, Some(state))).await;
+        let examined = with_progress(None, operator.examine(expires, Some(state))).await;
         super::show_report(&examined.report);
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
         let guards = &examined.report.detection.guards;

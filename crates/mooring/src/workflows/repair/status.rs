@@ -18,7 +18,7 @@ use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::show::print;
 use crate::output::{print_document, print_screen};
-use crate::workflows::runs::{Ended, Frame, Row, Watched, watch, with_progress, write};
+use crate::workflows::runs::{Ended, Frame, ReadLimit, Row, Watched, watch, with_progress, write};
 
 pub(crate) struct Status<'a> {
     /// None for all pools.
@@ -26,6 +26,7 @@ pub(crate) struct Status<'a> {
     pub(crate) all: bool,
     pub(crate) watch: bool,
     pub(crate) exit_zero: bool,
+    pub(crate) limit: Option<ReadLimit>,
     pub(crate) output: &'a StatusOutput,
 }
 
@@ -58,7 +59,7 @@ impl Status<'_> {
         if self.watch {
             return self.watch(operator).await;
         }
-        let snapshot = match with_progress(self.read(operator)).await {
+        let snapshot = match with_progress(self.limit, self.read(operator)).await {
             Err(ReadError::Unavailable(ApiUnavailable::Absent(_))) => {
                 return Err(leftover::not_found(operator));
             }

@@ -2,12 +2,14 @@
 #![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
 
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
+use crate::cli::cluster_args::parse_duration;
 use crate::output::failure::Failure;
 
 #[derive(Debug, Args)]
@@ -20,6 +22,36 @@ pub(crate) struct Approval {
     /// It replaces typing the name. It is valid for one hour, and only while the current plan is the approved one.
     #[arg(long, value_name = "HASH")]
     pub(crate) plan_hash: Option<ApprovalToken>,
+}
+
+/// Limit of a command that changes nothing.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ReadLimit {
+    /// Give up after this time, such as 30s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = parse_duration)]
+    pub(crate) timeout: Duration,
+}
+
+impl ReadLimit {
+    /// Awaits all reads of a command; without a limit, those have their own.
+    pub(crate) async fn apply<T>(
+        limit: Option<Self>,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let Some(Self { timeout }) = limit else { return work.await };
+        tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
+            Err(Failure::io(format!(
+                "no answer within {}s\nhint: `--timeout` waits longer; `mooring doctor` shows what does not respond",
+                timeout.as_secs()
+            )))
+        })
+    }
+
+    /// Returns the end of a message.
+    pub(crate) fn end(limit: Option<Self>) -> String {
+        let end = |Self { timeout }| format!(", giving up after {}s", timeout.as_secs());
+        limit.map(end).unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Args)]

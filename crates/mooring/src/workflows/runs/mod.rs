@@ -9,7 +9,7 @@ mod progress;
 mod signals;
 mod watch;
 
-pub(crate) use arguments::{Approval, JournalArgument};
+pub(crate) use arguments::{Approval, JournalArgument, ReadLimit};
 pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
 pub(crate) use exit::{exit_code, format_lock, journal_flag, unfinished_result};
 pub(crate) use notify::{Hooks, Notices, Subject};

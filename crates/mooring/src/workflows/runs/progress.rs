@@ -6,6 +6,7 @@ use mooring_redact::{printable, printable_lines};
 use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
 use mooring_workflow::screens::clock;
 
+use super::arguments::ReadLimit;
 use super::notify::Notices;
 use crate::cluster::wait_for;
 use crate::output;
@@ -120,8 +121,8 @@ fn render(text: Text, style: &mooring_terminal::Style) -> String {
 }
 
 /// Awaits reads that are usually quick, and reports while they are not, for example while Azure throttles.
-pub(crate) fn with_progress<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
-    wait_for("waiting for Azure and Kubernetes", work)
+pub(crate) async fn with_progress<T>(limit: Option<ReadLimit>, work: impl Future<Output = T>) -> T {
+    wait_for("waiting for Azure and Kubernetes", &ReadLimit::end(limit), work).await
 }
 
 /// Returns a function that prints the first text it receives.

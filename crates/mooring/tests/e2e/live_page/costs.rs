@@ -1,26 +1,28 @@
-//! Costs of open pages for the controller: memory, and no reads of Azure.
+//! Costs of open pages for the controller: memory, no reads of Azure, and the time of verdicts, which is printed.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::time::Duration;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use crate::common::Sim;
 use crate::common::controller::{
-    free_address, get, start_controller, wait_for, wait_until_listening,
+    Process, free_address, get, sourced, start_controller, wait_for, wait_until_listening,
 };
 
 /// Streams that one server accepts.
 const STREAMS: usize = 16;
 const MAX_MEMORY_KIB: u64 = 8 * 1024;
+const FAILED: usize = 100;
 
 /// Starts the simulator with 200 nodes that joined and 100 that failed.
 fn simulate_large(state: &Path) -> Sim {
     let mut text = String::from("description: A large cluster.\nvms:\n");
     for (letter, count, rest) in [
         ('g', 200, "imageVersion: 202601.13.0\n    ageMinutes: 240"),
-        ('b', 100, "imageVersion: 202601.27.0\n    ageMinutes: 6\n    bootstrap: orasMissing"),
+        ('b', FAILED, "imageVersion: 202601.27.0\n    ageMinutes: 6\n    bootstrap: orasMissing"),
     ] {
         let names: Vec<String> =
             (0..count).map(|number| format!("aks-default-{letter}{number:03}")).collect();
@@ -64,8 +66,7 @@ fn open_pages_read_nothing_from_azure_and_need_little_memory() {
     let controller = start_controller(&sim, &address);
     wait_until_listening(&address);
     // One read per failed node. No page is open, so nothing is published yet.
-    let failed = 100;
-    wait_for("reads of all failed nodes", || (azure_requests(&sim) > failed).then_some(()));
+    wait_for("reads of all failed nodes", || (azure_requests(&sim) > FAILED).then_some(()));
     let metrics_are_stable = |before: &mut usize| {
         let now = azure_requests(&sim);
         std::mem::replace(before, now) == now
@@ -96,4 +97,27 @@ fn open_pages_read_nothing_from_azure_and_need_little_memory() {
     assert_eq!(azure_requests(&sim), requests, "a page caused a read of Azure");
     println!("memory: {before} KiB, with {STREAMS} streams {after} KiB");
     assert!(after.saturating_sub(before) <= MAX_MEMORY_KIB, "{before} KiB, then {after} KiB");
+}
+
+/// Returns the seconds until a controller with open pages has a verdict for every failed node.
+fn seconds_until_all_verdicts(streams: usize) -> f64 {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate_large(state.path());
+    let (page, metrics) = (free_address(), free_address());
+    let mut command = sourced(&sim);
+    command.args(["controller", "--health-address", "127.0.0.1:0", "--page-address", &page]);
+    command.args(["--metrics-address", &metrics]).stderr(Stdio::null());
+    let start = Instant::now();
+    let _controller = Process(command.spawn().unwrap());
+    wait_until_listening(&page);
+    let _streams: Vec<TcpStream> = (0..streams).map(|_| open_stream(&page)).collect();
+    let count = format!("mooring_verdict_seconds_count{{kind=\"CSEFailed\"}} {FAILED}\n");
+    wait_for("all verdicts", || get(&metrics, "/metrics").contains(&count).then_some(()));
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn every_verdict_is_reached_with_open_pages() {
+    let [without, with] = [0, STREAMS].map(seconds_until_all_verdicts);
+    println!("{FAILED} verdicts: {without:.2} s; with {STREAMS} streams {with:.2} s");
 }

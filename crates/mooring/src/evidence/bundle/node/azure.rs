@@ -64,9 +64,14 @@ pub(super) async fn add_vm(
         let log = azure.arm.serial_log(id).await.map_err(|error| reason::of_azure(&error))?;
         log.ok_or_else(|| "Azure has no log yet".to_owned())
     };
-    let (extensions, serial) = tokio::join!(azure.arm.extensions(id), serial);
+    let extensions = async {
+        let raw = azure.arm.extensions(id).await.map_err(|error| reason::of_azure(&error))?;
+        parse(raw.text())
+    };
+    let both = azure.read(async { tokio::join!(extensions, serial) }).await;
+    let (extensions, serial) = both.unwrap_or_else(|why| (Err(why.clone()), Err(why)));
     let path = subject.path("extensions.json");
-    match extensions.map_err(|error| reason::of_azure(&error)).and_then(|raw| parse(raw.text())) {
+    match extensions {
         Ok(value) => {
             let why = "extensions with their instance views";
             contents.entries.push(target("extensions", &path, why).json(&value)?);
@@ -99,12 +104,14 @@ fn skip_vm(subject: &Subject, all: bool, why: &str, contents: &mut Contents) {
 
 async fn read_vm(azure: &Azure, id: &ResourceId) -> Result<Value, String> {
     let in_scale_set = id.kind().to_ascii_lowercase().contains("virtualmachinescalesets");
-    let text = if in_scale_set {
-        azure.arm.scale_set_vm(id).await.map(|raw| raw.text().to_owned())
-    } else {
-        azure.arm.vm(id).await.map(|raw| raw.text().to_owned())
+    let text = async {
+        if in_scale_set {
+            azure.arm.scale_set_vm(id).await.map(|raw| raw.text().to_owned())
+        } else {
+            azure.arm.vm(id).await.map(|raw| raw.text().to_owned())
+        }
     };
-    match text {
+    match azure.read(text).await? {
         Ok(text) => parse(&text),
         Err(error) if error.is_not_found() => Err("the VM was deleted".to_owned()),
         Err(error) => Err(reason::of_azure(&error)),
@@ -162,7 +169,8 @@ async fn read_pool(sources: &Sources<'_>, pool: &str) -> Result<Value, String> {
     })?;
     let id = ResourceId::parse(cluster).and_then(|id| id.child("agentPools", pool));
     let id = id.map_err(|error| error.to_string())?;
-    let raw = azure.arm.agent_pool(&id).await.map_err(|error| reason::of_azure(&error))?;
+    let raw = azure.read(azure.arm.agent_pool(&id)).await?;
+    let raw = raw.map_err(|error| reason::of_azure(&error))?;
     parse(raw.text())
 }
 
@@ -184,7 +192,8 @@ pub(super) async fn add_activity_log(
     let failed = subjects.iter().flat_map(|one| &one.entries).map(|entry| entry.at).max();
     let (from, to) = window(failed, sources.now);
     let query = ActivityQuery::of_group(&azure.scope.node_resource_group, from, to);
-    match azure.arm.activity_log(&azure.scope.subscription, &query).await {
+    let read = azure.read(azure.arm.activity_log(&azure.scope.subscription, &query)).await;
+    match read.and_then(|events| events.map_err(|error| reason::of_azure(&error))) {
         Ok(events) => {
             let all = events.len();
             let events = events.iter().take(MAX_ACTIVITIES);
@@ -197,7 +206,7 @@ pub(super) async fn add_activity_log(
             let target = Target { part: Part::Azure, label: LABEL, path: PATH, why };
             contents.entries.push(target.json(&json!(events))?);
         }
-        Err(error) => contents.skip_as(PATH, LABEL, reason::of_azure(&error)),
+        Err(why) => contents.skip_as(PATH, LABEL, why),
     }
     Ok(())
 }

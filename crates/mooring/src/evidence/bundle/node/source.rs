@@ -1,7 +1,5 @@
 //! The sources of a bundle: the cluster with its failure record, and Azure.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 use mooring_arm::{Client, Limits, ResourceId};
 use mooring_controller::Scope;
@@ -14,11 +12,8 @@ use crate::answers::why_document;
 use crate::cli::cluster_args::{AzureMode, SourceArguments};
 use crate::cli::suggest;
 use crate::cluster::connect;
-use crate::cluster::{Cluster, Request, read_cluster, wait};
+use crate::cluster::{AzureLimit, Cluster, Request, read_cluster};
 use crate::output::failure::Failure;
-
-/// Without an answer, a file is left out.
-const AZURE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Reads of Azure, confined to the node resource group.
 pub(super) struct Azure {
@@ -26,6 +21,8 @@ pub(super) struct Azure {
     pub(super) scope: Scope,
     /// ARM id of the cluster, if it is known.
     pub(super) cluster: Option<String>,
+    /// Limit of all files together; each has that of `arm`.
+    limit: AzureLimit,
 }
 
 pub(super) struct Sources<'a> {
@@ -70,14 +67,7 @@ impl<'a> Sources<'a> {
                 Some(format!("the cluster was not read: {}", first_line(&failure)));
         }
         if arguments.azure != AzureMode::Never {
-            let opening = wait(
-                "waiting for Azure",
-                AZURE_LIMIT,
-                "continuing without it",
-                sources.open_azure(),
-            );
-            let late = || Err(Failure::io("Azure did not respond within 10s".to_owned()));
-            match opening.await.unwrap_or_else(late) {
+            match sources.open_azure().await {
                 Ok(azure) => sources.azure = Ok(azure),
                 Err(failure) if arguments.azure == AzureMode::Always => return Err(failure),
                 Err(failure) => {
@@ -113,20 +103,19 @@ impl<'a> Sources<'a> {
 
     async fn open_azure(&self) -> Result<Azure, Failure> {
         let cluster = &self.arguments.cluster;
-        let limit = match self.arguments.azure {
-            AzureMode::Always => self.arguments.timeout,
-            _ => AZURE_LIMIT,
-        };
+        let limit = AzureLimit::start(self.arguments);
         let arm = connect::azure_client(cluster.arm_endpoint.as_ref(), Limits::default())?;
-        let arm = arm.within(limit);
+        limit.sign_in(&arm).await?;
+        let arm = limit.client(&arm);
         let scope = match &self.objects.scope {
             Some(scope) => scope.clone(),
-            None => connect::read_scope(&arm, cluster).await?,
+            None => limit.read(connect::read_scope(&arm, cluster)).await??,
         };
         let found = self.facts().and_then(|facts| facts.identity.id.clone());
         let named = || connect::named_cluster(&cluster.name, None).id();
         let cluster = found.or_else(|| named().map(|id| id.as_str().to_owned()));
-        Ok(Azure { arm, scope, cluster })
+        let limit = AzureLimit::start_optional(self.arguments.timeout);
+        Ok(Azure { arm, scope, cluster, limit })
     }
 
     /// Returns the failures of nodes with the name, and of the named nodes.
@@ -154,9 +143,13 @@ impl<'a> Sources<'a> {
             (None, Ok(_)) => String::new(),
         };
         let name = mooring_redact::identifier(name);
-        Failure::unknown_name(format!(
-            "no NodeClaim, node, VM or recorded failure is named `{name}`{unread}\n{hint}"
-        ))
+        let text =
+            format!("no NodeClaim, node, VM or recorded failure is named `{name}`{unread}\n{hint}");
+        match &self.no_cluster {
+            // The cluster may have it.
+            Some(_) => Failure::io(text),
+            None => Failure::unknown_name(text),
+        }
     }
 }
 
@@ -165,6 +158,11 @@ fn first_line(failure: &Failure) -> String {
 }
 
 impl Azure {
+    /// Awaits a read, or returns why there is no response.
+    pub(super) async fn read<T>(&self, work: impl Future<Output = T>) -> Result<T, String> {
+        self.limit.read(work).await.map_err(|failure| failure.text().to_owned())
+    }
+
     /// Returns a VM of the node resource group.
     pub(super) fn vm_id(&self, name: &str) -> Option<ResourceId> {
         let Scope { subscription, node_resource_group, .. } = &self.scope;

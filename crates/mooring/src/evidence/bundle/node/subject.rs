@@ -57,7 +57,7 @@ impl Subject {
         if found.is_empty()
             && let Ok(azure) = &sources.azure
         {
-            found.extend(Self::in_azure(azure, sources).await);
+            found.extend(azure.read(Self::in_azure(azure, sources)).await.ok().flatten());
         }
         found.sort_by_key(|one| one.object.is_some());
         found
