@@ -1,5 +1,5 @@
 //! Shared test support: real tools (a kube-apiserver with its etcd, kubectl, a browser), the simulated Azure for the
-//! Azure client, and parallel runs.
+//! Azure client, parallel runs, and a validator of documents.
 //!
 //! etcd comes from a crate; the kube-apiserver from `KUBEBUILDER_ASSETS`, or from the cache that `scripts/kube-assets`
 //! fills. A test that needs a missing tool fails, or is skipped on request: see [`require`]. Never shipped.
@@ -14,6 +14,7 @@ mod kube_apiserver;
 mod kubectl;
 mod parallel;
 mod process;
+pub mod schema;
 mod tool;
 
 pub use azure::InProcessAzure;

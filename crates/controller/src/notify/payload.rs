@@ -8,6 +8,7 @@ use super::alert::{Alert, AlertEvent, AlertState, AlertSubject, end_message};
 use super::chat::ChatMessage;
 use super::hook::HookFormat;
 use super::ledger::StoredAlert;
+use crate::verdict::failure::Source;
 
 pub const SCHEMA: &str = "mooring.failure/v1";
 
@@ -53,9 +54,12 @@ impl Notification {
         let live = self.live.as_ref();
         let example = live.and_then(|alert| alert.example.as_ref());
         let (reported, effective) = live.map(Alert::codes).unwrap_or_default();
+        // A record of an earlier release has neither owner nor source.
         let evidence: Vec<Value> = example
-            .and_then(|entry| Some((entry.evidence.as_ref()?, &entry.source)))
-            .map(|(line, source)| json!({"line": line, "file": null, "source": source}))
+            .and_then(|entry| Some((entry.evidence.as_ref()?, Source::parse(&entry.source))))
+            .map(|(line, source)| {
+                json!({"line": line, "file": null, "source": source.map(Source::as_str)})
+            })
             .into_iter()
             .collect();
         let others = live.and_then(|alert| alert.others);
@@ -75,7 +79,7 @@ impl Notification {
             "pool": pool,
             "image": image,
             "cause": cause,
-            "owner": example.map(|entry| &entry.owner),
+            "owner": example.map(|entry| &entry.owner).filter(|owner| !owner.is_empty()),
             "failed": live.and_then(|alert| alert.failed),
             "nodes": live.and_then(|alert| alert.nodes),
             "others": others.map(|(failed, nodes)| json!({"failed": failed, "nodes": nodes})),

@@ -1,11 +1,15 @@
 use jiff::Timestamp;
 use mooring_redact::Secret;
-use serde_json::Value;
+use mooring_testbed::schema::validate_named;
+use serde_json::{Value, json};
 
 use super::hook::HookFormat;
 use super::ledger::StoredAlert;
 use super::payload::Notification;
 use super::{Alert, AlertEvent, Hook, alert::AlertSubject};
+use crate::failing::pools::FailingPool;
+use crate::record::Entry;
+use crate::verdict::failure::Source;
 
 fn notification(image: &str) -> Notification {
     let subject =
@@ -67,6 +71,47 @@ fn document_has_all_members_of_the_envelope() {
     assert_eq!(open["cluster"]["name"], "prod");
     assert_eq!(open["next"][0]["command"], "mooring why a");
     assert_eq!(over["message"], "Image i no longer fails with X.");
+}
+
+/// A failure in the record; those of earlier releases have neither owner nor source.
+fn example(owner: &str, source: &str) -> Entry {
+    serde_json::from_value(json!({
+        "id": "1", "at": "2027-01-15T08:00:00Z", "uid": "u", "nodeClaim": "c", "pool": "a", "node": "aks-c",
+        "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 211, "effectiveCode": 232,
+        "cause": "X", "owner": owner, "evidence": "oras: command not found", "source": source,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn body_of_every_event_fits_the_published_schema() {
+    let finding = notification("i").live.unwrap();
+    let sources = Source::ALL.map(Source::as_str).into_iter().chain(["", "forged"]);
+    let mut alerts: Vec<Alert> = sources
+        .map(|source| Alert {
+            example: Some(Box::new(example(if source.is_empty() { "" } else { "image" }, source))),
+            ..finding.clone()
+        })
+        .collect();
+    let last = example("image", "clock");
+    alerts.push(Alert::of_pool(FailingPool { pool: "a".to_owned(), failed: 3, last }));
+    alerts.extend([finding, Alert::of_leader("mooring-1")]);
+    for alert in alerts {
+        let mut one = notification("i");
+        (one.stored.event, one.stored.subject) = (alert.event, alert.subject.clone());
+        one.live = Some(alert);
+        let open = body(&one, HookFormat::Mooring);
+        validate_named(&open).unwrap();
+        let evidence = &open["evidence"][0];
+        let is_known = |name: &str| Source::parse(name).is_some();
+        assert!(evidence["source"].as_str().is_none_or(is_known), "{evidence}");
+        (one.stored.over_at, one.live, one.cluster) = (Some(one.stored.started_at), None, None);
+        validate_named(&body(&one, HookFormat::Mooring)).unwrap();
+    }
+    // The command that runs a repair sends this event, with another schema.
+    let mut wrong = body(&notification("i"), HookFormat::Mooring);
+    wrong["event"] = "run".into();
+    assert!(validate_named(&wrong).is_err());
 }
 
 #[test]

@@ -38,6 +38,13 @@ pub enum Source {
 }
 
 impl Source {
+    pub const ALL: [Self; 5] =
+        [Self::InstanceView, Self::Machine, Self::KarpenterEvent, Self::Clock, Self::Registration];
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.as_str() == text)
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InstanceView => "instance-view",

@@ -1,4 +1,4 @@
-//! `mooring schema`: JSON Schemas of the documents that commands print.
+//! `mooring schema`: JSON Schemas of the documents that commands print, and that hooks and readers of the live page receive.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -14,16 +14,33 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.error/v1", include_str!("../../schemas/error.v1.json")),
     ("mooring.explain/v1", include_str!("../../schemas/explain.v1.json")),
     ("mooring.explain/v2", include_str!("../../schemas/explain.v2.json")),
+    ("mooring.failure/v1", include_str!("../../schemas/failure.v1.json")),
+    ("mooring.finalizers.plan/v1", include_str!("../../schemas/finalizers.plan.v1.json")),
     ("mooring.finalizers.plan/v2", include_str!("../../schemas/finalizers.plan.v2.json")),
     ("mooring.finalizers.run/v1", include_str!("../../schemas/finalizers.run.v1.json")),
+    ("mooring.finalizers.status/v1", include_str!("../../schemas/finalizers.status.v1.json")),
+    ("mooring.finalizers/v1", include_str!("../../schemas/finalizers.v1.json")),
+    ("mooring.fleet/v1", include_str!("../../schemas/fleet.v1.json")),
     ("mooring.fleet/v2", include_str!("../../schemas/fleet.v2.json")),
+    ("mooring.page.controller/v1", include_str!("../../schemas/page.controller.v1.json")),
+    ("mooring.page.event/v1", include_str!("../../schemas/page.event.v1.json")),
+    ("mooring.page.failures/v1", include_str!("../../schemas/page.failures.v1.json")),
+    ("mooring.page.node/v1", include_str!("../../schemas/page.node.v1.json")),
+    ("mooring.page.nodes/v1", include_str!("../../schemas/page.nodes.v1.json")),
+    ("mooring.page.pools/v1", include_str!("../../schemas/page.pools.v1.json")),
+    ("mooring.page.runs/v1", include_str!("../../schemas/page.runs.v1.json")),
+    ("mooring.preflight/v1", include_str!("../../schemas/preflight.v1.json")),
     ("mooring.repair.detection/v1", include_str!("../../schemas/repair.detection.v1.json")),
+    ("mooring.repair.plan/v1", include_str!("../../schemas/repair.plan.v1.json")),
     ("mooring.repair.plan/v2", include_str!("../../schemas/repair.plan.v2.json")),
     ("mooring.repair.run/v1", include_str!("../../schemas/repair.run.v1.json")),
+    ("mooring.repair.status/v1", include_str!("../../schemas/repair.status.v1.json")),
+    ("mooring.repair/v1", include_str!("../../schemas/repair.v1.json")),
     ("mooring.run/v1", include_str!("../../schemas/run.v1.json")),
     ("mooring.status/v1", include_str!("../../schemas/status.v1.json")),
     ("mooring.trace/v1", include_str!("../../schemas/trace.v1.json")),
     ("mooring.version/v1", include_str!("../../schemas/version.v1.json")),
+    ("mooring.why/v1", include_str!("../../schemas/why.v1.json")),
     ("mooring.why/v2", include_str!("../../schemas/why.v2.json")),
 ];
 
@@ -97,7 +114,20 @@ mod tests {
             let schema: Value = serde_json::from_str(text).unwrap();
             assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{id}");
             assert_eq!(schema["$id"], format!("urn:{}", id.replace('/', ":")), "{id}");
-            assert_eq!(schema["properties"]["schema"]["const"], **id, "{id}");
+            // An id of the release before has two shapes.
+            let shapes = match schema["anyOf"].as_array() {
+                Some(shapes) => shapes
+                    .iter()
+                    .map(|shape| shape["$ref"].as_str().unwrap().strip_prefix('#').unwrap())
+                    .map(|path| schema.pointer(path).unwrap())
+                    .collect(),
+                None => vec![&schema],
+            };
+            for shape in shapes {
+                assert_eq!(shape["properties"]["schema"]["const"], **id, "{id}");
+                let required = shape["required"].as_array().unwrap();
+                assert!(required.contains(&"schema".into()), "{id}");
+            }
         }
     }
 

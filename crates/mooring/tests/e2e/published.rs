@@ -55,7 +55,9 @@ fn repair_documents_fit_their_schemas() {
     // The shapes of the release before.
     let former = |words: &[&str], id: &str| -> Value {
         let (_, out) = run(&sim, &[words, &["-o", "json", "--schema", id]].concat());
-        serde_json::from_str(&out).unwrap()
+        let document = serde_json::from_str(&out).unwrap();
+        schema::assert_valid(&document);
+        document
     };
     let detection = former(&["repair", "detect"], "mooring.repair/v1");
     assert_eq!(
@@ -99,6 +101,7 @@ fn finalizers_documents_fit_their_schemas() {
         let (_, out) = run(&sim, &[&words[..], &["-o", "json", "--schema", id]].concat());
         let former: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(former["schema"], id);
+        schema::assert_valid(&former);
         assert!(!former[member].is_null(), "{former}");
     }
 }

@@ -1,4 +1,4 @@
-//! `-o json` and `-o yaml` of every command fit their published schemas, and are the same document.
+//! `-o json` and `-o yaml` of every command, and shapes of the release before, fit their published schemas.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,22 +13,27 @@ use crate::common::{Sim, mooring, result, wait};
 const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Arguments, and the schema of the document.
-type Case = (&'static [&'static str], &'static str);
+type Case<'a> = (&'a [&'a str], &'a str);
 
-const WITHOUT_CLUSTER: &[Case] = &[
+const WITHOUT_CLUSTER: &[Case<'_>] = &[
     (&["explain", "211"], "mooring.explain/v2"),
     (&["explain", "OrasBinaryMissing"], "mooring.explain/v2"),
     (&["explain", "quota exceeded: 0 of 8 cores left"], "mooring.explain/v2"),
+    (&["explain", "211", "--schema", "explain/v1"], "mooring.explain/v1"),
     (&["codes", "list", "--all"], "mooring.codes/v1"),
     (&["codes", "show", "211"], "mooring.codes/v1"),
     (&["codes", "search", "oras"], "mooring.codes/v1"),
     (&["version"], "mooring.version/v1"),
 ];
 
-const FAILED_NODES: &[Case] = &[
+const FAILED_NODES: &[Case<'_>] = &[
     (&["status"], "mooring.status/v1"),
     (&["fleet"], "mooring.fleet/v2"),
+    (&["fleet", "--schema", "fleet/v1"], "mooring.fleet/v1"),
     (&["why"], "mooring.why/v2"),
+    (&["why", "default", "--schema", "why/v1"], "mooring.why/v1"),
+    (&["why", "default-bad1", "--schema", "why/v1"], "mooring.why/v1"),
+    (&["why", "default-good1", "--schema", "why/v1"], "mooring.why/v1"),
     (&["why", "default"], "mooring.why/v2"),
     (&["why", "default-bad1"], "mooring.why/v2"),
     (&["why", "default-good1"], "mooring.why/v2"),
@@ -37,20 +42,26 @@ const FAILED_NODES: &[Case] = &[
     (&["bundle", "default-bad1", "--out", "OUT"], "mooring.bundle/v1"),
 ];
 
-const WEDGED_POOL: &[Case] = &[
+const WEDGED_POOL: &[Case<'_>] = &[
     (&["repair", "detect"], "mooring.repair.detection/v1"),
+    (&["repair", "detect", "--schema", "repair/v1"], "mooring.repair/v1"),
     (&["repair", "plan"], "mooring.repair.plan/v2"),
+    (&["repair", "plan", "--schema", "repair.plan/v1"], "mooring.repair.plan/v1"),
     (&["repair", "status"], "mooring.repair.run/v1"),
+    (&["repair", "status", "--schema", "repair.status/v1"], "mooring.repair.status/v1"),
     (&["repair", "apply", "--dry-run"], "mooring.repair.plan/v2"),
+    (&["repair", "apply", "--dry-run", "--schema", "repair.plan/v1"], "mooring.repair.plan/v1"),
 ];
 
-const UNINSTALLED_OPERATOR: &[Case] = &[
+const UNINSTALLED_OPERATOR: &[Case<'_>] = &[
     (&["finalizers", "plan"], "mooring.finalizers.plan/v2"),
+    (&["finalizers", "plan", "--schema", "finalizers.plan/v1"], "mooring.finalizers.plan/v1"),
     (&["finalizers", "status"], "mooring.finalizers.run/v1"),
+    (&["finalizers", "status", "--schema", "finalizers.status/v1"], "mooring.finalizers.status/v1"),
     (&["finalizers", "apply", "--dry-run"], "mooring.finalizers.plan/v2"),
 ];
 
-fn check(sim: Option<&Sim>, cases: &[Case]) {
+fn check(sim: Option<&Sim>, cases: &[Case<'_>]) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("node.tar.gz");
     let run = |words: &[&str], format: &str| {
@@ -67,7 +78,9 @@ fn check(sim: Option<&Sim>, cases: &[Case]) {
     };
     for (words, schema) in cases {
         let text = run(words, "json");
-        assert!(text.starts_with("{\n  \"schema\": \"mooring."), "{words:?}: {text}");
+        // Shapes of the release before have their members in any order.
+        let is_first = text.starts_with("{\n  \"schema\": \"mooring.");
+        assert!(is_first || words.contains(&"--schema"), "{words:?}: {text}");
         let json: Value = serde_json::from_str(&text).unwrap();
         let yaml: Value = serde_saphyr::from_str(&run(words, "yaml")).unwrap();
         for document in [&json, &yaml] {
@@ -80,7 +93,7 @@ fn check(sim: Option<&Sim>, cases: &[Case]) {
     }
 }
 
-fn simulate(scenario: &str, cases: &[Case]) {
+fn simulate(scenario: &str, cases: &[Case<'_>]) {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--kube-port", "0", "--scenario", scenario];
     let sim = Sim::start(&folder.path().join("sim"), &words);
@@ -107,23 +120,113 @@ fn documents_of_an_uninstalled_operator_fit_their_schemas() {
     simulate("retired-operator", UNINSTALLED_OPERATOR);
 }
 
+/// Returns the document of a plan that was approved with its hash.
+fn apply(sim: &Sim, workflow: &str, schema: &str) -> (String, Value) {
+    let run = |words: &[&str]| -> Value {
+        let mut command = mooring();
+        command.arg(workflow).args(words).args(["-o", "json"]).envs(sim.environment());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+        assert_eq!(code, 0, "{out}{err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let hash = run(&["plan"])["hash"].as_str().unwrap().to_owned();
+    let document = run(&["apply", "--yes", "--plan-hash", &hash, "--schema", schema]);
+    assert_eq!(document["schema"], schema);
+    assert_valid(&document);
+    (hash, document)
+}
+
+/// Shapes of the release before that only a run prints.
+const OF_RUNS: [&str; 2] = ["mooring.repair/v1", "mooring.finalizers/v1"];
+
+#[test]
+fn former_documents_of_a_repair_fit_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--kube-port", "0", "--speed", "600", "--scenario", "wedged-system-pool"];
+    let sim = Sim::start(&folder.path().join("sim"), &words);
+    let (hash, run) = apply(&sim, "repair", OF_RUNS[0]);
+    assert_eq!(run["finish"], "repaired");
+    let again = ["repair", "apply", "--yes", "--plan-hash", &hash, "--schema", "repair/v1"];
+    let cases: &[Case<'_>] = &[
+        (
+            &["repair", "status", "--all", "--schema", "repair.status/v1"],
+            "mooring.repair.status/v1",
+        ),
+        // A run that is finished, and a pool that is healthy.
+        (&["repair", "resume", "--yes", "--schema", "repair/v1"], "mooring.repair.status/v1"),
+        (&again, "mooring.repair/v1"),
+    ];
+    check(Some(&sim), cases);
+}
+
+#[test]
+fn former_documents_of_a_removal_fit_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--kube-port", "0", "--scenario", "retired-operator"];
+    let sim = Sim::start(&folder.path().join("sim"), &words);
+    let (hash, run) = apply(&sim, "finalizers", OF_RUNS[1]);
+    assert_eq!(run["result"], "acted");
+    let again = ["finalizers", "apply", "--yes", "--plan-hash", &hash, "--schema", "finalizers/v1"];
+    let status = ["finalizers", "status", "--schema", "finalizers.status/v1"];
+    check(
+        Some(&sim),
+        &[(&status, "mooring.finalizers.status/v1"), (&again, "mooring.finalizers/v1")],
+    );
+}
+
+#[test]
+fn document_of_a_preflight_fits_its_schema() {
+    let image = tempfile::tempdir().unwrap();
+    let mut command = mooring();
+    command.args(["agent", "--root"]).arg(image.path());
+    command.args(["preflight", "--stage", "image", "-o", "json"]);
+    let document: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let fatal = |finding: &Value| finding["verdict"] == "fatal" && finding["code"].is_i64();
+    assert!(document["findings"].as_array().unwrap().iter().any(fatal), "{document}");
+    assert_valid(&document);
+}
+
+/// Returns the name of every command with its help.
+fn helps() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/help");
+    let help = |file: std::io::Result<std::fs::DirEntry>| {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let name = name.strip_prefix("mooring").unwrap().trim_start_matches('-').to_owned();
+        (name, std::fs::read_to_string(&path).unwrap())
+    };
+    std::fs::read_dir(folder).unwrap().map(help).collect()
+}
+
+#[test]
+fn every_value_of_the_flag_schema_is_checked() {
+    let cases = [WITHOUT_CLUSTER, FAILED_NODES, WEDGED_POOL, UNINSTALLED_OPERATOR].concat();
+    let mut count = 0;
+    for (name, help) in helps() {
+        let Some((_, flag)) = help.split_once("--schema <ID>") else { continue };
+        let (_, values) = flag.split_once("[possible values:").unwrap();
+        for id in values.split(']').next().unwrap().split(',').map(str::trim) {
+            let is_checked = OF_RUNS.contains(&id) || cases.iter().any(|case| case.1 == id);
+            assert!(is_checked, "{name}: {id}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
 /// The help of a command shows its formats.
 #[test]
 fn every_command_with_a_document_is_checked() {
     // `top` is `status --watch`; the others print the document of `apply`, which `e2e::published` checks.
     const OTHERS: [&str; 4] = ["top", "repair-resume", "repair-abort", "finalizers-resume"];
     let cases = [WITHOUT_CLUSTER, FAILED_NODES, WEDGED_POOL, UNINSTALLED_OPERATOR].concat();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/help");
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        let help = std::fs::read_to_string(&path).unwrap();
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        let name = name.strip_prefix("mooring").unwrap().trim_start_matches('-');
-        if !help.contains("- json: ") || OTHERS.contains(&name) {
+    for (name, help) in helps() {
+        if !help.contains("- json: ") || OTHERS.contains(&name.as_str()) {
             continue;
         }
         let is_checked =
-            |case: &Case| format!("{}-", case.0.join("-")).starts_with(&format!("{name}-"));
+            |case: &Case<'_>| format!("{}-", case.0.join("-")).starts_with(&format!("{name}-"));
         assert!(cases.iter().any(is_checked), "{name}");
     }
 }

@@ -1,11 +1,13 @@
-//! Tests of notifications of runs, and of `mooring doctor --send-test`.
+//! Tests of notifications of runs and of the controller, and of `mooring doctor --send-test`.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use crate::common::controller::{Process, controller, simulate};
 use crate::common::schema::assert_valid;
 use crate::common::{Sim, text};
 use mooring_controller::notify::signature::sign;
@@ -120,6 +122,26 @@ fn hooks_are_notified_of_start_and_end_of_a_run() {
     let again = command(&sim, &url, &["repair", "resume", "--yes"]).output().unwrap();
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
     assert!(received.try_recv().is_err());
+}
+
+#[test]
+fn bodies_of_the_controller_fit_their_schema() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path());
+    let (url, received) = hook();
+    let events = r#"[{"name": "ops", "events": ["finding", "pool-failing", "controller"]}]"#;
+    let mut command = controller(&sim, "off");
+    command.env("MOORING_NOTIFY", events).env("MOORING_NOTIFY_URL_0", url);
+    let _controller = Process(command.stderr(Stdio::null()).spawn().unwrap());
+    let mut missing = BTreeSet::from(["controller", "finding", "pool-failing"]);
+    while !missing.is_empty() {
+        let request = received.recv_timeout(Duration::from_mins(2));
+        let request = request.unwrap_or_else(|_| panic!("missing {missing:?}"));
+        let document: Value = serde_json::from_str(&request.body).unwrap();
+        assert_eq!(document["schema"], "mooring.failure/v1");
+        assert_valid(&document);
+        missing.remove(document["event"].as_str().unwrap());
+    }
 }
 
 #[test]

@@ -5,19 +5,143 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::common::controller::{Process, simulate, sourced};
+use serde_json::Value;
 
-/// Sends a request, and returns the whole response.
-fn get(host: &str, path: &str, cookie: &str) -> String {
+use crate::common::controller::{
+    Process, controller, free_address, simulate, sourced, start_until, wait_for,
+    wait_until_listening,
+};
+use crate::common::schema::assert_valid;
+use crate::common::{Sim, text};
+
+/// Opens a connection, and sends a request.
+fn send(host: &str, path: &str, cookie: &str) -> TcpStream {
     let mut stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).unwrap();
+    stream
+}
+
+/// Sends a request, and returns the whole response.
+fn get(host: &str, path: &str, cookie: &str) -> String {
     let mut response = String::new();
-    stream.read_to_string(&mut response).unwrap();
+    send(host, path, cookie).read_to_string(&mut response).unwrap();
     response
+}
+
+/// A page: its host, and the cookie of its key.
+struct Page {
+    host: String,
+    cookie: String,
+}
+
+impl Page {
+    /// Starts `mooring ui --local`.
+    fn start(sim: &Sim) -> (Process, Self) {
+        let mut command = sourced(sim);
+        command.args(["ui", "--local", "--no-browser"]);
+        let (process, address) = start_until(&mut command, "http://");
+        let (host, key) = address.split_once("/?key=").unwrap();
+        let port = host.rsplit(':').next().unwrap();
+        (process, Self { host: host.to_owned(), cookie: format!("mooring-{port}={key}") })
+    }
+
+    /// Returns a document, which fits its published schema; none if nothing is read yet.
+    fn try_document(&self, path: &str, schema: &str) -> Option<Value> {
+        let response = get(&self.host, &format!("/api/v1/{path}"), &self.cookie);
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        if head.starts_with("HTTP/1.1 503 ") {
+            return None;
+        }
+        assert!(head.starts_with("HTTP/1.1 200 "), "{path}: {response}");
+        let document: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(document["schema"], schema, "{path}");
+        assert_valid(&document);
+        Some(document)
+    }
+
+    fn document(&self, path: &str, schema: &str) -> Value {
+        wait_for(path, || self.try_document(path, schema))
+    }
+
+    /// Validates every document of a cluster with failed nodes, and an event.
+    fn assert_documents(&self) {
+        let failures = || {
+            let document = self.try_document("failures", "mooring.page.failures/v1")?;
+            (!document["failures"].as_array()?.is_empty()).then_some(document)
+        };
+        let failures = wait_for("failures", failures);
+        assert_eq!(failures["failures"][0]["failure"]["cause"], "OrasBinaryMissing", "{failures}");
+        for (path, schema) in [
+            ("status", "mooring.status/v1"),
+            ("fleet", "mooring.fleet/v2"),
+            ("fleet?since=1h&pool=default", "mooring.fleet/v2"),
+            ("nodes", "mooring.page.nodes/v1"),
+            ("nodes/default-bad1", "mooring.page.node/v1"),
+            ("nodes/default-good1", "mooring.page.node/v1"),
+            ("pools", "mooring.page.pools/v1"),
+            ("runs", "mooring.page.runs/v1"),
+            ("controller", "mooring.page.controller/v1"),
+        ] {
+            self.document(path, schema);
+        }
+        let stream = BufReader::new(send(&self.host, "/api/v1/events", &self.cookie));
+        let mut lines = stream.lines().map(Result::unwrap);
+        let data = lines.find_map(|line| line.strip_prefix("data: ").map(str::to_owned));
+        let event: Value = serde_json::from_str(&data.unwrap()).unwrap();
+        assert_eq!(event["schema"], "mooring.page.event/v1");
+        assert_valid(&event);
+    }
+}
+
+#[test]
+fn documents_of_the_page_fit_their_schemas() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path());
+    let (_ui, page) = Page::start(&sim);
+    page.assert_documents();
+    let controller = page.document("controller", "mooring.page.controller/v1");
+    assert!(controller["details"].is_null(), "{controller}");
+}
+
+#[test]
+fn documents_of_the_controllers_page_fit_their_schemas() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path());
+    let address = free_address();
+    let mut command = controller(&sim, &address);
+    command.env("MOORING_NOTIFY", r#"[{"name": "ops", "events": ["finding"]}]"#);
+    command.env("MOORING_NOTIFY_URL_0", format!("http://{}/", free_address()));
+    let _controller = Process(command.stderr(Stdio::null()).spawn().unwrap());
+    wait_until_listening(&address);
+    let page = Page { host: address, cookie: String::new() };
+    page.assert_documents();
+    let controller = page.document("controller", "mooring.page.controller/v1");
+    assert_eq!(controller["details"]["hooks"][0]["name"], "ops", "{controller}");
+    let runs = page.document("runs", "mooring.page.runs/v1");
+    assert!(runs["runs"].is_null(), "{runs}");
+}
+
+#[test]
+fn runs_of_the_page_fit_their_schema() {
+    let state = tempfile::tempdir().unwrap();
+    let words = ["--scenario", "wedged-system-pool", "--kube-port", "0", "--speed", "600"];
+    let sim = Sim::start(state.path(), &words);
+    let plan = sourced(&sim).args(["repair", "plan", "-o", "json"]).output().unwrap();
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let apply = ["repair", "apply", "--yes", "--plan-hash", plan["hash"].as_str().unwrap()];
+    let done = sourced(&sim).args(apply).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let (_ui, page) = Page::start(&sim);
+    let runs = page.document("runs", "mooring.page.runs/v1");
+    let run = &runs["runs"][0];
+    assert_eq!((&run["pool"], &run["state"]), (&"system".into(), &"repaired".into()), "{runs}");
+    assert_eq!(run["steps"].as_array().unwrap().len(), 16);
+    let path = format!("runs/{}", run["runId"].as_str().unwrap());
+    assert_eq!(page.document(&path, "mooring.page.runs/v1")["runs"][0]["runId"], run["runId"]);
 }
 
 #[test]

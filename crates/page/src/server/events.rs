@@ -21,6 +21,9 @@ pub const MAX_STREAMS: usize = 16;
 
 pub(super) const TYPE: &str = "text/event-stream";
 
+/// Schema of the data of an event.
+const SCHEMA: &str = "mooring.page.event/v1";
+
 /// At most two events per second.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Keeps proxies from closing a quiet stream.
@@ -104,6 +107,6 @@ fn event(published: &Published, seen: u64) -> Option<(u64, String)> {
     let changed = published.changed_since(seen);
     let first = changed.first()?;
     let revision = published.revision;
-    let data = serde_json::json!({"revision": revision, "changed": changed});
+    let data = serde_json::json!({"schema": SCHEMA, "revision": revision, "changed": changed});
     Some((revision, format!("event: {first}\nid: {revision}\ndata: {data}\n\n")))
 }

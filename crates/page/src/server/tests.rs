@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
+use mooring_controller::notify::HookStatus;
+use mooring_controller::notify::hook::HookFormat;
+use mooring_testbed::schema::validate_named;
 use serde_json::Value;
 
 use super::*;
-use crate::fixture::{BAD, failed, morning};
+use crate::fixture::{BAD, before, failed, healthy, hostile, local, morning};
+use crate::snapshot::{ControllerDetails, Snapshot};
 
 fn handler(access: Access) -> Handler {
     let live = Arc::new(Live::default());
@@ -88,9 +92,46 @@ async fn key_is_needed_once_and_then_a_cookie() {
     assert_eq!(get(&handler, "/", &[("cookie", "mooring-1=9f2c")]).await.0, 403);
 }
 
+/// Addresses of documents that every cluster has.
+const ADDRESSES: [&str; 7] =
+    ["status", "fleet?since=7d", "failures", "nodes", "pools", "runs", "controller"];
+
+/// A page of the controller, which knows its hooks and reads no journals.
+fn detailed() -> Snapshot {
+    let hook = HookStatus {
+        name: "ops".to_owned(),
+        format: HookFormat::Teams,
+        delivered: 3,
+        undelivered: 1,
+        last_delivered_at: Some(before(600)),
+        failing_since_at: Some(before(60)),
+        error: Some("HTTP 503".to_owned()),
+    };
+    let details = ControllerDetails {
+        instance: "mooring-6c9f7d-x2x8k-1".to_owned(),
+        version: "0.2.0".to_owned(),
+        error: None,
+        pending: 2,
+        waiting: 0,
+        azure_requests: 41,
+        azure_throttled: 0,
+        azure_reads_left: 59,
+        hooks: vec![hook],
+    };
+    Snapshot { runs: None, details: Some(details), ..morning() }
+}
+
 #[tokio::test(start_paused = true)]
 async fn documents_have_their_schema_and_filters() {
     let handler = handler(Access::Port);
+    for snapshot in [healthy(), local(), hostile(), detailed(), morning()] {
+        handler.live.publish(snapshot);
+        for address in ADDRESSES {
+            let (status, text) = get(&handler, &format!("/api/v1/{address}"), &[]).await;
+            assert_eq!(status, 200, "{address}");
+            validate_named(&serde_json::from_str(&text).unwrap()).unwrap();
+        }
+    }
     for (address, schema) in [
         ("status", "mooring.status/v1"),
         ("fleet?since=7d", "mooring.fleet/v2"),
@@ -103,6 +144,7 @@ async fn documents_have_their_schema_and_filters() {
     ] {
         let (status, text) = get(&handler, &format!("/api/v1/{address}"), &[]).await;
         let document: Value = serde_json::from_str(&text).unwrap();
+        validate_named(&document).unwrap();
         assert_eq!((status, &document["schema"]), (200, &Value::from(schema)), "{address}");
         assert_eq!(document["cluster"]["name"], "prod-weu");
     }
@@ -176,6 +218,8 @@ async fn stream_sends_what_changed_after_the_last_event() {
     let mut reader = Reader::open(&handler, None).await;
     let first = reader.event().await.unwrap();
     assert!(first.starts_with("event: status\nid: "), "{first}");
+    let data = first.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    validate_named(&serde_json::from_str(data).unwrap()).unwrap();
     handler.live.publish(morning());
     assert_eq!(reader.event().await, None, "nothing changed");
     let mut changed = morning();

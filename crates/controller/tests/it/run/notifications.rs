@@ -9,6 +9,7 @@ use mooring_controller::notify::{Hook, HttpTransport, Notifications, Request, Tr
 use mooring_redact::Secret;
 use mooring_simulator::azure::Cse;
 use mooring_simulator::kubernetes::Key;
+use mooring_testbed::schema::validate_named;
 use ring::hmac;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -35,9 +36,15 @@ impl Transport for Receiver {
 }
 
 impl Receiver {
+    /// Returns the bodies, which fit their published schema.
     fn bodies(&self) -> Vec<Value> {
         let requests = self.requests.lock().unwrap();
-        requests.iter().map(|request| serde_json::from_str(&request.body).unwrap()).collect()
+        let body = |request: &Request| -> Value {
+            let body = serde_json::from_str(&request.body).unwrap();
+            validate_named(&body).unwrap();
+            body
+        };
+        requests.iter().map(body).collect()
     }
 
     /// Returns event, state and pool of every request.
