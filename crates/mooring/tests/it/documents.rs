@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::common::controller::{
+    delete_nodeclaim, run, simulate as oras_missing, start_controller, wait_for,
+};
 use crate::common::schema::assert_valid;
 use crate::common::{Sim, mooring, result, wait};
 
@@ -118,6 +121,24 @@ fn documents_of_a_wedged_pool_fit_their_schemas() {
 #[test]
 fn documents_of_an_uninstalled_operator_fit_their_schemas() {
     simulate("retired-operator", UNINSTALLED_OPERATOR);
+}
+
+#[test]
+fn former_documents_with_a_record_fit_their_schemas() {
+    let folder = tempfile::tempdir().unwrap();
+    let sim = oras_missing(&folder.path().join("sim"));
+    let _controller = start_controller(&sim, "off");
+    let fleet = ["fleet", "--schema", "fleet/v1"];
+    wait_for("the record", || {
+        let output = run(&sim, &[&fleet[..], &["-o", "json"]].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).ok()?;
+        let has = |name: &str| document[name].as_array().is_some_and(|list| !list.is_empty());
+        (has("rows") && has("findings")).then_some(())
+    });
+    // Only the record has it.
+    delete_nodeclaim(&sim, "default-bad1");
+    let why = ["why", "default-bad1", "--schema", "why/v1"];
+    check(Some(&sim), &[(&fleet, "mooring.fleet/v1"), (&why, "mooring.why/v1")]);
 }
 
 /// Returns the document of a plan that was approved with its hash.
