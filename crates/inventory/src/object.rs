@@ -40,7 +40,7 @@ fn is_error(reason: &str) -> bool {
 }
 
 /// Labels of a Node that are used. A Node has dozens.
-const LABELS: [&str; 7] = [
+pub(crate) const LABELS: [&str; 7] = [
     "karpenter.sh/nodepool",
     "karpenter.sh/registered",
     "kubernetes.azure.com/agentpool",

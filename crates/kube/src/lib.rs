@@ -7,6 +7,7 @@
 //! | [`lease`], [`holder`] | leader election with a Lease: pure decision; acquire, renew and release |
 //! | [`gate`] | permission to write while the Lease is held |
 //! | [`port_forward`] | ports of pods, through the API server |
+//! | [`protobuf`] | objects in the binary format of the API server |
 //! | [`error`] | error messages without secrets |
 //!
 //! The crate depends neither on Azure nor on specific resources.
@@ -17,6 +18,7 @@ pub mod holder;
 pub mod kubeconfig;
 pub mod lease;
 pub mod port_forward;
+pub mod protobuf;
 pub mod request;
 pub mod review;
 

@@ -3,12 +3,17 @@
 use std::time::Duration;
 
 use http::Method;
+use http_body_util::BodyExt as _;
+use mooring_kube::protobuf;
 use mooring_redact::{Limit, foreign};
 use serde_json::Value;
 
 /// Less than the time between a leader's last write and the end of its Lease (5 s), so that a write of a lost
 /// term finishes before the next leader starts.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Limit of a list of thousands of objects over a slow connection.
+const LIST_TIMEOUT: Duration = Duration::from_mins(2);
 
 #[derive(Clone)]
 pub struct Api {
@@ -38,6 +43,38 @@ impl Api {
         self.send(Method::GET, path, "", None).await
     }
 
+    /// Reads a list, which takes longer than an object.
+    pub async fn get_list(&self, path: &str) -> Result<String, ApiError> {
+        self.send_within(LIST_TIMEOUT, Method::GET, path, "", None).await
+    }
+
+    /// Reads a list in the server's binary format, or as JSON if it does not have it.
+    pub async fn get_binary_list(&self, path: &str) -> Result<Vec<u8>, ApiError> {
+        let failed = |status: Option<u16>, what: String| ApiError { status, what };
+        let request = http::Request::get(path).header(http::header::ACCEPT, protobuf::ACCEPT);
+        let request = request.body(kube::client::Body::empty());
+        let request = request.map_err(|_| failed(None, "invalid request path".to_owned()))?;
+        let started = tokio::time::Instant::now();
+        let read = async {
+            let response = self.client.send(request).await?;
+            let status = response.status();
+            let body = response.into_body().collect().await?.to_bytes();
+            Ok::<_, kube::Error>((status, body))
+        };
+        let read = tokio::time::timeout(LIST_TIMEOUT, read).await;
+        let milliseconds = started.elapsed().as_millis();
+        let is_ok = matches!(&read, Ok(Ok((status, _))) if status.is_success());
+        tracing::debug!(method = "GET", path, is_ok, milliseconds, "request sent to Kubernetes");
+        let (status, body) = read
+            .map_err(|_| failed(None, "request timed out".to_owned()))?
+            .map_err(|error| failed(None, safe_message(&error)))?;
+        if status.is_success() {
+            return Ok(body.into());
+        }
+        let message = protobuf::error_message(&body).unwrap_or_else(|| status.to_string());
+        Err(failed(Some(status.as_u16()), foreign(&message, Limit::Bytes(512))))
+    }
+
     pub(crate) async fn create(&self, path: &str, object: &Value) -> Result<String, ApiError> {
         self.send(Method::POST, path, "application/json", Some(object)).await
     }
@@ -57,6 +94,17 @@ impl Api {
         kind: &str,
         body: Option<&Value>,
     ) -> Result<String, ApiError> {
+        self.send_within(RESPONSE_TIMEOUT, method, path, kind, body).await
+    }
+
+    async fn send_within(
+        &self,
+        limit: Duration,
+        method: Method,
+        path: &str,
+        kind: &str,
+        body: Option<&Value>,
+    ) -> Result<String, ApiError> {
         let manager = if body.is_some() { "?fieldManager=mooring" } else { "" };
         let mut request = http::Request::builder().method(&method).uri(format!("{path}{manager}"));
         if body.is_some() {
@@ -66,8 +114,7 @@ impl Api {
         let unanswered = |what: &str| ApiError { status: None, what: what.to_owned() };
         let request = request.body(body).map_err(|_| unanswered("invalid request path"))?;
         let started = tokio::time::Instant::now();
-        let response =
-            tokio::time::timeout(RESPONSE_TIMEOUT, self.client.request_text(request)).await;
+        let response = tokio::time::timeout(limit, self.client.request_text(request)).await;
         let is_ok = matches!(response, Ok(Ok(_)));
         let milliseconds = started.elapsed().as_millis();
         tracing::debug!(%method, path, is_ok, milliseconds, "request sent to Kubernetes");
@@ -76,10 +123,11 @@ impl Api {
                 status: Some(status.code),
                 what: foreign(&status.message, Limit::Bytes(512)),
             },
-            other => unanswered(&crate::verdict::text::safe(
-                &mooring_kube::redacted_message(&other),
-                512,
-            )),
+            other => unanswered(&safe_message(&other)),
         })
     }
+}
+
+fn safe_message(error: &kube::Error) -> String {
+    crate::verdict::text::safe(&mooring_kube::redacted_message(error), 512)
 }

@@ -3,8 +3,11 @@
 use std::fmt::Write as _;
 
 use mooring_controller::run::{Api, ApiError};
+use mooring_inventory::{NodeItem, NodePage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+pub(crate) const NODES: &str = "/api/v1/nodes";
 
 /// Page by page: 5,000 Nodes with their images would be 60 MB at once.
 const PAGES: &str = "limit=500";
@@ -54,7 +57,7 @@ async fn list_by<T>(
     let mut page = query.to_owned();
     let mut is_restarted = false;
     loop {
-        let text = match api.get(&format!("{path}?{page}")).await {
+        let text = match api.get_list(&format!("{path}?{page}")).await {
             Ok(text) => text,
             Err(error) if error.status == Some(404) => return Ok(None),
             // The continue token has expired.
@@ -76,6 +79,39 @@ async fn list_by<T>(
         }
         page = format!("{PAGES}&continue={}", escape(&read.metadata.follow));
     }
+}
+
+/// Reads all Nodes, in the binary format if the API server has it.
+pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Vec<NodeItem>>, ApiError> {
+    let mut nodes = Vec::new();
+    let mut page = PAGES.to_owned();
+    loop {
+        let response = match api.get_binary_list(&format!("{NODES}?{page}")).await {
+            Ok(response) => response,
+            Err(error) if error.status == Some(404) => return Ok(None),
+            // The continue token has expired; JSON begins anew.
+            Err(error) if error.status == Some(410) => {
+                return list(api, NODES, NodeItem::parse).await;
+            }
+            Err(error) => return Err(error),
+        };
+        let read = NodePage::decode(&response).or_else(|| json_page(&response));
+        let read = read.ok_or_else(|| ApiError {
+            status: None,
+            what: "the list of nodes is not valid".to_owned(),
+        })?;
+        nodes.extend(read.nodes);
+        if read.next.is_empty() {
+            return Ok(Some(nodes));
+        }
+        page = format!("{PAGES}&continue={}", escape(&read.next));
+    }
+}
+
+fn json_page(response: &[u8]) -> Option<NodePage> {
+    let page: Page = serde_json::from_slice(response).ok()?;
+    let nodes = page.items.into_iter().filter_map(NodeItem::parse).collect();
+    Some(NodePage { nodes, next: page.metadata.follow })
 }
 
 /// Escapes a value of a query.

@@ -21,7 +21,7 @@ use super::azure::Request;
 use super::controller_state::read_controller;
 use super::discovery::{self, two_clusters};
 use super::facts::Cluster;
-use super::list::{list, list_cached};
+use super::list::{list, list_cached, list_nodes};
 use super::waiting::wait;
 use crate::cli::cluster_args::SourceArguments;
 use crate::cluster::config;
@@ -29,7 +29,6 @@ use crate::cluster::connect;
 use crate::output::failure::Failure;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
-pub(crate) const NODES: &str = "/api/v1/nodes";
 const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
@@ -73,7 +72,7 @@ pub(crate) async fn read_connected(
     let mut interner = Interner::default();
     let claim = |item: &RawValue| ClaimItem::parse(item, &condition_type, &mut interner);
     let claims = list_cached(&api, CLAIMS, claim);
-    let nodes = list(&api, NODES, NodeItem::parse);
+    let nodes = list_nodes(&api);
     let entry = config::context(connection.context.as_deref())?;
     let named = connect::named_cluster(&cluster.name, Some(&entry));
     let namespace = connect::named_namespace(cluster, Some(&entry));

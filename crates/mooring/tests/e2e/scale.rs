@@ -8,6 +8,7 @@ use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use kube::api::{Api, DynamicObject, ListParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
+use mooring_inventory::{NodeItem, NodePage};
 use mooring_testbed::{RealCluster, Users, require};
 use serde_json::{Value, json};
 
@@ -200,12 +201,53 @@ fn run(mut command: Command) -> (i32, String, Usage) {
     })
 }
 
+/// Compares both formats of Nodes, of which one is cordoned and one is not ready.
+async fn binary_nodes_equal_those_of_json(client: &kube::Client) {
+    let nodes = objects(client, "", "v1", "Node");
+    let mut cordoned = node(CLAIMS, Timestamp::now());
+    cordoned["spec"]["unschedulable"] = true.into();
+    let mut broken = node(CLAIMS + 1, Timestamp::now());
+    broken["status"]["conditions"][3]["status"] = "False".into();
+    broken["spec"] = json!({});
+    for node in [cordoned, broken] {
+        create(&nodes, node).await;
+    }
+    let api = mooring_controller::run::Api::new(client.clone());
+    let binary = api.get_binary_list("/api/v1/nodes?limit=500").await.unwrap();
+    let page = NodePage::decode(&binary).unwrap();
+    assert!(page.nodes.len() == 500 && !page.next.is_empty());
+    for length in (0..binary.len()).step_by(binary.len() / 50) {
+        assert_eq!(NodePage::decode(&binary[..length]), None, "{length} bytes");
+    }
+    let names = [0, 1].map(|number| format!("aks-{}", name(CLAIMS + number)));
+    let names = [&format!("aks-{}", name(CLAIMS - 1)), &names[0], &names[1]];
+    let mut seen = Vec::new();
+    for name in names {
+        let path = format!("/api/v1/nodes?fieldSelector=metadata.name%3D{name}");
+        let page = NodePage::decode(&api.get_binary_list(&path).await.unwrap()).unwrap();
+        let text = api.get_list(&path).await.unwrap();
+        let list: Value = serde_json::from_str(&text).unwrap();
+        let item = serde_json::value::to_raw_value(&list["items"][0]).unwrap();
+        assert_eq!(page.nodes, [NodeItem::parse(&item).unwrap()]);
+        seen.extend(page.nodes);
+    }
+    let state = |node: &NodeItem| (node.is_ready, node.is_unschedulable, node.not_ready.is_some());
+    assert_eq!(
+        seen.iter().map(state).collect::<Vec<_>>(),
+        [(true, false, false), (true, true, false), (false, false, true)]
+    );
+    for name in &names[1..] {
+        nodes.delete(name, &Default::default()).await.unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_of_5000_node_claims_need_little_memory() {
     let Some(real) = require(RealCluster::start().await.unwrap(), "kube-apiserver") else { return };
     let start = Instant::now();
     load(&real.client(Users::ADMIN).await.unwrap()).await;
     println!("loaded in {:.1} s", start.elapsed().as_secs_f64());
+    binary_nodes_equal_those_of_json(&real.client(Users::ADMIN).await.unwrap()).await;
     let folder = tempfile::tempdir().unwrap();
     let kubeconfig = folder.path().join("kubeconfig");
     std::fs::write(&kubeconfig, real.kubeconfig(Users::ADMIN)).unwrap();

@@ -1,0 +1,105 @@
+//! Lists of Nodes in the binary format of the API server. Numbers of fields are those of its published API.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use mooring_kube::protobuf::{Field, fields, object};
+
+use crate::object::{LABELS, NodeItem};
+
+/// A page of a list of Nodes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct NodePage {
+    pub nodes: Vec<NodeItem>,
+    /// Token of the next page; empty for the last one.
+    pub next: String,
+}
+
+impl NodePage {
+    /// Reads a page; none if it is broken or in another format.
+    pub fn decode(response: &[u8]) -> Option<Self> {
+        let mut page = Self::default();
+        for (field, value) in fields(object(response)?)? {
+            match field {
+                1 => page.next = text(value, 3)?,
+                2 => page.nodes.push(node(value)?),
+                _ => {}
+            }
+        }
+        Some(page)
+    }
+}
+
+fn node(node: Field<'_>) -> Option<NodeItem> {
+    let mut item = NodeItem {
+        name: String::new(),
+        uid: String::new(),
+        provider_id: String::new(),
+        created: None,
+        labels: BTreeMap::new(),
+        is_ready: false,
+        is_unschedulable: false,
+        not_ready: None,
+    };
+    for (field, part) in node.message()? {
+        match field {
+            1 => metadata(&mut item, part)?,
+            2 => {
+                item.provider_id = text(part, 3)?;
+                item.is_unschedulable = find(part, 4)? == Some(Field::Number(1));
+            }
+            3 => status(&mut item, part)?,
+            _ => {}
+        }
+    }
+    Some(item)
+}
+
+fn metadata(item: &mut NodeItem, metadata: Field<'_>) -> Option<()> {
+    for (field, value) in metadata.message()? {
+        match field {
+            1 => value.text().clone_into(&mut item.name),
+            5 => value.text().clone_into(&mut item.uid),
+            8 => item.created = time(value)?,
+            11 => {
+                let name = text(value, 1)?;
+                if LABELS.contains(&name.as_str()) {
+                    item.labels.insert(name, text(value, 2)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+fn status(item: &mut NodeItem, status: Field<'_>) -> Option<()> {
+    for (field, condition) in status.message()? {
+        if field == 4 && text(condition, 1)? == "Ready" {
+            item.is_ready = text(condition, 2)? == "True";
+            let changed = match find(condition, 4)? {
+                Some(changed) => time(changed)?,
+                None => None,
+            };
+            item.not_ready = (!item.is_ready).then_some((text(condition, 6)?, changed));
+        }
+    }
+    Some(())
+}
+
+/// Returns a field of a message; none at all if the message is broken.
+fn find(message: Field<'_>, number: u64) -> Option<Option<Field<'_>>> {
+    let found = message.message()?.into_iter().find(|(field, _)| *field == number);
+    Some(found.map(|(_, value)| value))
+}
+
+/// Returns a text of a message; empty if it has none.
+fn text(message: Field<'_>, number: u64) -> Option<String> {
+    Some(find(message, number)?.map(Field::text).unwrap_or_default().to_owned())
+}
+
+/// Returns a time in seconds.
+fn time(time: Field<'_>) -> Option<Option<Timestamp>> {
+    let Some(Field::Number(seconds)) = find(time, 1)? else { return Some(None) };
+    Some(Timestamp::from_second(seconds.cast_signed()).ok())
+}
