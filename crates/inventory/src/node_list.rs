@@ -21,8 +21,8 @@ impl NodePage {
         let mut page = Self::default();
         for (field, value) in fields(object(response)?)? {
             match field {
-                1 => page.next = text(value, 3)?,
-                2 => page.nodes.push(node(value)?),
+                1 => page.next = text(value, 3).ok()?,
+                2 => page.nodes.push(node(value).ok()?),
                 _ => {}
             }
         }
@@ -30,7 +30,14 @@ impl NodePage {
     }
 }
 
-fn node(node: Field<'_>) -> Option<NodeItem> {
+/// A message that is not complete.
+struct Broken;
+
+fn message(field: Field<'_>) -> Result<Vec<(u64, Field<'_>)>, Broken> {
+    field.message().ok_or(Broken)
+}
+
+fn node(node: Field<'_>) -> Result<NodeItem, Broken> {
     let mut item = NodeItem {
         name: String::new(),
         uid: String::new(),
@@ -41,7 +48,7 @@ fn node(node: Field<'_>) -> Option<NodeItem> {
         is_unschedulable: false,
         not_ready: None,
     };
-    for (field, part) in node.message()? {
+    for (field, part) in message(node)? {
         match field {
             1 => metadata(&mut item, part)?,
             2 => {
@@ -52,11 +59,11 @@ fn node(node: Field<'_>) -> Option<NodeItem> {
             _ => {}
         }
     }
-    Some(item)
+    Ok(item)
 }
 
-fn metadata(item: &mut NodeItem, metadata: Field<'_>) -> Option<()> {
-    for (field, value) in metadata.message()? {
+fn metadata(item: &mut NodeItem, metadata: Field<'_>) -> Result<(), Broken> {
+    for (field, value) in message(metadata)? {
         match field {
             1 => value.text().clone_into(&mut item.name),
             5 => value.text().clone_into(&mut item.uid),
@@ -70,11 +77,11 @@ fn metadata(item: &mut NodeItem, metadata: Field<'_>) -> Option<()> {
             _ => {}
         }
     }
-    Some(())
+    Ok(())
 }
 
-fn status(item: &mut NodeItem, status: Field<'_>) -> Option<()> {
-    for (field, condition) in status.message()? {
+fn status(item: &mut NodeItem, status: Field<'_>) -> Result<(), Broken> {
+    for (field, condition) in message(status)? {
         if field == 4 && text(condition, 1)? == "Ready" {
             item.is_ready = text(condition, 2)? == "True";
             let changed = match find(condition, 4)? {
@@ -84,22 +91,22 @@ fn status(item: &mut NodeItem, status: Field<'_>) -> Option<()> {
             item.not_ready = (!item.is_ready).then_some((text(condition, 6)?, changed));
         }
     }
-    Some(())
+    Ok(())
 }
 
-/// Returns a field of a message; none at all if the message is broken.
-fn find(message: Field<'_>, number: u64) -> Option<Option<Field<'_>>> {
-    let found = message.message()?.into_iter().find(|(field, _)| *field == number);
-    Some(found.map(|(_, value)| value))
+/// Returns a field of a message.
+fn find(field: Field<'_>, number: u64) -> Result<Option<Field<'_>>, Broken> {
+    let found = message(field)?.into_iter().find(|(field, _)| *field == number);
+    Ok(found.map(|(_, value)| value))
 }
 
 /// Returns a text of a message; empty if it has none.
-fn text(message: Field<'_>, number: u64) -> Option<String> {
-    Some(find(message, number)?.map(Field::text).unwrap_or_default().to_owned())
+fn text(field: Field<'_>, number: u64) -> Result<String, Broken> {
+    Ok(find(field, number)?.map(Field::text).unwrap_or_default().to_owned())
 }
 
 /// Returns a time in seconds.
-fn time(time: Field<'_>) -> Option<Option<Timestamp>> {
-    let Some(Field::Number(seconds)) = find(time, 1)? else { return Some(None) };
-    Some(Timestamp::from_second(seconds.cast_signed()).ok())
+fn time(time: Field<'_>) -> Result<Option<Timestamp>, Broken> {
+    let Some(Field::Number(seconds)) = find(time, 1)? else { return Ok(None) };
+    Ok(Timestamp::from_second(seconds.cast_signed()).ok())
 }

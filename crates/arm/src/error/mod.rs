@@ -177,7 +177,7 @@ impl fmt::Display for Error {
             }
             ErrorKind::Identity(error) => write!(f, "{error}")?,
             ErrorKind::BudgetFull => {
-                f.write_str("too many calls are waiting for the request budget")?
+                f.write_str("too many calls are waiting for the request budget")?;
             }
             ErrorKind::Malformed(what) => write!(f, "invalid response from Azure: {what}")?,
             ErrorKind::ForeignLink(origin) => {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
-use kube::api::{Api, DynamicObject, ListParams, PostParams};
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use mooring_inventory::{NodeItem, NodePage};
 use mooring_testbed::{RealCluster, Users, require};
@@ -237,7 +237,7 @@ async fn binary_nodes_equal_those_of_json(client: &kube::Client) {
         [(true, false, false), (true, true, false), (false, false, true)]
     );
     for name in &names[1..] {
-        nodes.delete(name, &Default::default()).await.unwrap();
+        nodes.delete(name, &DeleteParams::default()).await.unwrap();
     }
 }
 

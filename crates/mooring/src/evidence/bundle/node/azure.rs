@@ -68,7 +68,7 @@ pub(super) async fn add_vm(
         let raw = azure.arm.extensions(id).await.map_err(|error| reason::of_azure(&error))?;
         parse(raw.text())
     };
-    let both = azure.read(async { tokio::join!(extensions, serial) }).await;
+    let both = azure.read(Box::pin(async { tokio::join!(extensions, serial) })).await;
     let (extensions, serial) = both.unwrap_or_else(|why| (Err(why.clone()), Err(why)));
     let path = subject.path("extensions.json");
     match extensions {
