@@ -64,7 +64,7 @@ impl Api {
         let read = tokio::time::timeout(LIST_TIMEOUT, read).await;
         let milliseconds = started.elapsed().as_millis();
         let is_ok = matches!(&read, Ok(Ok((status, _))) if status.is_success());
-        tracing::debug!(method = "GET", path, is_ok, milliseconds, "request sent to Kubernetes");
+        tracing::debug!(method = %Method::GET, path, is_ok, milliseconds, "request sent to Kubernetes");
         let (status, body) = read
             .map_err(|_| failed(None, "request timed out".to_owned()))?
             .map_err(|error| failed(None, safe_message(&error)))?;

@@ -17,6 +17,15 @@ const TIMEOUT: Duration = Duration::from_secs(90);
 /// Process that is killed at the end of the test.
 pub(crate) struct Process(pub(crate) Child);
 
+impl Process {
+    /// Ends it as Ctrl-C does, so that it ends its own processes.
+    pub(crate) fn interrupt(mut self) {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        self.0.wait().unwrap();
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();

@@ -32,10 +32,10 @@
     } finally { test.pending -= 1; }
   };
   const sleep = (ms) => new Promise((done) => real.setTimeout(done, ms));
-  // Advances the clock second by second; requests of the page end in between, and streams open.
-  test.advance = async (seconds) => {
-    for (let second = 0; second < seconds; second += 1) {
-      added += 1000;
+  // Advances the clock in steps, each of a second; requests of the page end in between, and streams open.
+  test.advance = async (seconds, step = 1) => {
+    for (let second = 0; second < seconds; second += step) {
+      added += 1000 * step;
       run();
       while (test.pending || test.sources.some((one) => one.readyState === 0)) await sleep(1);
     }

@@ -82,7 +82,7 @@ fn tab_that_is_open_for_a_day_does_not_grow() {
         let warning = format!("hour {number}.");
         server.warn(morning(), &warning);
         wait_for_warning(tab, &warning);
-        tab.eval("test.advance(3600)").unwrap();
+        tab.eval("test.advance(3600, 10)").unwrap();
         tab.eval("test.reads.length = 0").unwrap();
     };
     hour(&mut tab, 0);

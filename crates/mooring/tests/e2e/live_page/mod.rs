@@ -177,7 +177,7 @@ fn demo_shows_its_page_while_it_runs() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = mooring();
     command.args(["demo", "--keep", "--out"]).arg(directory.path()).current_dir(directory.path());
-    let (_demo, address) = start_until(&mut command, "live page, until Ctrl-C: ");
+    let (demo, address) = start_until(&mut command, "live page, until Ctrl-C: ");
     tab.open(&address).unwrap();
     tab.wait_for("document.getElementById('live').textContent === 'Live'").unwrap();
     tab.eval("window.marker = 1").unwrap();
@@ -192,4 +192,5 @@ fn demo_shows_its_page_while_it_runs() {
     picture(&mut tab, "page.png");
     assert_layout(&mut tab);
     assert_closed(&tab, &address);
+    demo.interrupt();
 }
