@@ -16,6 +16,8 @@ use crate::common::controller::{
 const STREAMS: usize = 16;
 const MAX_MEMORY_KIB: u64 = 8 * 1024;
 const FAILED: usize = 100;
+/// Time without a read after which the controller has read all nodes.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// Starts the simulator with 200 nodes that joined and 100 that failed.
 fn simulate_large(state: &Path) -> Sim {
@@ -67,12 +69,14 @@ fn open_pages_read_nothing_from_azure_and_need_little_memory() {
     wait_until_listening(&address);
     // One read per failed node. No page is open, so nothing is published yet.
     wait_for("reads of all failed nodes", || (azure_requests(&sim) > FAILED).then_some(()));
-    let metrics_are_stable = |before: &mut usize| {
+    let (mut requests, mut since) = (0, Instant::now());
+    wait_for("the last read", || {
         let now = azure_requests(&sim);
-        std::mem::replace(before, now) == now
-    };
-    let mut requests = 0;
-    wait_for("the last read", || metrics_are_stable(&mut requests).then_some(()));
+        if now != requests {
+            (requests, since) = (now, Instant::now());
+        }
+        (since.elapsed() > QUIET).then_some(())
+    });
     let before = memory_kib(controller.0.id());
 
     let streams: Vec<TcpStream> = (0..STREAMS).map(|_| open_stream(&address)).collect();
