@@ -2,39 +2,33 @@
 
 mod arguments;
 mod exit;
+mod session;
 mod settings;
 mod show;
 mod status;
 mod target;
 
 use std::process::ExitCode;
-use std::rc::Rc;
 
 use jiff::Timestamp;
 use mooring_finalizers::plan::Plan;
 use mooring_finalizers::report::Verdict;
-use mooring_finalizers::runtime::{CommandResult, Remover, StartError};
+use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::screens;
-use mooring_finalizers::settings::Settings;
 use mooring_finalizers::step::Step;
 use mooring_finalizers::workflow::{Decision, Fact, Run};
-use mooring_kube::kubeconfig::Connection;
-use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::approval::{Approval, ApprovalToken};
-use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 use mooring_workflow::{CheckResult, Outcome, Step as _};
 
 pub(crate) use arguments::FinalizersArguments;
-use arguments::{
-    FinalizersCommand, PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput, TargetArguments,
-};
-use target::{Change, ensure_named, ensure_one_cluster};
+use arguments::{FinalizersCommand, PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput};
+use session::{Session, with_session};
+use target::{Change, ensure_named};
 
-use crate::cluster::{connect, wait_for};
 use crate::output::failure::Failure;
 use crate::workflows::runs::{
-    Event, Notices, Progress, ProgressLine, ReadLimit, Signals, Subject, build_runtime, confirm,
-    confirm_protected, dry_run, env_var, print_once, unfinished_result, write, write_screen,
+    Event, Notices, Progress, ProgressLine, Signals, confirm, confirm_protected, dry_run, env_var,
+    print_once, unfinished_result, write, write_screen,
 };
 
 pub(crate) fn finalizers(arguments: &FinalizersArguments) -> ExitCode {
@@ -101,36 +95,6 @@ fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
     if best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
 }
 
-fn with_session(
-    target: &TargetArguments,
-    change: Change,
-    limit: Option<ReadLimit>,
-    settings: Settings,
-    act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
-) -> Result<u8, Failure> {
-    build_runtime()?.block_on(ReadLimit::apply(limit, async {
-        let Connection { client, context, cluster, server } =
-            connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
-        let (signals, stopped) = Signals::channel();
-        let profile = settings.profile.name.clone();
-        let groups = settings.profile.groups.join(", ");
-        let protected = target::protected(context.as_deref(), change)?;
-        if change != Change::None {
-            ensure_one_cluster(&client).await?;
-        }
-        let remover = Remover::new(
-            mooring_kube::Client::new(client),
-            settings,
-            Rc::new(Timestamp::now),
-            stopped,
-        );
-        let flags = target.repeated();
-        let session =
-            Session { remover, context, protected, cluster, server, profile, groups, flags, limit };
-        act(&session, signals).await
-    }))
-}
-
 /// Arguments of a command that changes the cluster.
 struct Request {
     begin: Begin,
@@ -140,86 +104,7 @@ struct Request {
     output: RunOutput,
 }
 
-/// One operator of one cluster, with display names.
-struct Session {
-    remover: Remover,
-    context: Option<String>,
-    /// The context of a change, if it is protected.
-    protected: Option<String>,
-    cluster: Option<String>,
-    server: String,
-    profile: String,
-    groups: String,
-    /// Flags of a further command.
-    flags: String,
-    limit: Option<ReadLimit>,
-}
-
 impl Session {
-    /// Awaits reads. Prints what it waits for.
-    async fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
-        wait_for("waiting for the Kubernetes API", &ReadLimit::end(self.limit), work).await
-    }
-
-    /// Returns the cluster of the kubeconfig's context, or the API server's host if the name cannot be typed.
-    fn cluster(&self) -> &str {
-        let typed =
-            |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
-        self.cluster.as_deref().filter(typed).unwrap_or_else(|| {
-            let host = self.server.split_once("://").map_or(self.server.as_str(), |(_, host)| host);
-            host.rsplit_once(':').map_or(host, |(host, _)| host)
-        })
-    }
-
-    /// Returns name, context, server and uid of the cluster, and the source of a document. `uid` is known from a plan.
-    async fn identity(&self, uid: Option<&str>) -> (ClusterIdentity, Vec<Source>) {
-        let began = Timestamp::now();
-        let read = match uid {
-            Some(uid) => Some(uid.to_owned()),
-            None => self.remover.uid().await,
-        };
-        let uid = read.filter(|uid| !uid.is_empty());
-        let mut source = Source::new(SourceName::Cluster);
-        let error = uid.is_none().then(|| "the uid of kube-system could not be read".to_owned());
-        source.add(began, Timestamp::now(), error);
-        let identity = ClusterIdentity {
-            name: Some(self.cluster().to_owned()),
-            id: None,
-            context: self.context.clone(),
-            server: Some(self.server.clone()),
-            uid,
-        };
-        (identity, vec![source])
-    }
-
-    async fn subject(&self) -> Subject {
-        Subject {
-            cluster: self.identity(None).await.0,
-            workflow: "finalizers",
-            name: self.profile.clone(),
-            what: format!("Removal of {}", self.profile),
-            flags: self.flags.clone(),
-        }
-    }
-
-    /// Shows what a command changes, and where.
-    fn show_target(&self) {
-        let mut screen = Screen::default();
-        let what = Text::new("This removes the resources of ").bold(&self.profile);
-        screen.marked(Mark::Warning, what.plain(format!(" ({}) from", self.groups)));
-        screen.labeled(2, 10, "cluster", [Text::default().bold(self.cluster())]);
-        screen.labeled(2, 10, "server", [Text::new(&self.server)]);
-        write_screen(&screen);
-    }
-
-    fn unreadable(&self, why: String) -> Failure {
-        if self.remover.is_signed_out() {
-            exit::signed_out(mooring_finalizers::runtime::SignedOut)
-        } else {
-            Failure::io(why)
-        }
-    }
-
     /// Creates a plan from live state, with the expiry of the approval if given.
     async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, Failure> {
         let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);

@@ -1,0 +1,128 @@
+//! The cluster and the operator of a command.
+
+use std::rc::Rc;
+
+use jiff::Timestamp;
+use mooring_finalizers::runtime::Remover;
+use mooring_finalizers::settings::Settings;
+use mooring_kube::kubeconfig::Connection;
+use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
+
+use super::arguments::TargetArguments;
+use super::exit;
+use super::target::{self, Change, ensure_one_cluster};
+use crate::cluster::{connect, wait_for};
+use crate::output::failure::Failure;
+use crate::workflows::runs::{ReadLimit, Signals, Subject, build_runtime, write_screen};
+
+/// One operator of one cluster, with display names.
+pub(super) struct Session {
+    pub(super) remover: Remover,
+    pub(super) context: Option<String>,
+    /// The context of a change, if it is protected.
+    pub(super) protected: Option<String>,
+    pub(super) cluster: Option<String>,
+    pub(super) server: String,
+    pub(super) profile: String,
+    pub(super) groups: String,
+    /// Flags of a further command.
+    pub(super) flags: String,
+    pub(super) limit: Option<ReadLimit>,
+}
+
+impl Session {
+    /// Awaits reads. Prints what it waits for.
+    pub(super) async fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
+        wait_for("waiting for the Kubernetes API", &ReadLimit::end(self.limit), work).await
+    }
+
+    /// Returns the cluster of the kubeconfig's context, or the API server's host if the name cannot be typed.
+    pub(super) fn cluster(&self) -> &str {
+        let typed =
+            |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
+        self.cluster.as_deref().filter(typed).unwrap_or_else(|| {
+            let host = self.server.split_once("://").map_or(self.server.as_str(), |(_, host)| host);
+            host.rsplit_once(':').map_or(host, |(host, _)| host)
+        })
+    }
+
+    /// Returns name, context, server and uid of the cluster, and the source of a document. `uid` is known from a plan.
+    pub(super) async fn identity(&self, uid: Option<&str>) -> (ClusterIdentity, Vec<Source>) {
+        let began = Timestamp::now();
+        let read = match uid {
+            Some(uid) => Some(uid.to_owned()),
+            None => self.remover.uid().await,
+        };
+        let uid = read.filter(|uid| !uid.is_empty());
+        let mut source = Source::new(SourceName::Cluster);
+        let error = uid.is_none().then(|| "the uid of kube-system could not be read".to_owned());
+        source.add(began, Timestamp::now(), error);
+        let identity = ClusterIdentity {
+            name: Some(self.cluster().to_owned()),
+            id: None,
+            context: self.context.clone(),
+            server: Some(self.server.clone()),
+            uid,
+        };
+        (identity, vec![source])
+    }
+
+    pub(super) async fn subject(&self) -> Subject {
+        Subject {
+            cluster: self.identity(None).await.0,
+            workflow: "finalizers",
+            name: self.profile.clone(),
+            what: format!("Removal of {}", self.profile),
+            flags: self.flags.clone(),
+        }
+    }
+
+    /// Shows what a command changes, and where.
+    pub(super) fn show_target(&self) {
+        let mut screen = Screen::default();
+        let what = Text::new("This removes the resources of ").bold(&self.profile);
+        screen.marked(Mark::Warning, what.plain(format!(" ({}) from", self.groups)));
+        screen.labeled(2, 10, "cluster", [Text::default().bold(self.cluster())]);
+        screen.labeled(2, 10, "server", [Text::new(&self.server)]);
+        write_screen(&screen);
+    }
+
+    pub(super) fn unreadable(&self, why: String) -> Failure {
+        if self.remover.is_signed_out() {
+            exit::signed_out(mooring_finalizers::runtime::SignedOut)
+        } else {
+            Failure::io(why)
+        }
+    }
+}
+
+pub(super) fn with_session(
+    target: &TargetArguments,
+    change: Change,
+    limit: Option<ReadLimit>,
+    settings: Settings,
+    act: impl AsyncFnOnce(&Session, Signals) -> Result<u8, Failure>,
+) -> Result<u8, Failure> {
+    build_runtime()?.block_on(ReadLimit::apply(limit, async {
+        let Connection { client, context, cluster, server } =
+            connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
+        let (signals, stopped) = Signals::channel();
+        let profile = settings.profile.name.clone();
+        let groups = settings.profile.groups.join(", ");
+        let protected = target::protected(context.as_deref(), change)?;
+        if change != Change::None {
+            ensure_one_cluster(&client).await?;
+        }
+        let remover = Remover::new(
+            mooring_kube::Client::new(client),
+            settings,
+            Rc::new(Timestamp::now),
+            stopped,
+        );
+        let flags = target.repeated();
+        let session =
+            Session { remover, context, protected, cluster, server, profile, groups, flags, limit };
+        act(&session, signals).await
+    }))
+}
