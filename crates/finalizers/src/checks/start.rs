@@ -48,3 +48,37 @@ pub(crate) fn unread(view: &OperatorView) -> Vec<String> {
     unread.extend(missing(&Query::Namespace, view.namespace.as_ref()));
     unread
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_workflow::Reading;
+
+    use super::*;
+
+    #[test]
+    fn every_failed_read_is_reported_with_its_reason() {
+        let view = OperatorView {
+            bindings: [("b".to_owned(), Reading::Denied("binding".to_owned()))].into(),
+            release: Some(Reading::Failed("release".to_owned())),
+            made: Some(Reading::Throttled("manifest".to_owned())),
+            namespace: Some(Reading::Failed("namespace".to_owned())),
+            ..OperatorView::default()
+        };
+        let unread = unread(&view);
+        assert_eq!(unread.len(), 4, "{unread:?}");
+        for (line, reason) in unread.iter().zip(["binding", "release", "manifest", "namespace"]) {
+            assert!(line.contains(reason), "{reason}: {line}");
+        }
+    }
+
+    #[test]
+    fn absent_object_is_not_a_failed_read() {
+        let view = OperatorView {
+            bindings: [("b".to_owned(), Reading::NotFound)].into(),
+            release: Some(Reading::Known(Vec::new())),
+            namespace: Some(Reading::NotFound),
+            ..OperatorView::default()
+        };
+        assert_eq!(unread(&view), Vec::<String>::new());
+    }
+}

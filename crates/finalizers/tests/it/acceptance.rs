@@ -275,6 +275,7 @@ async fn many_objects_need_few_lists() {
         harness.apply_by(&harness.remover_by(harness.client("admin"), settings)).await;
     finished(&ending, true);
     assert_eq!(report.effects.len(), 1041);
+    assert!(!report.steps.is_empty(), "{report:?}");
     let trace = harness.model.as_ref().unwrap().with(|model, _| model.trace());
     let lists = trace.lines().filter(|line| line.contains("/things?limit=")).count();
     assert!(lists < 60, "{lists}");

@@ -303,8 +303,10 @@ impl Harness {
         let plan = planned(remover).await;
         let ending = remover.apply(&plan, &approved(&plan), Box::new(|_, _, _| {})).await;
         let standing = remover.status().await.unwrap();
-        let report = RunReport::of(&standing.records).unwrap();
-        (ending, report.expect("a run was begun"))
+        let report = RunReport::of(&standing.records).unwrap().expect("a run was begun");
+        assert!(!report.run.is_empty() && report.started.is_some(), "{report:?}");
+        assert!(report.last >= report.started, "{report:?}");
+        (ending, report)
     }
 
     pub(crate) async fn resume(&self) -> (CommandResult, RunReport) {
