@@ -20,6 +20,6 @@ pub(crate) use discovery::{
     FoundCluster, NamedCluster, NodesCluster, by_group_name, conflict, find_cluster, two_clusters,
 };
 pub(crate) use facts::Cluster;
-pub(crate) use list::{NODES, list};
+pub(crate) use list::{NODES, list, list_nodes};
 pub(crate) use read::{read, read_cluster, read_connected};
 pub(crate) use waiting::wait_for;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::cluster::{NODES, list};
+use crate::cluster::list_nodes;
 
 /// At most two snapshots per second.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -134,7 +134,7 @@ impl Feed {
         let counts = self.get(&counts::path(&self.namespace)).await.ok().flatten();
         let counts = counts.and_then(|object| counts::Document::from_config_map(&object).ok());
         known.counts = counts.map(Arc::new).or_else(|| known.counts.take());
-        if let Ok(Some(nodes)) = list(&self.api, NODES, NodeItem::parse).await {
+        if let Ok(Some(nodes)) = list_nodes(&self.api).await {
             known.nodes = nodes;
         }
         if known.version.is_none() {

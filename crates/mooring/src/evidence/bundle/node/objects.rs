@@ -10,10 +10,9 @@ use serde_json::value::RawValue;
 
 use super::reason;
 use crate::cluster::connect;
-use crate::cluster::list;
+use crate::cluster::{NODES, list};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
-const NODES: &str = "/api/v1/nodes";
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct ClaimFacts {
