@@ -10,10 +10,15 @@ pub(super) struct Tested {
     pub(super) tests: &'static [&'static str],
     /// Tests of these that only `--full` runs, because they take longer: parts of their names.
     pub(super) skipped: &'static [&'static str],
+    /// Test binaries that only `--full` runs.
+    pub(super) slow: &'static [&'static str],
 }
 
 /// The crate that is examined if none is named.
 pub(super) const DEFAULT: &str = "repair";
+
+/// What most rows have.
+const ROW: Tested = Tested { name: "", files: &[], tests: &["--tests"], skipped: &[], slow: &[] };
 
 pub(super) const TABLE: [Tested; 19] = [
     Tested {
@@ -31,70 +36,57 @@ pub(super) const TABLE: [Tested; 19] = [
             "--test=invariants",
         ],
         skipped: &["bootstrap::", "canary::", "faults::", "launcher::", "processes::", "reboots::"],
+        ..ROW
     },
-    Tested {
-        name: "arm",
-        files: &["crates/arm/src/**"],
-        tests: &["--tests"],
-        skipped: &["schedules::"],
-    },
-    Tested { name: "codes", files: &["crates/codes/src/**"], tests: &["--tests"], skipped: &[] },
-    Tested {
-        name: "contract",
-        files: &["crates/contract/src/**"],
-        tests: &["--tests"],
-        skipped: &[],
-    },
+    Tested { name: "arm", files: &["crates/arm/src/**"], skipped: &["schedules::"], ..ROW },
+    Tested { name: "codes", files: &["crates/codes/src/**"], ..ROW },
+    Tested { name: "contract", files: &["crates/contract/src/**"], ..ROW },
     Tested {
         name: "controller",
         files: &["crates/controller/src/**"],
-        tests: &["--tests"],
         skipped: &["scale::", "run::crashes::", "run::real::", "run::failures::", "run::forged::"],
+        ..ROW
     },
-    Tested { name: "demo", files: &["crates/demo/src/**"], tests: &["--lib"], skipped: &[] },
+    Tested { name: "demo", files: &["crates/demo/src/**"], tests: &["--lib"], ..ROW },
     Tested {
         name: "diagnosis",
         files: &["crates/diagnosis/src/**"],
-        tests: &["--tests"],
         skipped: &["hostile_megabytes_end", "in_a_long_text"],
+        ..ROW
     },
     Tested {
         name: "finalizers",
         files: &["crates/finalizers/src/**"],
-        tests: &["--tests"],
         skipped: &["on_a_real_server", "forged_journal_never_adds_targets", "need_few_lists"],
+        ..ROW
     },
-    Tested {
-        name: "inventory",
-        files: &["crates/inventory/src/**"],
-        tests: &["--tests"],
-        skipped: &[],
-    },
-    Tested { name: "kube", files: &["crates/kube/src/**"], tests: &["--lib"], skipped: &[] },
+    Tested { name: "inventory", files: &["crates/inventory/src/**"], ..ROW },
+    Tested { name: "kube", files: &["crates/kube/src/**"], tests: &["--lib"], ..ROW },
     Tested {
         name: "mooring",
         files: &["crates/mooring/src/**"],
-        tests: &["--tests"],
+        tests: &["--bins", "--test=it"],
         skipped: &[
-            "chart::",
-            "demo::",
-            "documents::",
-            "pages::",
-            "repair_permissions::",
             "archive_bombs",
+            "bundle_without_azure",
+            "former_documents_of_a_repair",
+            "hanging_sign_in",
+            "hook_without_response",
+            "hooks_are_notified",
             "large_log",
-            "pipeline_reports_an_unfinished",
-            "killed_at_random",
-            "second_signal",
-            "signal_stops",
+            "larger_than_256_mib",
+            "reads_of_workflows_end",
+            "runs_of_the_page",
+            "silent_",
         ],
+        slow: &["--test=e2e"],
     },
-    Tested { name: "page", files: &["crates/page/src/**"], tests: &["--lib"], skipped: &[] },
+    Tested { name: "page", files: &["crates/page/src/**"], tests: &["--lib"], ..ROW },
     Tested {
         name: "redact",
         files: &["crates/redact/src/**"],
         tests: &["--tests", "--features=json"],
-        skipped: &[],
+        ..ROW
     },
     Tested {
         name: "repair",
@@ -116,33 +108,18 @@ pub(super) const TABLE: [Tested; 19] = [
             "--test=storms",
             "--test=steps",
         ],
-        skipped: &[],
+        ..ROW
     },
     Tested {
         name: "simulator",
         files: &["crates/simulator/src/**"],
         tests: &["--lib", "--test=azure", "--test=live_patching", "--test=world"],
-        skipped: &[],
+        ..ROW
     },
-    Tested {
-        name: "terminal",
-        files: &["crates/terminal/src/**"],
-        tests: &["--tests"],
-        skipped: &[],
-    },
-    Tested {
-        name: "testbed",
-        files: &["crates/testbed/src/**"],
-        tests: &["--tests"],
-        skipped: &[],
-    },
-    Tested { name: "trace", files: &["crates/trace/src/**"], tests: &["--tests"], skipped: &[] },
-    Tested {
-        name: "workflow",
-        files: &["crates/workflow/src/**"],
-        tests: &["--tests"],
-        skipped: &[],
-    },
+    Tested { name: "terminal", files: &["crates/terminal/src/**"], ..ROW },
+    Tested { name: "testbed", files: &["crates/testbed/src/**"], ..ROW },
+    Tested { name: "trace", files: &["crates/trace/src/**"], ..ROW },
+    Tested { name: "workflow", files: &["crates/workflow/src/**"], ..ROW },
 ];
 
 /// Returns the rows of these crates, each once.
@@ -183,7 +160,8 @@ mod tests {
                 assert!(path.exists(), "{}: {file}", row.name);
             }
             let tests = root().join("crates").join(row.name).join("tests");
-            for test in row.tests.iter().filter_map(|test| test.strip_prefix("--test=")) {
+            let targets = row.tests.iter().chain(row.slow);
+            for test in targets.filter_map(|test| test.strip_prefix("--test=")) {
                 let there = tests.join(format!("{test}.rs")).exists()
                     || tests.join(test).join("main.rs").exists();
                 assert!(there, "{}: {test}", row.name);

@@ -148,7 +148,9 @@ fn cargo_mutants(tested: &Tested, arguments: &Arguments, folder: &Path) -> Comma
     command.args(["-n", "19", "cargo", "mutants"]);
     command.arg("--dir").arg(folder.join("tree")).args(["--package", &package]);
     command.args(tested.files.iter().flat_map(|file| ["--file", file]));
-    command.args(tested.tests.iter().map(|test| format!("--cargo-arg={test}")));
+    let slow = if arguments.is_full { tested.slow } else { &[] };
+    let targets = tested.tests.iter().chain(slow);
+    command.args(targets.map(|test| format!("--cargo-arg={test}")));
     for line in ["profile.dev.debug=false", &unoptimized] {
         command.arg(format!("--cargo-arg=--config={line}"));
     }
