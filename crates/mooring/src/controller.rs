@@ -116,6 +116,7 @@ fn feed(
     views: mpsc::Sender<ViewRequest>,
 ) -> Feed {
     Feed {
+        client: controller.kube.clone(),
         api: Api::new(controller.kube.clone()),
         views,
         clock: Arc::clone(&controller.clock),

@@ -11,15 +11,19 @@ use mooring_controller::run::{Api, Clock, Health, View, ViewRequest};
 use mooring_inventory::{ClaimItem, ControllerState, Facts, Inventory, NodeItem};
 use mooring_page::{ControllerDetails, Live, Mode, Snapshot};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
+use mooring_workflow::status::RunStatus;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::runs;
 use crate::cluster::list_nodes;
 
 /// At most two snapshots per second.
 const PAUSE: Duration = Duration::from_millis(500);
 const LEASE_PAUSE: Duration = Duration::from_secs(5);
+/// Journals are read this often during a run, and otherwise as [`SLOW_PAUSE`].
+const RUNS_PAUSE: Duration = Duration::from_secs(2);
 /// The record is read again after a change, but not more often.
 const RECORD_PAUSE: Duration = Duration::from_secs(1);
 /// Objects that rarely change, or cost much.
@@ -27,6 +31,7 @@ const SLOW_PAUSE: Duration = Duration::from_secs(15);
 
 /// Parts of the running controller.
 pub(crate) struct Feed {
+    pub(crate) client: kube::Client,
     pub(crate) api: Api,
     pub(crate) views: mpsc::Sender<ViewRequest>,
     pub(crate) clock: Clock,
@@ -52,6 +57,8 @@ struct Known {
     nodes: Vec<NodeItem>,
     version: Option<String>,
     slow_at: Option<Instant>,
+    runs: Option<Vec<RunStatus>>,
+    runs_at: Option<Instant>,
 }
 
 /// Publishes snapshots while a page is open. Ends with the controller.
@@ -102,6 +109,12 @@ impl Feed {
         }
         if is_due(known.slow_at, SLOW_PAUSE) {
             self.read_slow(known).await;
+            is_read = true;
+        }
+        let is_running = known.runs.iter().flatten().any(|run| run.step.is_some());
+        if is_due(known.runs_at, if is_running { RUNS_PAUSE } else { SLOW_PAUSE }) {
+            known.runs_at = Some(Instant::now());
+            known.runs = runs::read(&self.client, &self.namespace).await;
             is_read = true;
         }
         has_changed || is_read
@@ -171,7 +184,7 @@ impl Feed {
         };
         let mode = if view.leads { Mode::Leader } else { Mode::Follower };
         let details = Some(self.details(view, now));
-        Some(Snapshot { facts, runs: None, mode, details })
+        Some(Snapshot { facts, runs: known.runs.clone(), mode, details })
     }
 
     fn controller(&self, known: &Known, now: Timestamp) -> ControllerState {

@@ -88,9 +88,17 @@ fn chart_grants_the_rules_of_the_controller_tests() {
         (("mooring".into(), Value::Null), tested["cluster"].clone()),
         (("mooring-events".into(), "default".into()), tested["events"].clone()),
         (("mooring".into(), NAMESPACE.into()), tested["release"].clone()),
+        (("mooring-page".into(), NAMESPACE.into()), tested["page"].clone()),
         (("mooring-upgrade".into(), "kube-system".into()), tested["upgrade"].clone()),
     ];
     assert_eq!(granted, expected);
+    // The page reads; without it nothing is granted.
+    for rule in tested["page"].as_array().unwrap() {
+        let verbs = rule["verbs"].as_array().unwrap();
+        assert!(verbs.iter().all(|verb| verb == "get" || verb == "list"), "{rule}");
+    }
+    let Some(without) = template(None, &["--set", "page.enabled=false"]) else { return };
+    assert!(!without.unwrap().contains("mooring-page"));
     // In kube-system, only two objects can be read and nothing can be changed.
     for rule in tested["upgrade"].as_array().unwrap() {
         assert_eq!(rule["verbs"], json!(["get"]));
