@@ -33,6 +33,9 @@ pub(crate) enum Names {
 /// Flags whose values are names.
 const FLAGS: [(&str, &str); 3] = [("context", "contexts"), ("pool", "pools"), ("cause", "causes")];
 
+/// Commands whose argument is a name and no file.
+const NAMED: [&str; 2] = ["why", "show"];
+
 /// Commands whose argument is a name.
 const COMMANDS: [(&str, &str); 5] = [
     ("why", "nodes"),
@@ -126,26 +129,41 @@ fn fish() -> String {
         FLAGS.map(|(flag, kind)| format!("complete -c mooring -l {flag} -x {}\n", names(kind)));
     let commands = COMMANDS.map(|(command, kind)| {
         let is_used = format!("__fish_seen_subcommand_from {command}");
-        format!("complete -c mooring -n \"{is_used}\" {}\n", names(kind))
+        let no_files = if NAMED.contains(&command) { "-f " } else { "" };
+        format!("complete -c mooring -n \"{is_used}\" {no_files}{}\n", names(kind))
     });
     [flags.concat(), commands.concat()].concat()
 }
 
-/// Replaces the actions of flags.
+/// Adds names to the actions of flags, and of arguments of commands: `(why)` starts the arguments of a command.
 fn zsh(script: &str) -> String {
     let mut all = String::with_capacity(script.len());
+    let mut of_command = None;
     for line in script.split_inclusive('\n') {
-        let starts = |flag: &str| line.trim_start().starts_with(&format!("'--{flag}=["));
-        match FLAGS.into_iter().find(|(flag, _)| starts(flag)) {
-            Some((_, names)) => {
-                let action =
-                    format!(":{{compadd -- ${{(f)\"$(mooring complete {names} 2>/dev/null)\"}}}}'");
-                all.push_str(&line.replacen(":_default'", &action, 1));
-            }
+        let word = line.trim();
+        if let Some(command) = word.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+            of_command = COMMANDS.into_iter().find(|(one, _)| *one == command);
+        }
+        let is_flag = |flag: &str| word.starts_with(&format!("'--{flag}=["));
+        let is_argument = word.starts_with("':what -- ") || word.starts_with("'::what -- ");
+        let found = FLAGS.into_iter().find(|(flag, _)| is_flag(flag));
+        match found.or(of_command.filter(|_| is_argument)) {
+            Some((_, names)) => all.push_str(&zsh_action(line, names)),
             None => all.push_str(line),
         }
     }
     all
+}
+
+/// Replaces the action at the end of a line. An argument that may be a file stays one.
+fn zsh_action(line: &str, names: &str) -> String {
+    let Some((before, rest)) = line.rsplit_once(':') else { return line.to_owned() };
+    let add = format!("compadd -- ${{(f)\"$(mooring complete {names} 2>/dev/null)\"}}");
+    let Some((action, end)) = rest.split_once('\'') else { return line.to_owned() };
+    if action.starts_with("_files") {
+        return format!("{before}:{{{add}; {action}}}'{end}");
+    }
+    format!("{before}:{{{add}}}'{end}")
 }
 
 #[cfg(test)]
@@ -167,10 +185,33 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_zsh_have_names() {
-        let line = "'--context=[Context of the kubeconfig]:NAME:_default' \\\n'--out=[File]:FILE:_files' \\\n";
-        let script = zsh(line);
-        assert!(script.contains("(mooring complete contexts 2>/dev/null)"), "{script}");
-        assert!(script.contains("]:FILE:_files'"), "{script}");
+    fn zsh_has_names_of_flags_and_arguments() {
+        let add =
+            |names: &str| format!("compadd -- ${{(f)\"$(mooring complete {names} 2>/dev/null)\"}}");
+        let script = "\
+(why)
+'--context=[Context]:NAME:_default' \\
+'--out=[File]:FILE:_files' \\
+'::what -- Pool or node \\[default\\: all\\]:_default' \\
+(trace)
+':what -- Node or file:_files' \\
+(schema)
+'::what -- ID:_default' \\
+";
+        let expected = format!(
+            "\
+(why)
+'--context=[Context]:NAME:{{{contexts}}}' \\
+'--out=[File]:FILE:_files' \\
+'::what -- Pool or node \\[default\\: all\\]:{{{nodes}}}' \\
+(trace)
+':what -- Node or file:{{{nodes}; _files}}' \\
+(schema)
+'::what -- ID:_default' \\
+",
+            contexts = add("contexts"),
+            nodes = add("nodes"),
+        );
+        assert_eq!(zsh(script), expected);
     }
 }

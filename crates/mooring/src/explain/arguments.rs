@@ -1,6 +1,6 @@
 //! Arguments of `mooring explain` and `mooring codes`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use mooring_codes::Date;
 
 use super::document::SCHEMA;
@@ -23,7 +23,7 @@ Exits with 0 even if no cause was found, and with 2 if nothing has the name.";
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// Exit code (decimal or 0x…), cause, error name, file, message, or - for stdin [default: -]
-    #[arg(value_name = "CODE|NAME|FILE|TEXT|-", allow_negative_numbers = true)]
+    #[arg(value_name = "CODE|NAME|FILE|TEXT|-", allow_negative_numbers = true, value_hint = ValueHint::FilePath)]
     pub(crate) what: Option<String>,
     /// Operating system of the node, if the input does not show it
     #[arg(long, value_enum)]

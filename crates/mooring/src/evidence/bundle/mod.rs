@@ -10,7 +10,7 @@ mod screen;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use mooring_redact::identifier;
 
 use crate::cli::cluster_args::SourceArguments;
@@ -58,7 +58,7 @@ Exits with 2 if nothing has the name, and with 3 if nothing can be read.";
 #[derive(Debug, Args)]
 pub(crate) struct BundleArguments {
     /// Root directory of a node, or name of a NodeClaim, node, VM or pool instance
-    #[arg(value_name = "NODE|DIR")]
+    #[arg(value_name = "NODE|DIR", value_hint = ValueHint::DirPath)]
     pub(crate) what: String,
     /// Archive to write; - for stdout [default: mooring-bundle-NAME.tar.gz]
     #[arg(long, value_name = "FILE.tar.gz")]
