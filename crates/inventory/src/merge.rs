@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::Status;
 use mooring_controller::claim::image;
+use mooring_controller::claim::vm_id::VmId;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::counts::Document as Counts;
 use mooring_controller::record::{Document, Entry};
@@ -138,6 +139,7 @@ fn of_vm(report: &NodeReport) -> Node {
         node: Some(report.node.clone()),
         pool: report.pool.clone(),
         pool_kind: PoolKind::AksPool,
+        vm_id: None,
         instance_id: None,
         image: report.image.clone(),
         node_class: None,
@@ -151,7 +153,9 @@ fn of_vm(report: &NodeReport) -> Node {
         exists: true,
         created_at: None,
         launched_at: None,
+        node_created_at: None,
         joined_at: None,
+        ready_at: None,
         failure,
     }
 }
@@ -203,6 +207,7 @@ fn of_claim(
         node: node.map(|node| node.name.clone()).or_else(|| Some(claim.node_name())),
         pool: text(&claim.pool),
         pool_kind: PoolKind::NodePool,
+        vm_id: claim.vm.as_ref().map(VmId::path),
         instance_id: None,
         image: claim.image_key(),
         node_class: Some(claim.node_class.to_string()).filter(|class| !class.is_empty()),
@@ -212,7 +217,9 @@ fn of_claim(
         exists: true,
         created_at: Some(claim.created),
         launched_at: claim.launched,
+        node_created_at: node.and_then(|node| node.created),
         joined_at: claim.registered,
+        ready_at: node.and_then(|node| node.ready_since),
         failure,
     }
 }
@@ -239,6 +246,7 @@ fn of_node(node: &NodeItem, now: Timestamp) -> Node {
         node: Some(node.name.clone()),
         pool,
         pool_kind,
+        vm_id: node.vm_id(),
         instance_id: node.instance_id().map(str::to_owned),
         image: node.label(IMAGE).map(image::key),
         node_class: None,
@@ -248,7 +256,9 @@ fn of_node(node: &NodeItem, now: Timestamp) -> Node {
         exists: true,
         created_at: node.created,
         launched_at: None,
+        node_created_at: node.created,
         joined_at: node.created,
+        ready_at: node.ready_since,
         failure: never_ready(node, now),
     }
 }
@@ -260,6 +270,7 @@ fn of_entry(entry: &Entry) -> Node {
         node: Some(entry.node.clone()).filter(|node| !node.is_empty()),
         pool: Some(entry.pool.clone()).filter(|pool| !pool.is_empty()),
         pool_kind: PoolKind::NodePool,
+        vm_id: None,
         instance_id: None,
         image: entry.image.clone(),
         node_class: Some(entry.node_class.clone()).filter(|class| !class.is_empty()),
@@ -269,7 +280,9 @@ fn of_entry(entry: &Entry) -> Node {
         exists: false,
         created_at: None,
         launched_at: entry.launched,
+        node_created_at: None,
         joined_at: None,
+        ready_at: None,
         failure: Some(Failure::recorded(entry)),
     }
 }

@@ -45,6 +45,8 @@ pub struct Node {
     pub node: Option<String>,
     pub pool: Option<String>,
     pub pool_kind: PoolKind,
+    /// Resource ID of the VM, or of the instance of a scale set.
+    pub vm_id: Option<String>,
     /// Number in the scale set of an AKS pool.
     pub instance_id: Option<String>,
     /// `AKSUbuntu/2204gen2containerd/202601.13.0`.
@@ -57,7 +59,11 @@ pub struct Node {
     pub exists: bool,
     pub created_at: Option<Timestamp>,
     pub launched_at: Option<Timestamp>,
+    /// Creation of the Node: the kubelet has registered.
+    pub node_created_at: Option<Timestamp>,
     pub joined_at: Option<Timestamp>,
+    /// Since when the Node is ready.
+    pub ready_at: Option<Timestamp>,
     pub failure: Option<Failure>,
 }
 

@@ -46,6 +46,7 @@ fn node(node: Field<'_>) -> Result<NodeItem, Broken> {
         labels: BTreeMap::new(),
         is_ready: false,
         is_unschedulable: false,
+        ready_since: None,
         not_ready: None,
     };
     for (field, part) in message(node)? {
@@ -88,6 +89,7 @@ fn status(item: &mut NodeItem, status: Field<'_>) -> Result<(), Broken> {
                 Some(changed) => time(changed)?,
                 None => None,
             };
+            item.ready_since = changed.filter(|_| item.is_ready);
             item.not_ready = (!item.is_ready).then_some((text(condition, 6)?, changed));
         }
     }

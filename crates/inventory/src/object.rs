@@ -61,6 +61,8 @@ pub struct NodeItem {
     pub labels: BTreeMap<String, String>,
     pub is_ready: bool,
     pub is_unschedulable: bool,
+    /// Since when the condition `Ready` is true.
+    pub ready_since: Option<Timestamp>,
     /// Message of the condition `Ready`, and since when, while it is not true.
     pub not_ready: Option<(String, Option<Timestamp>)>,
 }
@@ -70,6 +72,7 @@ impl NodeItem {
         let object: Object = serde_json::from_str(json.get()).ok()?;
         let ready = object.status.find("Ready");
         let is_ready = ready.is_some_and(|one| one.status == "True");
+        let ready_since = ready.filter(|_| is_ready).and_then(|one| one.last_transition_time);
         let not_ready = ready.filter(|_| !is_ready);
         let not_ready = not_ready.map(|one| (one.message.clone(), one.last_transition_time));
         let Metadata { name, uid, creation_timestamp, mut labels } = object.metadata;
@@ -80,6 +83,7 @@ impl NodeItem {
             provider_id: object.spec.provider_id,
             created: creation_timestamp,
             is_ready,
+            ready_since,
             not_ready,
             is_unschedulable: object.spec.unschedulable,
             labels,
@@ -99,6 +103,12 @@ impl NodeItem {
         };
         let is_lost = self.provider_id.is_empty() && !is_registered && found.is_lost(now);
         is_lost.then_some(found)
+    }
+
+    /// Returns the resource ID of the VM.
+    pub fn vm_id(&self) -> Option<String> {
+        let id = self.provider_id.strip_prefix("azure://")?;
+        id.starts_with("/subscriptions/").then(|| id.to_owned())
     }
 
     /// Returns the number of an instance of a scale set.

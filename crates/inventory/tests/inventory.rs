@@ -122,7 +122,35 @@ fn facts_of_one_nodeclaim_are_one_node() {
     let failure = gone.failure.as_ref().unwrap();
     assert_eq!((failure.stage, failure.code().unwrap().code), ("bootstrap", 232));
     assert_eq!(failure.code().unwrap().name.as_deref(), Some("ERR_ORAS_BINARY_NOT_FOUND"));
-    assert_eq!(find(&inventory, "good").seconds_to_join(), Some(180));
+    let good = find(&inventory, "good");
+    assert_eq!(good.seconds_to_join(), Some(180));
+    let times = [good.created_at, good.launched_at, good.node_created_at, good.joined_at];
+    assert_eq!(times.map(|at| at.unwrap().to_string()), [ago(11), ago(10), ago(60), ago(8)]);
+    assert_eq!(good.ready_at.map(|at| at.to_string()), Some(ago(5)));
+    let vm =
+        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/aks-good";
+    assert_eq!(good.vm_id.as_deref(), Some(vm));
+    let new = find(&inventory, "new");
+    assert_eq!((new.node_created_at, new.ready_at), (None, None));
+    assert_eq!((&gone.vm_id, gone.node_created_at), (&None, None));
+}
+
+#[test]
+fn node_of_a_scale_set_has_its_id_and_times() {
+    let ready = node("aks-a", &json!({}), ("True", "", 5));
+    let waiting = node("aks-b", &json!({}), ("False", "starting", 5));
+    let mut elsewhere = node("aks-c", &json!({}), ("True", "", 5));
+    elsewhere.provider_id = "kind://docker/kind/control-plane".to_owned();
+    let inventory = merge(&[], &[ready, waiting, elsewhere], &[]);
+    let instance = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/x/virtualMachines/0";
+    let facts = |name: &str| {
+        let node = find(&inventory, name);
+        let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        (node.vm_id.clone(), text(node.node_created_at), text(node.ready_at))
+    };
+    assert_eq!(facts("aks-a"), (Some(instance.to_owned()), Some(ago(60)), Some(ago(5))));
+    assert_eq!(facts("aks-b"), (Some(instance.to_owned()), Some(ago(60)), None));
+    assert_eq!(facts("aks-c").0, None);
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         node: Some(format!("aks-{name}")),
         pool: Some(pool.to_owned()),
         pool_kind: PoolKind::NodePool,
+        vm_id: None,
         instance_id: None,
         image: Some(image.to_owned()),
         node_class: Some("default".to_owned()),
@@ -43,7 +44,9 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         exists: true,
         created_at: Some(before(seconds)),
         launched_at: (seconds > 31).then(|| before(seconds - 31)),
+        node_created_at: None,
         joined_at: None,
+        ready_at: None,
         failure: None,
     }
 }
@@ -52,7 +55,9 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
 pub(crate) fn joined(name: &str, pool: &str, image: &str, seconds: i64, taken: i64) -> Node {
     Node {
         state: State::Ready,
+        node_created_at: Some(before(seconds + 22)),
         joined_at: Some(before(seconds)),
+        ready_at: Some(before(seconds - 5)),
         launched_at: Some(before(seconds + taken - 31)),
         ..joining(name, pool, image, seconds + taken)
     }

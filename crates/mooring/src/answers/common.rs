@@ -109,12 +109,18 @@ pub(super) fn short_duration(seconds: i64) -> String {
     }
 }
 
-/// Returns the page of a cluster in the portal of the public cloud; other clouds have other portals.
-pub(super) fn portal(identity: &ClusterIdentity) -> Option<String> {
+/// Returns the page of a resource in the portal of the public cloud; other clouds have other portals.
+pub(super) fn portal(identity: &ClusterIdentity, id: Option<&str>) -> Option<String> {
     let server = identity.server.as_deref()?;
     let host = server.strip_prefix("https://")?.split([':', '/']).next()?;
-    let id = identity.id.as_ref().filter(|_| host.ends_with(".azmk8s.io"))?;
+    let id = id.filter(|_| host.ends_with(".azmk8s.io"))?;
     Some(format!("https://portal.azure.com/#resource{id}"))
+}
+
+/// Returns the page of a cluster's node pools in the portal.
+pub(super) fn pools_portal(identity: &ClusterIdentity) -> Option<String> {
+    let pools = identity.id.as_ref().map(|id| format!("{id}/nodePools"));
+    portal(identity, pools.as_deref())
 }
 
 /// Adds the line that names every source with its age.
@@ -163,11 +169,16 @@ mod tests {
     #[test]
     fn only_clusters_of_the_public_cloud_have_a_portal_link() {
         let link = |server: &str| {
-            portal(&ClusterIdentity {
+            let identity = ClusterIdentity {
                 id: Some("/subscriptions/s/x/prod".to_owned()),
                 server: Some(server.to_owned()),
                 ..ClusterIdentity::default()
-            })
+            };
+            assert_eq!(portal(&identity, None), None);
+            let of_cluster = portal(&identity, identity.id.as_deref());
+            let of_pools = of_cluster.as_ref().map(|url| format!("{url}/nodePools"));
+            assert_eq!(pools_portal(&identity), of_pools);
+            of_cluster
         };
         let expected = "https://portal.azure.com/#resource/subscriptions/s/x/prod";
         assert_eq!(link("https://prod-1.hcp.westeurope.azmk8s.io:443").as_deref(), Some(expected));

@@ -7,7 +7,7 @@ use mooring_inventory::{Facts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::common::{
-    add_sources, clock, filter, portal, print_warnings, short_duration, short_image,
+    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration, short_image,
 };
 use crate::cli::cluster_args::{ReadArguments, StatusArguments};
 use crate::cluster::read;
@@ -109,12 +109,12 @@ fn heading(facts: &Facts) -> Text {
     let version = facts.version.as_deref();
     parts.extend(version.map(|text| format!("Kubernetes {}", text.trim_start_matches('v'))));
     parts.extend(facts.identity.context.as_ref().map(|context| format!("context {context}")));
-    let portal = portal(&facts.identity);
+    let portal = portal(&facts.identity, facts.identity.id.as_deref());
     Text::default().bold_link(facts.cluster_name(), portal.as_deref()).plain(parts.join(" · "))
 }
 
 fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
-    use mooring_inventory::PoolState;
+    use mooring_inventory::{PoolKind, PoolState};
     let mut table = Table::new([
         Column::left("POOL").truncated(8),
         Column::left("KIND").extra().rank(4),
@@ -126,6 +126,7 @@ fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
         Column::left("LAST FAILURE").extra().rank(5),
         Column::left("STATE"),
     ]);
+    let portal = pools_portal(&facts.identity);
     for pool in pools {
         let ready = if pool.ready == pool.nodes {
             pool.ready.to_string()
@@ -138,8 +139,9 @@ fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
             PoolState::NotReady => Mark::Warning,
             PoolState::ImageFails | PoolState::Failing => Mark::Bad,
         };
+        let portal = portal.as_deref().filter(|_| pool.kind == PoolKind::AksPool);
         table.row([
-            Text::default().bold(&pool.name),
+            Text::default().bold_link(&pool.name, portal),
             Text::new(pool.kind.as_str()),
             Text::new(ready),
             Text::new(pool.joining.to_string()),

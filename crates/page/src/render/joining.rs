@@ -30,7 +30,7 @@ pub(super) fn section(model: &Model<'_>) -> String {
     }
     html.push_str("</ul>");
     html.push_str(&more(MAX_ROWS, joining.len()));
-    html.push_str("<ul class=\"key\"><li><i class=\"k machine\"></i>launch</li><li><i class=\"k bootstrap\"></i>boot and bootstrap</li><li><i class=\"k usual\"></i>when the pool usually joins, median to 95 %</li><li><i class=\"k soon\"></i>when nodes on this image failed</li></ul>");
+    html.push_str("<ul class=\"key\"><li><i class=\"k machine\"></i>launch</li><li><i class=\"k bootstrap\"></i>boot and bootstrap</li><li><i class=\"k register\"></i>register</li><li><i class=\"k ready\"></i>ready</li><li><i class=\"k usual\"></i>when the pool usually joins, median to 95 %</li><li><i class=\"k soon\"></i>when nodes on this image failed</li></ul>");
     let small = match (joining.len(), ended.len()) {
         (0, _) => "none; the last that ended",
         (_, 0) => "",
@@ -57,8 +57,40 @@ fn start(node: &Node) -> Option<Timestamp> {
     node.created_at.or(node.launched_at)
 }
 
+/// Returns when the node failed, or was ready. A Node that becomes ready long after it joined was ready before.
 fn end(node: &Node) -> Option<Timestamp> {
-    node.failure.as_ref().map_or(node.joined_at, |failure| failure.failed_at)
+    if let Some(failure) = &node.failure {
+        return failure.failed_at;
+    }
+    let joined = node.joined_at?;
+    let limit = start(node)?.as_second() + LIMIT;
+    let ready = node.ready_at.filter(|at| *at > joined && at.as_second() <= limit);
+    Some(ready.unwrap_or(joined))
+}
+
+/// Classes and names of the phases.
+const PHASES: [(&str, &str); 4] = [
+    ("machine", "launch"),
+    ("bootstrap", "boot and bootstrap"),
+    ("register", "register"),
+    ("ready", "ready"),
+];
+
+/// Returns class, name, start and end of the phases until `now`, in seconds since `began`; the last may not have ended.
+fn phases(node: &Node, began: Timestamp, now: i64) -> Vec<(&'static str, &'static str, i64, i64)> {
+    let ends = [node.launched_at, node.node_created_at, node.joined_at, node.ready_at];
+    let mut from = 0;
+    let mut phases = Vec::new();
+    for ((class, name), end) in PHASES.into_iter().zip(ends) {
+        let to = end.map_or(now, |at| at.as_second() - began.as_second());
+        let to = to.clamp(from, now.max(from));
+        phases.push((class, name, from, to));
+        from = to;
+        if end.is_none() {
+            break;
+        }
+    }
+    phases
 }
 
 fn axis() -> String {
@@ -89,9 +121,7 @@ fn row(model: &Model<'_>, node: &Node) -> String {
             duration(usual.p95)
         );
     }
-    for (class, name, from, to) in
-        [("machine", "launch", 0, launched), ("bootstrap", "boot and bootstrap", launched, now)]
-    {
+    for (class, name, from, to) in phases(node, began, now) {
         if to > from {
             let (x, end) = (place(from), place(to));
             let _ = write!(
@@ -151,11 +181,15 @@ fn result(
         let text = format!(
             "<span class=\"good\">✓ joined</span><small>after {}{}</small>",
             duration(seconds),
-            at(node.joined_at)
+            at(end(node))
         );
         return (Some(("v", "✓")), text);
     }
-    let phase = if node.launched_at.is_some() { "in bootstrap" } else { "launching" };
+    let phase = match (node.launched_at, node.node_created_at) {
+        (None, None) => "launching",
+        (Some(_), None) => "in bootstrap",
+        (_, Some(_)) => "registering",
+    };
     let began = start(node).unwrap_or(model.now);
     let mut text =
         format!("<b>{}</b> <span class=\"muted\">{phase}</span>", elapsed(began, model.now));
@@ -166,4 +200,51 @@ fn result(
         let _ = write!(text, "<small>half of its pool joined by {}</small>", duration(median));
     }
     (None, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{before, joined, joining};
+
+    #[test]
+    fn phases_end_with_the_times_of_the_node() {
+        let mut node = joining("a", "default", "i", 100);
+        node.launched_at = None;
+        let of = |node: &Node, now: i64| -> Vec<(&str, i64, i64)> {
+            let phases = phases(node, before(100), now).into_iter();
+            phases.map(|(class, _, from, to)| (class, from, to)).collect()
+        };
+        assert_eq!(of(&node, 100), [("machine", 0, 100)]);
+        node.launched_at = Some(before(90));
+        assert_eq!(of(&node, 100), [("machine", 0, 10), ("bootstrap", 10, 100)]);
+        node.node_created_at = Some(before(40));
+        let registering = [("machine", 0, 10), ("bootstrap", 10, 60), ("register", 60, 100)];
+        assert_eq!(of(&node, 100), registering);
+        (node.joined_at, node.ready_at) = (Some(before(30)), Some(before(20)));
+        let all =
+            [("machine", 0, 10), ("bootstrap", 10, 60), ("register", 60, 70), ("ready", 70, 80)];
+        assert_eq!(of(&node, 80), all);
+        // Times of two clocks may be out of order.
+        node.node_created_at = Some(before(25));
+        let late =
+            [("machine", 0, 10), ("bootstrap", 10, 75), ("register", 75, 75), ("ready", 75, 80)];
+        assert_eq!(of(&node, 80), late);
+    }
+
+    #[test]
+    fn node_ends_when_it_is_ready_or_failed() {
+        let mut node = joined("a", "default", "i", 50, 100);
+        node.ready_at = Some(before(40));
+        assert_eq!(end(&node), Some(before(40)));
+        for unlikely in [Some(before(60)), Some(before(150 - LIMIT - 1)), None] {
+            node.ready_at = unlikely;
+            assert_eq!(end(&node), Some(before(50)), "{unlikely:?}");
+        }
+        node.ready_at = Some(before(150 - LIMIT));
+        assert_eq!(end(&node), node.ready_at);
+        node.failure = Some(crate::fixture::failure(45));
+        assert_eq!(end(&node), Some(before(45)));
+        assert_eq!(end(&joining("a", "default", "i", 100)), None);
+    }
 }

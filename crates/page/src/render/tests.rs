@@ -70,6 +70,9 @@ fn every_state_has_its_sentence() {
     let good = page(&healthy(), "/");
     assert!(good.contains("All 95 nodes of the last 24 hours joined"), "{good}");
     assert!(good.contains("<title>✓ prod-weu"), "{good}");
+    for phase in ["register: 22 s", "ready: 5 s"] {
+        assert!(good.contains(&format!("<title>{phase}</title>")), "{phase}");
+    }
     let alone = page(&local(), "/?since=1h");
     assert!(alone.contains("No controller runs in this cluster."), "{alone}");
     assert!(alone.contains("Live, no record") && alone.contains("deleted nodes are not known"));

@@ -151,7 +151,11 @@ impl Rows<'_> {
     const LABEL: usize = 10;
 
     pub(super) fn prose(&mut self, label: &str, text: String) {
-        self.screen.labeled(self.indent, Self::LABEL, label, [Text::new(text)]);
+        self.text(label, Text::new(text));
+    }
+
+    pub(super) fn text(&mut self, label: &str, text: Text) {
+        self.screen.labeled(self.indent, Self::LABEL, label, [text]);
     }
 
     /// Adds a line that is never wrapped: evidence or a command.

@@ -43,7 +43,7 @@ pub(super) fn text(facts: &Facts, answer: &Answer) -> String {
         }
     }
     if let Some(entry) = answer.single() {
-        let place = escape(&node::place(&entry.node));
+        let place = escape(&node::place(&entry.node, None).content());
         if answer.diagnoses.is_empty() {
             let _ = writeln!(text, "- {place}");
         }

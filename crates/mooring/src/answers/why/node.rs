@@ -3,10 +3,13 @@
 use jiff::Timestamp;
 use mooring_inventory::{Facts, Failure, Node, PoolKind, State, groups};
 use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::published::ClusterIdentity;
 
 use super::answer::{Answer, NodeEntry};
 use super::groups::{Rows, code, owner};
-use crate::answers::common::{plural, seconds_clock, short_duration, short_image};
+use crate::answers::common::{
+    plural, pools_portal, portal, seconds_clock, short_duration, short_image,
+};
 
 /// Returns the first line: the answer.
 pub(super) fn sentence(facts: &Facts, entry: &NodeEntry) -> (Mark, String) {
@@ -55,7 +58,7 @@ pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, entry: &N
             );
         }
     }
-    rows.prose("where", place(node));
+    rows.text("where", place(node, Some(&facts.identity)));
     if let Some(when) = when(node, facts.now) {
         rows.prose("when", when);
     }
@@ -88,21 +91,33 @@ pub(super) fn earlier_attempt(earlier: &super::answer::Earlier) -> String {
     format!("previous attempt failed ({code}{}): {}", earlier.cause, earlier.message)
 }
 
-/// Returns pool, image, VM size and zone; what is not known is left out.
-pub(super) fn place(node: &Node) -> String {
+/// Returns pool, VM, image, VM size and zone; what is not known is left out. Pools and VMs link to the portal of this cluster.
+pub(super) fn place(node: &Node, identity: Option<&ClusterIdentity>) -> Text {
     let mut parts = Vec::new();
+    let linked = |before: &str, name: &str, url: Option<String>| match url {
+        Some(url) => Text::new(before).link(name, &url),
+        None => Text::new(before).plain(name),
+    };
     match (&node.pool, node.pool_kind) {
-        (Some(pool), PoolKind::NodePool) => parts.push(format!("NodePool {pool}")),
-        (Some(pool), PoolKind::AksPool) => parts.push(format!("AKS pool {pool}")),
+        (Some(pool), PoolKind::NodePool) => parts.push(Text::new(format!("NodePool {pool}"))),
+        (Some(pool), PoolKind::AksPool) => {
+            parts.push(linked("AKS pool ", pool, identity.and_then(pools_portal)));
+        }
         (None, _) => {}
     }
     if let (Some(_), Some(name)) = (&node.node_claim, &node.node) {
-        parts.push(format!("node {name}"));
+        let url = identity.and_then(|identity| portal(identity, node.vm_id.as_deref()));
+        parts.push(linked("node ", name, url));
     }
-    parts.extend(node.image.as_deref().map(|image| format!("image {}", short_image(image))));
-    parts.extend(node.instance_type.clone());
-    parts.extend(node.zone.clone());
-    if parts.is_empty() { "unknown".to_owned() } else { parts.join(", ") }
+    let image = node.image.as_deref().map(|image| format!("image {}", short_image(image)));
+    let others = [image, node.instance_type.clone(), node.zone.clone()];
+    parts.extend(others.into_iter().flatten().map(Text::new));
+    let mut text = Text::default();
+    for (at, part) in parts.into_iter().enumerate() {
+        text = if at == 0 { text } else { text.plain(", ") };
+        text.append(part);
+    }
+    if text.is_empty() { Text::new("unknown") } else { text }
 }
 
 fn when(node: &Node, now: Timestamp) -> Option<String> {
@@ -132,4 +147,49 @@ fn similar(facts: &Facts, node: &Node, failure: &Failure) -> String {
     };
     let here = count(usize::saturating_sub(here, 1), "more ");
     format!("{here} with this image; {} with other images", count(others, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_terminal::Style;
+
+    use super::*;
+
+    #[test]
+    fn vm_and_aks_pool_link_to_the_portal() {
+        let mut node = crate::answers::why::subject::tests::node(
+            Some("default-a"),
+            "aks-default-a",
+            "default",
+            true,
+        );
+        node.vm_id = Some("/subscriptions/s/vm".to_owned());
+        node.zone = Some("westeurope-1".to_owned());
+        let identity = ClusterIdentity {
+            id: Some("/subscriptions/s/cluster".to_owned()),
+            server: Some("https://x.hcp.westeurope.azmk8s.io:443".to_owned()),
+            ..ClusterIdentity::default()
+        };
+        let style = Style { links: true, ..Style::PIPE };
+        let shown = |node: &Node, identity: Option<&ClusterIdentity>| {
+            let mut screen = Screen::default();
+            screen.line(place(node, identity));
+            screen.render(&style)
+        };
+        let link = |path: &str, name: &str| {
+            format!("\x1b]8;;https://portal.azure.com/#resource{path}\x1b\\{name}\x1b]8;;\x1b\\")
+        };
+        let vm = link("/subscriptions/s/vm", "aks-default-a");
+        assert_eq!(
+            shown(&node, Some(&identity)),
+            format!("NodePool default, node {vm}, westeurope-1\n")
+        );
+        assert_eq!(shown(&node, None), "NodePool default, node aks-default-a, westeurope-1\n");
+        node.pool_kind = PoolKind::AksPool;
+        node.node_claim = None;
+        let pools = link("/subscriptions/s/cluster/nodePools", "default");
+        assert_eq!(shown(&node, Some(&identity)), format!("AKS pool {pools}, westeurope-1\n"));
+        (node.pool, node.zone) = (None, None);
+        assert_eq!(shown(&node, Some(&identity)), "unknown\n");
+    }
 }

@@ -95,10 +95,15 @@ fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn node(claim: Option<&str>, name: &str, pool: &str, exists: bool) -> Node {
+    pub(in crate::answers::why) fn node(
+        claim: Option<&str>,
+        name: &str,
+        pool: &str,
+        exists: bool,
+    ) -> Node {
         let kind = if claim.is_some() { PoolKind::NodePool } else { PoolKind::AksPool };
         Node {
             uid: format!("{name}-{exists}"),
@@ -106,6 +111,7 @@ mod tests {
             node: Some(name.to_owned()),
             pool: Some(pool.to_owned()),
             pool_kind: kind,
+            vm_id: None,
             instance_id: claim.is_none().then(|| "3".to_owned()),
             image: None,
             node_class: None,
@@ -115,7 +121,9 @@ mod tests {
             exists,
             created_at: None,
             launched_at: None,
+            node_created_at: None,
             joined_at: None,
+            ready_at: None,
             failure: None,
         }
     }
