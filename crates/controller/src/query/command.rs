@@ -1,8 +1,8 @@
-//! Reads the bootstrap report on the node with an Azure Run Command.
+//! Runs scripts on a node with an Azure Run Command, to read its files.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{InstanceView, Script, ScriptOutput, VmStatus};
-use mooring_arm::{Error, ErrorKind, Outcome, ResourceId, Started};
+use mooring_arm::{Client, Error, ErrorKind, Outcome, ResourceId, Started};
 use serde_json::Value;
 
 use super::why::{NodeQuery, QueryError};
@@ -48,19 +48,35 @@ impl NodeQuery {
         vm: &ResourceId,
         node: &str,
     ) -> Result<Reports, QueryError> {
-        self.check_agent(vm, node).await?;
+        let shell = NodeShell { arm: &self.arm, vm, node, progress: self.progress };
+        shell.check_agent().await?;
         (self.progress)(&format!(
             "reading the report on {node} with Run Command; this takes up to {}m",
             COMMAND_TIMEOUT.as_mins()
         ));
-        let until = self.now.saturating_add(COMMAND_TIMEOUT).unwrap_or(self.now);
-        let started = self.arm.run_script(vm, &Script { lines: &READ_REPORT }).await;
+        Ok(Reports::read(&shell.run(&READ_REPORT, self.now).await?))
+    }
+}
+
+/// A VM on which scripts are run.
+pub struct NodeShell<'a> {
+    pub arm: &'a Client,
+    pub vm: &'a ResourceId,
+    pub node: &'a str,
+    pub progress: fn(&str),
+}
+
+impl NodeShell<'_> {
+    /// Returns the end of what a script prints: at most 4,096 bytes. Call [`Self::check_agent`] first.
+    pub async fn run(&self, lines: &[&str], now: Timestamp) -> Result<String, QueryError> {
+        let node = self.node;
+        let until = now.saturating_add(COMMAND_TIMEOUT).unwrap_or(now);
+        let started = self.arm.run_script(self.vm, &Script { lines }).await;
         let outcome = match started.map_err(|error| rejected(node, error))? {
             Started::Done(outcome) => outcome,
             Started::Running(mut operation) => {
-                let progress = self.progress;
                 let waited = self.arm.wait(&mut operation, until, |_, state| {
-                    progress(&format!("Run Command on {node}: {state}"));
+                    (self.progress)(&format!("Run Command on {node}: {state}"));
                 });
                 waited.await.map_err(|error| unfinished(node, error))?
             }
@@ -74,7 +90,7 @@ impl NodeQuery {
         };
         let printed = ScriptOutput::read(document).map_err(Error::from)?;
         match error_of(&printed) {
-            None => Ok(Reports::read(&printed.stdout)),
+            None => Ok(printed.stdout),
             Some(error) => Err(QueryError::Command {
                 node: node.to_owned(),
                 why: format!("no report, but an error: {error}"),
@@ -83,21 +99,20 @@ impl NodeQuery {
         }
     }
 
-    /// Sends nothing to a VM whose agent does not report: the command would hang until Azure ends it.
-    async fn check_agent(&self, vm: &ResourceId, node: &str) -> Result<(), QueryError> {
-        let in_scale_set = vm.kind().ends_with("/virtualmachinescalesets/virtualmachines")
-            || vm.kind().contains("virtualmachinescalesets/");
+    /// Rejects a VM whose agent does not report: a command would hang until Azure ends it.
+    pub async fn check_agent(&self) -> Result<(), QueryError> {
+        let in_scale_set = self.vm.kind().contains("virtualmachinescalesets/");
         let view = if in_scale_set {
-            let read = self.arm.scale_set_vm(vm).await?;
+            let read = self.arm.scale_set_vm(self.vm).await?;
             read.properties.instance_view.clone()
         } else {
-            let read = self.arm.vm(vm).await?;
+            let read = self.arm.vm(self.vm).await?;
             read.properties.instance_view.clone()
         };
         match agent_problem(view.as_ref()) {
             None => Ok(()),
             Some(why) => Err(QueryError::Command {
-                node: node.to_owned(),
+                node: self.node.to_owned(),
                 why,
                 hint: "not sent, because a command without a VM agent hangs for up to 90m; check the connection of the node to 168.63.129.16, or its serial console",
             }),

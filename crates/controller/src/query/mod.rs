@@ -11,6 +11,7 @@ mod node_report;
 mod pools;
 mod why;
 
+pub use command::NodeShell;
 pub use fleet::{Row, Table};
 pub use node_report::{NodeReport, ReportSource};
 pub use why::{NodeQuery, QueryError};

@@ -5,6 +5,19 @@ pub(crate) mod trace;
 
 use std::path::Path;
 
+use mooring_redact::identifier;
+
+use crate::output::failure::Failure;
+
+/// Rejects `--run-command` for a path.
+fn ensure_node(run_command: bool, what: &str) -> Result<(), Failure> {
+    if !run_command {
+        return Ok(());
+    }
+    let what = identifier(what);
+    Err(Failure::usage(format!("--run-command needs the name of a node, and `{what}` is a path")))
+}
+
 /// Returns true for a text that cannot be the name of a node: a path that does not exist.
 fn is_path(text: &str) -> bool {
     const SUFFIXES: [&str; 7] = ["tar", "gz", "tgz", "zip", "json", "log", "txt"];

@@ -135,6 +135,46 @@ fn bundle_has_every_part_or_the_reason_why_not() {
 }
 
 #[test]
+fn run_command_adds_the_files_of_the_node() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path(), "oras-missing");
+    let out = state.path().join("node.tar.gz");
+    let (document, files) = bundle(&sim, &out, &["default-bad1", "--run-command"]);
+    assert_valid(&document);
+    assert_eq!(left_out(&document, "var/log/azure"), None, "{document}");
+    let directory = "aks-default-bad1/var/log/azure";
+    let report: Value =
+        serde_json::from_slice(&files[&format!("{directory}/aks/provision.json")]).unwrap();
+    assert_eq!(report["ExitCode"], "211");
+    let events = format!("{directory}/Microsoft.Azure.Extensions.CustomScript/events/");
+    let event = files.keys().find(|path| path.starts_with(&events)).unwrap();
+    assert!(text(&files[event]).contains("AKS.CSE.setCPUArch"));
+    // The steps are in the timeline, by name and from the archive.
+    let done = run(&sim, &["trace", "default-bad1", "--run-command", "-o", "json"]);
+    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let is_event = |document: &Value| document.to_string().contains("\"sources\":[\"event\"");
+    assert!(is_event(&shown), "{shown}");
+    assert_eq!(shown, trace(&sim, out.to_str().unwrap()));
+    let progress = text(&done.stderr);
+    assert!(progress.contains("with Run Command, part 1; each takes about 30s"), "{progress}");
+    assert!(!is_event(&trace(&sim, "default-bad1")));
+    let screen = run(&sim, &["trace", "default-bad1", "--run-command"]);
+    assert!(text(&screen.stdout).contains("and files of the node."), "{}", text(&screen.stdout));
+
+    let (document, _) = bundle(&sim, &out, &["default-bad1"]);
+    let why = left_out(&document, "var/log/azure").unwrap();
+    assert!(why.starts_with("`--run-command` was not given"), "{why}");
+    let (document, _) = bundle(&sim, &out, &["default", "--run-command"]);
+    let why = left_out(&document, "var/log/azure").unwrap();
+    assert_eq!(why, "`--run-command` needs the name of one node");
+    for command in ["trace", "bundle"] {
+        let done = run(&sim, &[command, "/var/log", "--run-command"]);
+        assert_eq!(done.status.code(), Some(2));
+        assert!(text(&done.stderr).contains("`/var/log` is a path"), "{}", text(&done.stderr));
+    }
+}
+
+#[test]
 fn trace_of_a_node_shows_its_stages_and_the_running_step() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path(), "oras-missing");

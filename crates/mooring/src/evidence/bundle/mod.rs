@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use mooring_redact::identifier;
 
 use crate::cli::cluster_args::SourceArguments;
-use crate::evidence::is_path;
+use crate::evidence::{ensure_node, is_path};
 use crate::output::failure::Failure;
 use crate::output::outfile;
 use crate::output::show;
@@ -30,7 +30,8 @@ fixed list of paths. Other files are never opened.
 With a name, collects what the cluster and Azure have of the node: NodeClaim,
 NodePool, AKSNodeClass and Node with events; VM with extensions, agent pool,
 activity log and serial console log; failure record, `why`, `fleet`, `trace`,
-`doctor` and the last lines of the controller's log.
+`doctor` and the last lines of the controller's log. With --run-command also the
+bootstrap report and event files on the VM, about 30 s for each 4 KB.
 A file that cannot be read is left out, with the reason. A deleted node is
 collected from the failure record.
 
@@ -50,6 +51,7 @@ Examples:
   mooring bundle /
   mooring bundle /mnt/broken-node --out case-4711.tar.gz
   mooring bundle default-2jf98
+  mooring bundle default-2jf98 --run-command
   mooring bundle system/3 -o json
   mooring trace mooring-bundle-default-2jf98.tar.gz
 
@@ -66,6 +68,9 @@ pub(crate) struct BundleArguments {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = BundleFormat::Table)]
     pub(crate) output: BundleFormat,
+    /// Read report and events from the VM of NODE with Run Command (needs write permission)
+    #[arg(long)]
+    pub(crate) run_command: bool,
     #[command(flatten)]
     pub(crate) node: SourceArguments,
 }
@@ -85,12 +90,13 @@ pub(crate) enum BundleFormat {
 pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
     let directory = Path::new(&arguments.what);
     let contents = if directory.is_dir() || is_path(&arguments.what) {
+        ensure_node(arguments.run_command, &arguments.what)?;
         let root = Root::open(directory).map_err(|error| {
             Failure::io(format!("cannot read `{}`: {error}", identifier(&arguments.what)))
         })?;
         directory::collect(&root)
     } else {
-        node::collect(&arguments.what, &arguments.node)?
+        node::collect(&arguments.what, &arguments.node, arguments.run_command)?
     };
     if contents.entries.is_empty() {
         return Err(Failure::io(format!(

@@ -11,7 +11,7 @@ use mooring_terminal::Style;
 use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
 
 use crate::cli::cluster_args::SourceArguments;
-use crate::evidence::{bundle::node, is_path};
+use crate::evidence::{bundle::node, ensure_node, is_path};
 use crate::output;
 use crate::output::failure::Failure;
 use crate::output::outfile;
@@ -22,6 +22,8 @@ NODE is the name of a NodeClaim, a node or a VM, or POOL/INSTANCE. Its stages
 (created → launched, machine, bootstrap, register, ready) come from the
 conditions of the NodeClaim and the node, the VM in Azure, the bootstrap report
 of its extension and the failure record; a deleted node has those of the record.
+With --run-command every step is shown: the event files are read from the VM,
+about 30 s for each 4 KB.
 
 An existing path is read as a file:
 - a directory: the root of a node, or a directory with several nodes
@@ -36,6 +38,7 @@ order of the steps and the exit code; the output shows which.
 
 Examples:
   mooring trace default-2jf98     by its name, from the cluster and Azure
+  mooring trace default-2jf98 --run-command
   mooring trace /                 on the node
   mooring trace provision.json
   mooring trace node.tar.gz -o html --out node.html
@@ -58,6 +61,9 @@ pub(crate) struct TraceArguments {
     /// File to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Read report and events from the VM of NODE with Run Command (needs write permission)
+    #[arg(long)]
+    pub(crate) run_command: bool,
     #[command(flatten)]
     pub(crate) node: SourceArguments,
 }
@@ -89,13 +95,14 @@ struct Source {
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
     let what = arguments.what.to_string_lossy();
     let source = if arguments.what.exists() || is_path(&what) {
+        ensure_node(arguments.run_command, &what)?;
         let input = input::read(&arguments.what)?;
         for note in &input.notes {
             show::print_warning(&printable(note));
         }
         Source { files: input.files, left_out: Vec::new(), now: None }
     } else {
-        let node = node::trace_files(&what, &arguments.node)?;
+        let node = node::trace_files(&what, &arguments.node, arguments.run_command)?;
         Source { files: node.files, left_out: node.left_out, now: Some(node.now) }
     };
     let timelines = mooring_trace::read(&source.files);

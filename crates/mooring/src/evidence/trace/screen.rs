@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_terminal::{Mark, Screen, Style, Text, truncate_middle, width};
 use mooring_trace::life::{self, Life, LifeState};
-use mooring_trace::{Kind, Span, Status, Timeline};
+use mooring_trace::{Kind, Source, Span, Status, Timeline};
 
 const NAME: usize = 22;
 const TOOK: usize = 7;
@@ -40,7 +40,11 @@ pub(super) fn screen(
     if !left_out.is_empty() {
         screen.label("Left out", left_out.iter().map(Text::new));
     }
-    let detail = "conditions, failure record and the report in Azure. Files of the node have every step: `mooring trace /` on the node.";
+    let detail = if timeline.spans.iter().any(|span| span.sources.contains(&Source::Event)) {
+        "conditions, failure record, the report in Azure, and files of the node."
+    } else {
+        "conditions, failure record and the report in Azure. Files of the node have every step: `--run-command` while the VM exists, or `mooring trace /` on the node."
+    };
     screen.label("Detail", [Text::new(detail)]);
     screen
 }

@@ -7,7 +7,9 @@ use crate::azure::api::aks::pool_rules::cores;
 use crate::azure::api::request::{ArmError, ArmResult, Call, Reply};
 use crate::azure::behavior::machines::unattended;
 use crate::azure::behavior::node_shell::{self, Printed};
-use crate::azure::state::{AzureState, COMPUTE, Cse, DeletingView, Operation, Work, merge, text};
+use crate::azure::state::{
+    AzureState, COMPUTE, Cse, DeletingView, Operation, Work, events, merge, text,
+};
 use crate::faults::OperationFault;
 
 /// Simulated seconds: deletion of a VM, forced and not; a scale set's write; a command.
@@ -225,8 +227,11 @@ impl AzureState {
         // Without its agent nothing runs the script.
         let printed = if works {
             let report = self.report_of(machine, call.now);
-            let files = [(REPORT, report.as_str())];
-            node_shell::run(&lines, if report.is_empty() { &[] } else { &files })
+            let events = events(&report);
+            let report = (!report.is_empty()).then_some((REPORT, report.as_str()));
+            let events = events.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+            let files: Vec<(&str, &str)> = report.into_iter().chain(events).collect();
+            node_shell::run(&lines, &files)
         } else {
             Printed::default()
         };

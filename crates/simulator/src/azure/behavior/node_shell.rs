@@ -6,9 +6,9 @@
 //! here: absolute paths in the text of the script are rewritten to a temporary directory with the node's files. A path
 //! that a script assembles from pieces is not rewritten, and redirections to files fail.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -16,8 +16,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Commands that a script can start. None of them writes files or starts other commands.
-const PROGRAMS: [&str; 9] =
-    ["basename", "cat", "cut", "dirname", "grep", "head", "tail", "tr", "wc"];
+const PROGRAMS: [&str; 11] =
+    ["base64", "basename", "cat", "cksum", "cut", "dirname", "grep", "head", "tail", "tr", "wc"];
+/// Commands that get these arguments instead of their own: with others they write files.
+const FILTERS: [(&str, &str); 1] = [("gzip", "-9nc")];
 /// Bytes returned from the end of each stream.
 const RETURNED: u64 = 4096;
 /// Maximum output of a script, in units of 1,024 bytes.
@@ -51,6 +53,13 @@ fn try_run(lines: &[&str], files: &[(&str, &str)]) -> io::Result<Printed> {
     }
     for name in PROGRAMS {
         std::os::unix::fs::symlink(find(name)?, programs.join(name))?;
+    }
+    for (name, arguments) in FILTERS {
+        let (bash, program) = (find("bash")?, find(name)?);
+        let script = format!("#!{}\nexec {} {arguments}\n", bash.display(), program.display());
+        let mut file = new_file(&programs.join(name))?;
+        file.write_all(script.as_bytes())?;
+        file.set_permissions(Permissions::from_mode(0o700))?;
     }
     for (path, text) in files {
         let path = root.join(path.trim_start_matches('/'));
@@ -186,10 +195,14 @@ mod tests {
             format!("PATH=$d/bin:/usr/bin; touch {name}"),
             format!("exec touch {name}"),
             format!("echo x | tee {name}"),
+            format!("echo x | base64 -d --output={name}"),
         ] {
             let (_, stderr) = printed(&script);
             assert!(!stderr.is_empty() && !target.exists(), "{script}: {stderr}");
         }
+        // Its arguments are ignored.
+        let (stdout, _) = printed(&format!("d={head}; echo x | gzip ${{d}}{rest} | base64 -w 0"));
+        assert!(stdout.starts_with("H4sI") && !target.exists(), "{stdout}");
         let (stdout, _) = printed("while :; do echo x; done");
         assert_eq!(stdout.len(), 4096, "the limit of size ends it");
         assert_eq!(printed("echo $HOME$USER").0, "\n");

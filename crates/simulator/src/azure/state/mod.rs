@@ -22,6 +22,7 @@ pub use azure::Azure;
 pub(crate) use azure_state::{AzureState, earlier, later, stamp};
 pub use changes::{Change, Node, Vm};
 pub(crate) use event_queue::Event;
+pub(crate) use machine::events;
 pub(crate) use machine::{BootMode, Extensions, Image, Promise, VmSpec, image_of};
 pub use machine::{Cse, Guest, Join, Mode, Printed};
 pub(crate) use operations::{AKS, COMPUTE, Operation, Status, Work};

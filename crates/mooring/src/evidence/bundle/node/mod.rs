@@ -7,6 +7,7 @@ mod cluster;
 mod documents;
 mod files;
 mod objects;
+mod own_files;
 mod reason;
 mod source;
 mod subject;
@@ -15,7 +16,7 @@ mod usual;
 use jiff::Timestamp;
 use mooring_trace::File;
 
-use super::archive::Contents;
+use super::archive::{Contents, Skipped};
 use crate::cli::cluster_args::{AzureMode, SourceArguments};
 use crate::output::failure::Failure;
 use crate::workflows::runs::build_runtime;
@@ -26,7 +27,11 @@ use subject::Subject;
 const MAX_NODES: usize = 10;
 
 /// Collects all files of the nodes with this name.
-pub(crate) fn collect(name: &str, arguments: &SourceArguments) -> Result<Contents, Failure> {
+pub(crate) fn collect(
+    name: &str,
+    arguments: &SourceArguments,
+    run_command: bool,
+) -> Result<Contents, Failure> {
     build_runtime()?.block_on(async {
         let sources = Sources::open(name, arguments, arguments.azure).await?;
         let (subjects, found) = subjects(&sources, "mooring bundle").await?;
@@ -43,6 +48,7 @@ pub(crate) fn collect(name: &str, arguments: &SourceArguments) -> Result<Content
         for subject in &subjects {
             azure::add_vm(&sources, subject, true, &mut contents).await?;
         }
+        add_own_files(&sources, &subjects, run_command, &mut contents).await;
         azure::add_agent_pool(&sources, &subjects, &mut contents).await?;
         azure::add_activity_log(&sources, &subjects, &mut contents).await?;
         for subject in &subjects {
@@ -58,11 +64,25 @@ pub(crate) fn collect(name: &str, arguments: &SourceArguments) -> Result<Content
             let why = format!("only {MAX_NODES} of {found} nodes are collected");
             contents.skip_as("nodes", "other nodes", why);
         }
-        let why =
-            "only on the node: run `mooring bundle /` there, or on a host that mounts its disk";
-        contents.skip_as("var/log/azure", "files of the node", why);
         Ok(contents)
     })
+}
+
+/// Adds the files on the node, if Run Command is permitted for it.
+async fn add_own_files(
+    sources: &Sources<'_>,
+    subjects: &[Subject],
+    run_command: bool,
+    contents: &mut Contents,
+) {
+    let why = match subjects {
+        [subject] if run_command => return own_files::add(sources, subject, contents).await,
+        _ if run_command => "`--run-command` needs the name of one node",
+        _ => {
+            "`--run-command` was not given; `mooring bundle /` on the node, or on a host that mounts its disk, has all of them"
+        }
+    };
+    contents.skip_as(own_files::DIRECTORY, own_files::LABEL, why);
 }
 
 /// The files of a node that have times, as a bundle has them.
@@ -74,7 +94,11 @@ pub(crate) struct NodeFiles {
 }
 
 /// Collects the files that a timeline needs.
-pub(crate) fn trace_files(name: &str, arguments: &SourceArguments) -> Result<NodeFiles, Failure> {
+pub(crate) fn trace_files(
+    name: &str,
+    arguments: &SourceArguments,
+    run_command: bool,
+) -> Result<NodeFiles, Failure> {
     build_runtime()?.block_on(async {
         let sources = Sources::open(name, arguments, AzureMode::Never).await?;
         let (subjects, _) = subjects(&sources, "mooring trace").await?;
@@ -85,7 +109,13 @@ pub(crate) fn trace_files(name: &str, arguments: &SourceArguments) -> Result<Nod
             documents::add_record(&sources, subject, &mut contents)?;
             usual::add(&sources, subject, &mut contents)?;
         }
-        let left_out = contents.skipped.iter().filter(|one| one.path.ends_with("/vm.json"));
+        if run_command {
+            add_own_files(&sources, &subjects, run_command, &mut contents).await;
+        }
+        let is_shown = |one: &&Skipped| {
+            one.path.ends_with("/vm.json") || one.path.ends_with(own_files::DIRECTORY)
+        };
+        let left_out = contents.skipped.iter().filter(is_shown);
         let left_out = left_out.map(|one| format!("{}: {}", one.label, one.why)).collect();
         Ok(NodeFiles { files: documents::trace_files(&contents), left_out, now: sources.now })
     })

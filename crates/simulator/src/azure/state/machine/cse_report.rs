@@ -11,6 +11,9 @@ pub(super) const KEPT_BYTES: usize = 4096;
 /// Bytes at the end of their output that the scripts put into a report, before it is escaped.
 const OUTPUT_BYTES: usize = 3000;
 
+/// Directory of events for the guest agent.
+const EVENTS: &str = "/var/log/azure/Microsoft.Azure.Extensions.CustomScript/events";
+
 /// Seconds before the scripts at which systemd started its units, in the order of the report.
 const BOOT_TIMES: [(&str, i64); 6] = [
     ("KernelStartTime", 30),
@@ -62,6 +65,31 @@ fn with_times(output: &str, began: Option<Timestamp>) -> String {
     lines.collect()
 }
 
+/// Returns paths and texts of the events of a report: one for each step whose end is in the trace, as the scripts write them.
+pub(crate) fn events(report: &str) -> Vec<(String, String)> {
+    let report: Value = serde_json::from_str(report).unwrap_or_default();
+    let trace = report["Output"].as_str().unwrap_or_default();
+    let (mut task, mut start, mut events) = ("", "", Vec::new());
+    for line in trace.lines() {
+        let time = |name: &str| {
+            Some(line.strip_prefix("+ local '")?.strip_prefix(name)?.trim_end_matches('\''))
+        };
+        if let Some(name) = line.strip_prefix("+ local task=") {
+            (task, start) = (name, "");
+        } else if let Some(time) = time("startTime=") {
+            start = time;
+        } else if let Some(end) = time("endTime=").filter(|_| !start.is_empty()) {
+            let event = json!({
+                "Timestamp": start, "OperationId": end, "Version": "1.23", "TaskName": task,
+                "EventLevel": "Informational", "Message": "Completed", "EventPid": "1", "EventTid": "1",
+            });
+            let name: String = start.chars().filter(char::is_ascii_digit).collect();
+            events.push((format!("{EVENTS}/{name}.json"), event.to_string()));
+        }
+    }
+    events
+}
+
 /// Returns the end of a stream in at most so many bytes, without splitting a character.
 pub(super) fn end_of(stream: &str, most: usize) -> &str {
     &stream[stream.ceil_char_boundary(stream.len().saturating_sub(most))..]
@@ -89,6 +117,19 @@ mod tests {
         assert!(text.contains("\"KernelStartTime\": \"Sun 2026-11-15 02:10:43 UTC\""), "{text}");
         assert!(text.contains("\"CSEStartTime\": \"Sun Nov 15 02:11:13 UTC 2026\""), "{text}");
         assert!(report(50, output, "", 60, None).contains("+ a\\n+ exit 50"));
+    }
+
+    #[test]
+    fn ended_steps_of_a_report_have_events() {
+        let began = "2026-11-15T02:11:13Z".parse().unwrap();
+        let cse = Cse::oras_missing();
+        let events = events(&report(211, &cse.output, "", 75, Some(began)));
+        let [(path, text)] = &events[..] else { panic!("{events:?}") };
+        assert!(path.ends_with("/events/20261115021132870.json"), "{path}");
+        let event: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(event["TaskName"], "AKS.CSE.setCPUArch");
+        assert_eq!(event["OperationId"], "2026-11-15 02:11:32.880");
+        assert!(super::events(&report(211, &cse.output, "", 75, None)).is_empty());
     }
 
     #[test]
