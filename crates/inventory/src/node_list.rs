@@ -13,6 +13,8 @@ pub struct NodePage {
     pub nodes: Vec<NodeItem>,
     /// Token of the next page; empty for the last one.
     pub next: String,
+    /// Version of the list.
+    pub version: String,
 }
 
 impl NodePage {
@@ -21,7 +23,10 @@ impl NodePage {
         let mut page = Self::default();
         for (field, value) in fields(object(response)?)? {
             match field {
-                1 => page.next = text(value, 3).ok()?,
+                1 => {
+                    page.version = text(value, 2).ok()?;
+                    page.next = text(value, 3).ok()?;
+                }
                 2 => page.nodes.push(node(value).ok()?),
                 _ => {}
             }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::status::frame;
 use crate::cli::cluster_args::StatusArguments;
-use crate::cluster::{Reports, Request, connect, read_cluster};
+use crate::cluster::{Lists, Reports, Request, connect, read_followed};
 use crate::output::AnswerFormat;
 use crate::output::failure::Failure;
 use crate::workflows::runs::{Ended, Watched, build_runtime, watch};
@@ -32,15 +32,17 @@ pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Fail
     let mut asked_at: Option<Instant> = None;
     let ended = build_runtime()?.block_on(async {
         // What retries cannot change is an error: an unknown context, a missing kubeconfig.
-        connect::connect_cluster(&arguments.read.sources.cluster).await?;
+        let sources = &arguments.read.sources;
+        let connection = connect::connect_cluster(&sources.cluster).await?;
+        let lists = Lists::follow(&connection.client);
         let read = async || {
             let text =
                 |failure: Failure| failure.text().lines().next().unwrap_or_default().to_owned();
-            let mut cluster = read_cluster(&arguments.read.sources).await.map_err(text)?;
+            let read = read_followed(&connection, &lists, sources);
+            let mut cluster = read.await.map_err(text)?;
             if asked_at.is_none_or(|at| at.elapsed() >= AZURE_INTERVAL) {
                 let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
-                reports =
-                    cluster.ask_azure(&arguments.read.sources, &request).await.map_err(text)?;
+                reports = cluster.ask_azure(sources, &request).await.map_err(text)?;
                 asked_at = Some(Instant::now());
             } else {
                 for (uid, report) in &reports {

@@ -27,6 +27,14 @@ struct Page<'a> {
 struct Metadata {
     #[serde(default, rename = "continue")]
     follow: String,
+    #[serde(default, rename = "resourceVersion")]
+    version: String,
+}
+
+/// All items of a list, and its version, from which a watch continues.
+pub(crate) struct Listed<T> {
+    pub(crate) items: Vec<T>,
+    pub(crate) version: String,
 }
 
 /// Reads a list and converts its items. None if the resource does not exist.
@@ -35,7 +43,7 @@ pub(crate) async fn list<T>(
     path: &str,
     item: impl FnMut(&RawValue) -> Option<T>,
 ) -> Result<Option<Vec<T>>, ApiError> {
-    list_by(api, path, PAGES, item).await
+    Ok(list_by(api, path, PAGES, item).await?.map(|listed| listed.items))
 }
 
 /// Reads a list of custom objects, which may be some seconds old.
@@ -43,7 +51,7 @@ pub(crate) async fn list_cached<T>(
     api: &Api,
     path: &str,
     item: impl FnMut(&RawValue) -> Option<T>,
-) -> Result<Option<Vec<T>>, ApiError> {
+) -> Result<Option<Listed<T>>, ApiError> {
     list_by(api, path, CACHED, item).await
 }
 
@@ -52,7 +60,7 @@ async fn list_by<T>(
     path: &str,
     query: &str,
     mut item: impl FnMut(&RawValue) -> Option<T>,
-) -> Result<Option<Vec<T>>, ApiError> {
+) -> Result<Option<Listed<T>>, ApiError> {
     let mut items = Vec::new();
     let mut page = query.to_owned();
     let mut is_restarted = false;
@@ -75,14 +83,14 @@ async fn list_by<T>(
         })?;
         items.extend(read.items.into_iter().filter_map(&mut item));
         if read.metadata.follow.is_empty() {
-            return Ok(Some(items));
+            return Ok(Some(Listed { items, version: read.metadata.version }));
         }
         page = format!("{PAGES}&continue={}", escape(&read.metadata.follow));
     }
 }
 
 /// Reads all Nodes, in the binary format if the API server has it.
-pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Vec<NodeItem>>, ApiError> {
+pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Listed<NodeItem>>, ApiError> {
     let mut nodes = Vec::new();
     let mut page = PAGES.to_owned();
     loop {
@@ -91,7 +99,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Vec<NodeItem>>, ApiEr
             Err(error) if error.status == Some(404) => return Ok(None),
             // The continue token has expired; JSON begins anew.
             Err(error) if error.status == Some(410) => {
-                return list(api, NODES, NodeItem::parse).await;
+                return list_by(api, NODES, PAGES, NodeItem::parse).await;
             }
             Err(error) => return Err(error),
         };
@@ -102,7 +110,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Vec<NodeItem>>, ApiEr
         })?;
         nodes.extend(read.nodes);
         if read.next.is_empty() {
-            return Ok(Some(nodes));
+            return Ok(Some(Listed { items: nodes, version: read.version }));
         }
         page = format!("{PAGES}&continue={}", escape(&read.next));
     }
@@ -111,7 +119,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Vec<NodeItem>>, ApiEr
 fn json_page(response: &[u8]) -> Option<NodePage> {
     let page: Page = serde_json::from_slice(response).ok()?;
     let nodes = page.items.into_iter().filter_map(NodeItem::parse).collect();
-    Some(NodePage { nodes, next: page.metadata.follow })
+    Some(NodePage { nodes, next: page.metadata.follow, version: page.metadata.version })
 }
 
 /// Escapes a value of a query.

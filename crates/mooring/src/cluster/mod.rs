@@ -8,6 +8,7 @@ pub(crate) mod connect;
 mod controller_state;
 mod discovery;
 mod facts;
+mod follow;
 mod list;
 mod read;
 mod waiting;
@@ -20,6 +21,7 @@ pub(crate) use discovery::{
     FoundCluster, NamedCluster, NodesCluster, by_group_name, conflict, find_cluster, two_clusters,
 };
 pub(crate) use facts::Cluster;
+pub(crate) use follow::Lists;
 pub(crate) use list::{NODES, list, list_nodes};
-pub(crate) use read::{read, read_cluster, read_connected};
+pub(crate) use read::{read, read_cluster, read_connected, read_followed};
 pub(crate) use waiting::wait_for;

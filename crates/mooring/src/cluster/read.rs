@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use mooring_controller::claim::intern::Interner;
+use mooring_controller::LEGACY_NAMESPACE;
 use mooring_controller::record::counts;
 use mooring_controller::record::{self, Document};
 use mooring_controller::run::{Api, ApiError};
 use mooring_controller::verdict::advice;
-use mooring_controller::{LEGACY_NAMESPACE, Settings};
-use mooring_inventory::{ClaimItem, ControllerState, Facts, Inventory, NodeItem};
+use mooring_inventory::{ControllerState, Facts, Inventory, NodeItem};
 use mooring_kube::kubeconfig::Connection;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 use serde_json::Value;
@@ -21,14 +20,14 @@ use super::azure::Request;
 use super::controller_state::read_controller;
 use super::discovery::{self, two_clusters};
 use super::facts::Cluster;
-use super::list::{list, list_cached, list_nodes};
+use super::follow::Lists;
+use super::list::list;
 use super::waiting::wait;
 use crate::cli::cluster_args::SourceArguments;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::output::failure::Failure;
 
-const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
@@ -43,8 +42,25 @@ pub(crate) async fn read(arguments: &SourceArguments) -> Result<Cluster, Failure
 
 /// Reads NodeClaims, Nodes, the record and the controller.
 pub(crate) async fn read_cluster(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+    within(arguments, read_objects(arguments)).await
+}
+
+/// Reads what is not followed, over an open connection.
+pub(crate) async fn read_followed(
+    connection: &Connection,
+    lists: &Lists,
+    arguments: &SourceArguments,
+) -> Result<Cluster, Failure> {
+    within(arguments, read_connected(connection, lists, arguments)).await
+}
+
+/// Awaits reads of the cluster for the time of `--timeout`.
+async fn within(
+    arguments: &SourceArguments,
+    work: impl Future<Output = Result<Cluster, Failure>>,
+) -> Result<Cluster, Failure> {
     let limit = arguments.timeout;
-    let work = Box::pin(read_objects(arguments));
+    let work = Box::pin(work);
     match wait("waiting for the Kubernetes API", limit, "giving up", work).await {
         Some(cluster) => cluster,
         None => Err(Failure::io(format!(
@@ -56,23 +72,21 @@ pub(crate) async fn read_cluster(arguments: &SourceArguments) -> Result<Cluster,
 
 async fn read_objects(arguments: &SourceArguments) -> Result<Cluster, Failure> {
     let connection = connect::connect_cluster(&arguments.cluster).await?;
-    Box::pin(read_connected(&connection, arguments)).await
+    Box::pin(read_connected(&connection, &Lists::Read, arguments)).await
 }
 
 /// Reads all sources but Azure over an open connection.
 pub(crate) async fn read_connected(
     connection: &Connection,
+    lists: &Lists,
     arguments: &SourceArguments,
 ) -> Result<Cluster, Failure> {
     let cluster = &arguments.cluster;
     let api = Api::new(connection.client.clone());
     let now = Timestamp::now();
     let started = Instant::now();
-    let condition_type = Settings::default().condition_type;
-    let mut interner = Interner::default();
-    let claim = |item: &RawValue| ClaimItem::parse(item, &condition_type, &mut interner);
-    let claims = list_cached(&api, CLAIMS, claim);
-    let nodes = list_nodes(&api);
+    let claims = lists.claims(&api);
+    let nodes = lists.nodes(&api);
     let entry = config::context(connection.context.as_deref())?;
     let named = connect::named_cluster(&cluster.name, Some(&entry));
     let namespace = connect::named_namespace(cluster, Some(&entry));

@@ -44,7 +44,7 @@ const NEEDS: [Need; 3] = [
         actions: &["Microsoft.Compute/virtualMachines/runCommand/action"],
         allowed: "commands can be run on VMs",
         denied: "commands cannot be run on VMs",
-        used_by: &["why --run-command"],
+        used_by: &["why --run-command", "trace --run-command", "bundle --run-command"],
         role: "Virtual Machine Contributor",
         is_optional: true,
     },

@@ -147,8 +147,8 @@ impl Feed {
         let counts = self.get(&counts::path(&self.namespace)).await.ok().flatten();
         let counts = counts.and_then(|object| counts::Document::from_config_map(&object).ok());
         known.counts = counts.map(Arc::new).or_else(|| known.counts.take());
-        if let Ok(Some(nodes)) = list_nodes(&self.api).await {
-            known.nodes = nodes;
+        if let Ok(Some(listed)) = list_nodes(&self.api).await {
+            known.nodes = listed.items;
         }
         if known.version.is_none() {
             let version = self.get("/version").await.ok().flatten();

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::runs;
 use crate::cli::cluster_args::{AzureMode, SourceArguments};
-use crate::cluster::{Reports, Request, read_connected};
+use crate::cluster::{Lists, Reports, Request, read_connected};
 use crate::output::failure::Failure;
 
 /// Pause between reads; longer if a read takes long, since large lists cost the API server much.
@@ -24,6 +24,7 @@ const RUNS_PAUSE: Duration = Duration::from_secs(10);
 
 struct Reader {
     connection: Connection,
+    lists: Lists,
     arguments: SourceArguments,
     /// Mode of the flag; between reads of Azure, `arguments` has `never`.
     azure: AzureMode,
@@ -37,6 +38,7 @@ struct Reader {
 /// Publishes snapshots while a page is open. Never ends.
 pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: SourceArguments) {
     let mut reader = Reader {
+        lists: Lists::follow(&connection.client),
         connection,
         azure: arguments.azure,
         arguments,
@@ -63,7 +65,8 @@ impl Reader {
         self.arguments.azure = if is_due { self.azure } else { AzureMode::Never };
         let limit = self.arguments.timeout;
         let read = async {
-            let mut read = Box::pin(read_connected(&self.connection, &self.arguments)).await?;
+            let read = read_connected(&self.connection, &self.lists, &self.arguments);
+            let mut read = Box::pin(read).await?;
             let request = Request::unknown(&read.facts.inventory.nodes, read.facts.now);
             let reports = read.ask_azure(&self.arguments, &request).await?;
             Ok::<_, Failure>((read.facts, reports))

@@ -1,6 +1,7 @@
 //! Tests of `status --watch`, `top` and `mooring` without a command.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -55,4 +56,57 @@ fn status_is_redrawn_until_q_and_is_the_default_on_a_terminal() {
     let document: Value = serde_json::from_str(&line).unwrap();
     assert_valid(&document);
     assert_eq!(document["schema"], "mooring.status/v1");
+}
+
+/// Sends a request to the API server.
+fn send(sim: &Sim, method: &str, path: &str, body: &str) {
+    let kubeconfig = sim.variable("KUBECONFIG");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client =
+            mooring_kube::kubeconfig::client_by_file(Path::new(&kubeconfig)).await.unwrap();
+        let request = http::Request::builder().method(method).uri(path);
+        let request = request.header("content-type", "application/merge-patch+json");
+        client.request_text(request.body(body.as_bytes().to_vec()).unwrap()).await.unwrap();
+    });
+}
+
+#[test]
+fn watch_lists_once_and_shows_changes() {
+    let state = tempfile::tempdir().unwrap();
+    let words = ["--scenario", "oras-missing", "--kube-port", "0"];
+    let sim = Sim::start(&state.path().join("sim"), &words);
+    let mut command = sourced(&sim, &["status", "-w", "-v", "-o", "json", "--azure", "never"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = child.stderr.take().unwrap();
+    let requests = std::thread::spawn(move || {
+        let mut text = String::new();
+        errors.read_to_string(&mut text).unwrap();
+        text
+    });
+    let (sent, documents) = std::sync::mpsc::channel();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sent.send(line)));
+    // Waits for a document in which the pool has this many nodes, and this many of them are ready.
+    let wait_for = |nodes: u64, ready: u64| loop {
+        let line = documents.recv_timeout(Duration::from_mins(1)).unwrap();
+        let document: Value = serde_json::from_str(&line).unwrap();
+        let mut pools = document["pools"].as_array().unwrap().iter();
+        let user = pools.find(|pool| pool["name"] == "user").unwrap();
+        if (&user["nodes"], &user["ready"]) == (&nodes.into(), &ready.into()) {
+            break;
+        }
+    };
+    wait_for(2, 2);
+    let not_ready = r#"{"status":{"conditions":[{"type":"Ready","status":"False"}]}}"#;
+    send(&sim, "PATCH", "/api/v1/nodes/aks-user-73852805-vmss000000/status", not_ready);
+    wait_for(2, 1);
+    send(&sim, "DELETE", "/api/v1/nodes/aks-user-73852805-vmss000001", "");
+    wait_for(1, 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let requests = requests.join().unwrap();
+    for list in ["/nodeclaims?resourceVersion=0", "/nodes?limit=500"] {
+        assert_eq!(requests.matches(list).count(), 1, "{list}: {requests}");
+    }
 }

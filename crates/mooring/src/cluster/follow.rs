@@ -1,0 +1,329 @@
+//! Lists that a watch keeps current, for commands that show the cluster again and again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::{AsyncBufReadExt as _, StreamExt as _};
+use mooring_controller::Settings;
+use mooring_controller::claim::intern::Interner;
+use mooring_controller::run::{Api, ApiError};
+use mooring_inventory::{ClaimItem, NodeItem};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use super::list::{self, Listed};
+
+const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+
+/// Pause after an error and between watches. Who may list but not watch gets a new list as often.
+const PAUSE: Duration = Duration::from_secs(3);
+/// Pause if the resource does not exist.
+const ABSENT_PAUSE: Duration = Duration::from_secs(30);
+/// The server ends a watch after this time.
+const WATCH_SECONDS: u64 = 290;
+/// A server that sends nothing for this long, not even a bookmark, has gone away.
+const SILENCE: Duration = Duration::from_secs(150);
+
+/// The large lists of a cluster.
+pub(crate) enum Lists {
+    /// Read every time.
+    Read,
+    /// Kept current by watches.
+    Followed { claims: Followed<ClaimItem>, nodes: Followed<NodeItem> },
+}
+
+impl Lists {
+    /// Starts watches, which end with the value.
+    pub(crate) fn follow(client: &kube::Client) -> Self {
+        Self::Followed { claims: Followed::start(client), nodes: Followed::start(client) }
+    }
+
+    /// Returns the NodeClaims; none if the cluster has no Karpenter.
+    pub(super) async fn claims(&self, api: &Api) -> Result<Option<Vec<ClaimItem>>, ApiError> {
+        match self {
+            Self::Read => Ok(ClaimItem::list(api).await?.map(|listed| listed.items)),
+            Self::Followed { claims, .. } => claims.current().await,
+        }
+    }
+
+    pub(super) async fn nodes(&self, api: &Api) -> Result<Option<Vec<NodeItem>>, ApiError> {
+        match self {
+            Self::Read => Ok(NodeItem::list(api).await?.map(|listed| listed.items)),
+            Self::Followed { nodes, .. } => nodes.current().await,
+        }
+    }
+}
+
+/// An object that can be listed and watched.
+pub(crate) trait Item: Clone + Send + 'static {
+    const PATH: &'static str;
+
+    /// Lists all objects; none if the resource does not exist.
+    fn list(api: &Api) -> impl Future<Output = Result<Option<Listed<Self>>, ApiError>> + Send;
+
+    fn parse(json: &RawValue) -> Option<Self>;
+
+    fn uid(&self) -> &str;
+}
+
+impl Item for ClaimItem {
+    const PATH: &'static str = CLAIMS;
+
+    async fn list(api: &Api) -> Result<Option<Listed<Self>>, ApiError> {
+        let condition_type = Settings::default().condition_type;
+        let mut interner = Interner::default();
+        let claim = |item: &RawValue| Self::parse(item, &condition_type, &mut interner);
+        list::list_cached(api, CLAIMS, claim).await
+    }
+
+    fn parse(json: &RawValue) -> Option<Self> {
+        Self::parse(json, &Settings::default().condition_type, &mut Interner::default())
+    }
+
+    fn uid(&self) -> &str {
+        &self.claim.uid
+    }
+}
+
+impl Item for NodeItem {
+    const PATH: &'static str = list::NODES;
+
+    async fn list(api: &Api) -> Result<Option<Listed<Self>>, ApiError> {
+        list::list_nodes(api).await
+    }
+
+    fn parse(json: &RawValue) -> Option<Self> {
+        Self::parse(json)
+    }
+
+    fn uid(&self) -> &str {
+        &self.uid
+    }
+}
+
+/// The items of a list by uid, or why they are not known.
+enum State<T> {
+    Starting,
+    Absent,
+    Current(BTreeMap<String, T>),
+    Failed(ApiError),
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// Notified of the end of `Starting`.
+    started: Notify,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, state: State<T>) {
+        *self.lock() = state;
+        self.started.notify_waiters();
+    }
+}
+
+/// A list that a task keeps current.
+pub(crate) struct Followed<T> {
+    shared: Arc<Shared<T>>,
+    task: JoinHandle<()>,
+}
+
+impl<T> Drop for Followed<T> {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl<T: Item> Followed<T> {
+    fn start(client: &kube::Client) -> Self {
+        let state = Mutex::new(State::Starting);
+        let shared = Arc::new(Shared { state, started: Notify::new() });
+        let task = tokio::spawn(follow(client.clone(), Arc::clone(&shared)));
+        Self { shared, task }
+    }
+
+    /// Returns the items, after the first list; an error while the server cannot be read.
+    async fn current(&self) -> Result<Option<Vec<T>>, ApiError> {
+        loop {
+            let started = self.shared.started.notified();
+            match &*self.shared.lock() {
+                State::Starting => {}
+                State::Absent => return Ok(None),
+                State::Current(items) => return Ok(Some(items.values().cloned().collect())),
+                State::Failed(error) => return Err(error.clone()),
+            }
+            started.await;
+        }
+    }
+}
+
+/// Lists and watches, endlessly.
+async fn follow<T: Item>(client: kube::Client, shared: Arc<Shared<T>>) {
+    let api = Api::new(client.clone());
+    loop {
+        let pause = match T::list(&api).await {
+            Ok(Some(Listed { items, mut version })) => {
+                let by_uid = |item: T| (item.uid().to_owned(), item);
+                shared.set(State::Current(items.into_iter().map(by_uid).collect()));
+                // The server ends a watch every few minutes; the next one continues it.
+                while let Ended::Continue = watch(&client, &shared, &mut version).await {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                PAUSE
+            }
+            Ok(None) => {
+                shared.set(State::Absent);
+                ABSENT_PAUSE
+            }
+            Err(error) => {
+                shared.set(State::Failed(error));
+                PAUSE
+            }
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// How a watch ended.
+enum Ended {
+    /// By the server; the next continues from the last version.
+    Continue,
+    /// With an error: the list must be read again.
+    ListAgain,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(borrow)]
+    object: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(default)]
+    uid: String,
+    resource_version: String,
+}
+
+async fn watch<T: Item>(client: &kube::Client, shared: &Shared<T>, version: &mut String) -> Ended {
+    let path = T::PATH;
+    let request = http::Request::get(format!(
+        "{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={version}"
+    ));
+    let Ok(request) = request.body(Vec::new()) else { return Ended::ListAgain };
+    let lines = match tokio::time::timeout(SILENCE, client.request_stream(request)).await {
+        Ok(Ok(stream)) => stream.lines(),
+        // Listing again finds the reason.
+        _ => return Ended::ListAgain,
+    };
+    let mut lines = std::pin::pin!(lines);
+    loop {
+        match tokio::time::timeout(SILENCE, lines.next()).await {
+            Ok(None) => return Ended::Continue,
+            Ok(Some(Ok(line))) => match apply(&mut shared.lock(), &line) {
+                Some(seen) => *version = seen,
+                None => return Ended::ListAgain,
+            },
+            Ok(Some(Err(_))) | Err(_) => return Ended::ListAgain,
+        }
+    }
+}
+
+/// Applies an event and returns its version; none for an error.
+fn apply<T: Item>(state: &mut State<T>, line: &str) -> Option<String> {
+    let event: Event = serde_json::from_str(line).ok()?;
+    let State::Current(items) = state else { return None };
+    if event.kind == "ERROR" {
+        return None;
+    }
+    let Object { metadata } = serde_json::from_str(event.object.get()).ok()?;
+    match event.kind {
+        "ADDED" | "MODIFIED" => match T::parse(event.object) {
+            Some(item) => drop(items.insert(metadata.uid, item)),
+            None => drop(items.remove(&metadata.uid)),
+        },
+        "DELETED" => drop(items.remove(&metadata.uid)),
+        // A bookmark has only a version.
+        _ => {}
+    }
+    Some(metadata.resource_version)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(kind: &str, uid: &str, version: &str, is_ready: bool) -> String {
+        let status = if is_ready { "True" } else { "False" };
+        json!({"type": kind, "object": {
+            "metadata": {"name": uid, "uid": uid, "resourceVersion": version},
+            "status": {"conditions": [{"type": "Ready", "status": status}]},
+        }})
+        .to_string()
+    }
+
+    fn names(state: &State<NodeItem>) -> Vec<(&str, bool)> {
+        let State::Current(items) = state else { panic!("it is not current") };
+        items.values().map(|node| (node.name.as_str(), node.is_ready)).collect()
+    }
+
+    #[test]
+    fn events_change_the_list_and_return_their_version() {
+        let mut state = State::<NodeItem>::Current(BTreeMap::new());
+        let mut apply = |line: &str| super::apply(&mut state, line);
+        assert_eq!(apply(&event("ADDED", "a", "1", false)).as_deref(), Some("1"));
+        assert_eq!(apply(&event("ADDED", "b", "2", true)).as_deref(), Some("2"));
+        assert_eq!(apply(&event("MODIFIED", "a", "3", true)).as_deref(), Some("3"));
+        let bookmark = r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}"#;
+        assert_eq!(apply(bookmark).as_deref(), Some("9"));
+        let gone = r#"{"type":"ERROR","object":{"kind":"Status","code":410,"metadata":{"resourceVersion":"1"}}}"#;
+        for broken in [gone, "", "{", r#"{"type":"ADDED","object":{}}"#] {
+            assert_eq!(apply(broken), None, "{broken}");
+        }
+        assert_eq!(names(&state), [("a", true), ("b", true)]);
+        assert_eq!(
+            super::apply(&mut state, &event("DELETED", "a", "10", true)).as_deref(),
+            Some("10")
+        );
+        assert_eq!(names(&state), [("b", true)]);
+        let mut starting = State::<NodeItem>::Starting;
+        assert_eq!(super::apply(&mut starting, &event("ADDED", "a", "1", true)), None);
+    }
+
+    #[test]
+    fn claim_of_another_cloud_is_removed() {
+        let claim = |group: &str| {
+            json!({"type": "MODIFIED", "object": {
+                "metadata": {"name": "a", "uid": "u", "resourceVersion": "1", "creationTimestamp": "2026-11-17T09:00:00Z"},
+                "spec": {"nodeClassRef": {"group": group, "name": "default"}},
+            }})
+            .to_string()
+        };
+        let mut state = State::<ClaimItem>::Current(BTreeMap::new());
+        let count = |state: &State<ClaimItem>| match state {
+            State::Current(items) => items.len(),
+            _ => 0,
+        };
+        apply(&mut state, &claim("karpenter.azure.com")).unwrap();
+        assert_eq!(count(&state), 1);
+        apply(&mut state, &claim("karpenter.k8s.aws")).unwrap();
+        assert_eq!(count(&state), 0);
+    }
+}
