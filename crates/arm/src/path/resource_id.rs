@@ -59,19 +59,6 @@ impl ResourceId {
         Self::parse(&format!("{}/{kind}/{name}", self.text))
     }
 
-    pub fn parent(&self) -> Option<Self> {
-        let (head, _) = self.text.rsplit_once('/')?;
-        let (head, kind) = head.rsplit_once('/')?;
-        let (_, before) = head.rsplit_once('/')?;
-        if before.is_empty() || head.is_empty() || kind.eq_ignore_ascii_case("providers") {
-            return None;
-        }
-        let parent = Self::parse(head).ok()?;
-        // The rest must name a resource, not only a provider.
-        (parent.segments().filter(|(key, _)| !key.eq_ignore_ascii_case("providers")).count() > 2)
-            .then_some(parent)
-    }
-
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -184,6 +171,8 @@ pub struct ResourceIdError(String);
 
 #[cfg(test)]
 mod tests {
+    use std::hash::{BuildHasher, DefaultHasher};
+
     use super::*;
 
     const VM: &str =
@@ -199,6 +188,20 @@ mod tests {
         assert_eq!(lower.resource_group(), Some("mc_rg"));
         let next = ResourceId::parse(&VM.to_uppercase().replace("VM1", "VM2")).unwrap();
         assert!(one < next && lower < next && one <= lower, "{one:?} {next:?}");
+        assert_ne!(one, next);
+        assert_eq!(format!("{one:?}"), VM);
+        let hash =
+            |id: &ResourceId| std::hash::BuildHasherDefault::<DefaultHasher>::new().hash_one(id);
+        assert_eq!(hash(&one), hash(&lower));
+        assert_ne!(hash(&one), hash(&next));
+    }
+
+    #[test]
+    fn id_is_serialized_as_its_text() {
+        let json = serde_json::to_string(&ResourceId::parse(VM).unwrap()).unwrap();
+        assert_eq!(json, format!("\"{VM}\""));
+        assert_eq!(serde_json::from_str::<ResourceId>(&json).unwrap().as_str(), VM);
+        assert!(serde_json::from_str::<ResourceId>("\"vm1\"").is_err());
     }
 
     #[test]
@@ -206,8 +209,6 @@ mod tests {
         let id = ResourceId::cluster("s", "rg", "c").unwrap().child("agentPools", "p").unwrap();
         assert_eq!(id.kind(), "microsoft.containerservice/managedclusters/agentpools");
         assert_eq!((id.name(), id.value("managedclusters")), ("p", Some("c")));
-        assert_eq!(id.parent().unwrap(), ResourceId::cluster("s", "rg", "c").unwrap());
-        assert_eq!(id.parent().unwrap().parent(), None);
     }
 
     #[test]
