@@ -72,3 +72,41 @@ impl Counters {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_event_is_counted_once() {
+        let counters = Counters::default();
+        for (outcome, attempt) in [("500", 1), ("429", 2), ("429", 3), ("200", 4)] {
+            counters.sent(Class::Read, outcome.to_owned(), attempt);
+        }
+        counters.sent(Class::Once, "200".to_owned(), 1);
+        for milliseconds in [0, 20, 30] {
+            counters.waited(Duration::from_millis(milliseconds));
+        }
+        (0..2).for_each(|_| counters.deadline());
+        (0..3).for_each(|_| counters.budget_full());
+        let requests = [
+            (("read", "500"), 1),
+            (("read", "429"), 2),
+            (("read", "200"), 1),
+            (("once", "200"), 1),
+        ];
+        let requests =
+            requests.map(|((class, outcome), count)| ((class, outcome.to_owned()), count));
+        let expected = Metrics {
+            requests: requests.into(),
+            retries: 3,
+            throttled: 2,
+            deadlines: 2,
+            waits: 2,
+            waited: Duration::from_millis(50),
+            budget_full: 3,
+            ..Metrics::default()
+        };
+        assert_eq!(counters.snapshot(), expected);
+    }
+}

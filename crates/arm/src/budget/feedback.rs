@@ -86,7 +86,7 @@ mod tests {
         );
         put(
             "x-ms-ratelimit-remaining-resource",
-            "Microsoft.Compute/GetOperation3Min;5, nonsense, Microsoft.Compute/PutVM3Min;2",
+            "Microsoft.Compute/GetOperation3Min;5, nonsense, Microsoft.Compute/PutVM3Min;2, Microsoft.Compute/LowCostGetResource3Min;11",
         );
         put("x-ms-user-quota-remaining", "14");
         assert_eq!(

@@ -161,6 +161,12 @@ mod tests {
                 "writes compute_writes",
             ),
             (
+                Class::Once,
+                post,
+                format!("{rg}/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines"),
+                "writes compute_writes",
+            ),
+            (
                 read,
                 get,
                 "/subscriptions/S/providers/Microsoft.Compute/locations/l/operations/o".to_owned(),
@@ -171,6 +177,12 @@ mod tests {
                 get,
                 format!("{rg}/Microsoft.ContainerService/managedClusters/c"),
                 "reads aks_clusters",
+            ),
+            (
+                write,
+                put,
+                format!("{rg}/Microsoft.ContainerService/managedClusters/c"),
+                "writes aks",
             ),
             (
                 read,

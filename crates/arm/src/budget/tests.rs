@@ -7,6 +7,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::*;
+use crate::client::Client;
+use crate::cloud::{Cloud, Settings};
 use crate::identity::IdentityError;
 use crate::world::{Token, TransportError};
 
@@ -100,7 +102,9 @@ async fn sweep_leaves_half_of_the_bucket_to_triggers() {
     let (clock, _) = world();
     let budget = small();
     for _ in 0..5 {
-        budget.admit(&*clock, &[Name::Reads], Priority::Sweep, Timestamp::MAX).await.unwrap();
+        let waited =
+            budget.admit(&*clock, &[Name::Reads], Priority::Sweep, Timestamp::MAX).await.unwrap();
+        assert_eq!(waited, Duration::ZERO);
     }
     let swept =
         budget.admit(&*clock, &[Name::Reads], Priority::Sweep, Timestamp::MAX).now_or_never();
@@ -201,7 +205,32 @@ fn number_of_vm_buckets_is_bounded() {
         }
     }
     assert_eq!((state.buckets.len(), state.unwatched_vms), (MAX_VMS, 10));
+    assert!(state.ensure_bucket(&Name::Reads, now), "the limit is for VMs only");
+    assert!(state.buckets.remove(&Name::Reads).is_some());
     let later = now.checked_add(Duration::from_hours(1)).unwrap();
     assert!(state.ensure_bucket(&Name::Vm("new".to_owned()), later));
     assert_eq!(state.buckets.len(), 1, "full buckets were removed");
+}
+
+#[test]
+fn idle_bucket_of_a_vm_is_kept_below_the_limit() {
+    let budget = Budget::new(Limits::default());
+    let mut state = budget.lock();
+    for name in ["vm1", "vm2"] {
+        assert!(state.ensure_bucket(&Name::Vm(name.to_owned()), Timestamp::UNIX_EPOCH));
+    }
+    assert_eq!(state.buckets.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn metrics_of_a_client_contain_the_state_of_its_budget() {
+    let (clock, _) = world();
+    let budget = small();
+    let names = [Name::Reads, Name::Vm("vm1".to_owned())];
+    budget.admit(&*clock, &names, Priority::Trigger, Timestamp::MAX).await.unwrap();
+    budget.lock().unwatched_vms = 7;
+    let cloud = Cloud::new(Settings::default()).unwrap();
+    let metrics = Client::new(cloud, clock, budget).metrics();
+    assert_eq!((metrics.waiting, metrics.watched_vms, metrics.unwatched_vms), (0, 1, 7));
+    assert_eq!(metrics.buckets, [BucketLevel { bucket: "reads", left: 9, burst: 10 }]);
 }
