@@ -88,6 +88,20 @@ mod tests {
         assert!(
             matches!(failure(State::Canceled, refusal("Canceled", &overriden)), Outcome::Replaced { by: Some(by), .. } if by == later)
         );
+        let zeros = "00000000-0000-0000-0000-000000000000";
+        for (message, expected) in [
+            (format!("superseded by {zeros}"), None),
+            (
+                format!("{zeros} was superseded by {}", later.replace('1', "A")),
+                Some("aaaaaaaa-2222-3333-4444-555555555555"),
+            ),
+        ] {
+            let outcome = failure(State::Canceled, refusal("Canceled", &message));
+            assert!(
+                matches!(&outcome, Outcome::Replaced { by, .. } if by.as_deref() == expected),
+                "{outcome:?}"
+            );
+        }
         assert!(matches!(
             failure(
                 State::Failed,

@@ -93,7 +93,28 @@ fn finished_write_is_done() {
     assert!(matches!(done, Outcome::Succeeded(Some(_))));
     let failed =
         over(Method::PUT, Kind::Write, 200, r#"{"properties":{"provisioningState":"Failed"}}"#);
-    assert!(matches!(failed, Outcome::Failed(_)));
+    assert!(matches!(failed, Outcome::Failed(_)) && !failed.is_success());
+    let deleting = r#"{"properties":{"provisioningState":"Deleting"}}"#;
+    for (method, kind, body, has_body) in [
+        (Method::DELETE, Kind::Delete, "", false),
+        (Method::DELETE, Kind::Delete, deleting, true),
+        (Method::POST, Kind::Action, deleting, true),
+        (Method::PUT, Kind::Write, "{}", true),
+    ] {
+        let outcome = over(method, kind, 200, body);
+        assert!(
+            matches!(&outcome, Outcome::Succeeded(document) if document.is_some() == has_body),
+            "{kind:?} {body}: {outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn accepted_write_without_state_is_followed_by_its_resource() {
+    for (status, body) in [(202, "{}"), (202, ""), (200, ""), (201, "{")] {
+        let operation = running(begin(Method::PUT, Kind::Write, status, &[], body));
+        assert!(operation.monitor == Monitor::Resource, "{status} {body}");
+    }
 }
 
 #[test]
@@ -117,7 +138,8 @@ fn record_contains_no_host_and_prints_no_signature() {
     let text = serde_json::to_string(&operation).unwrap();
     assert!(!text.contains("management.azure.com"), "{text}");
     assert_eq!(serde_json::from_str::<Operation>(&text).unwrap(), operation);
-    assert!(!format!("{operation:?}").contains("sig"));
+    let printed = format!("{operation:?}");
+    assert!(printed.contains(POOL) && !printed.contains("sig"), "{printed}");
 }
 
 /// A record with one target of it replaced.

@@ -10,9 +10,12 @@
 )]
 
 mod common;
+mod environment;
 mod errors;
 mod exchanges;
 mod operations;
+mod polls;
+mod reads;
 mod real;
 mod roles;
 mod schedules;

@@ -47,10 +47,13 @@ pub(crate) struct TestWorld {
     /// Lifetimes of the tokens to come in seconds; 0 is a failure. When empty: an hour each.
     pub(crate) tokens: Mutex<VecDeque<u64>>,
     pub(crate) tokens_asked: AtomicU64,
+    pub(crate) token: Mutex<String>,
 }
 
 /// Must never be printed.
 pub(crate) const CANARY: &str = "canary-4f1c0ffee-token";
+/// The only other host that gets requests, without a token.
+pub(crate) const STORAGE: &str = "account.blob.core.windows.net";
 
 impl TestWorld {
     pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
@@ -61,6 +64,7 @@ impl TestWorld {
             drawn: AtomicU64::new(0),
             tokens: Mutex::default(),
             tokens_asked: AtomicU64::new(0),
+            token: Mutex::new(CANARY.to_owned()),
         })
     }
 
@@ -108,16 +112,21 @@ impl World for TestWorld {
         let header = |name: &str| {
             request.headers().get(name).map(|value| value.to_str().unwrap().to_owned())
         };
-        assert_eq!(header("authorization").unwrap(), format!("Bearer {CANARY}"));
-        assert_eq!(request.uri().host(), Some("management.azure.com"), "a token went elsewhere");
+        let token = match request.uri().host() {
+            Some("management.azure.com") => Some(format!("Bearer {CANARY}")),
+            Some(STORAGE) => None,
+            host => panic!("a request went to {host:?}"),
+        };
+        assert_eq!(header("authorization"), token);
+        assert_eq!(header("content-type").is_some(), !request.body().is_empty());
         self.seen.lock().unwrap().push(RecordedRequest {
             method: request.method().to_string(),
             target: request.uri().path_and_query().unwrap().to_string(),
             body: String::from_utf8(request.body().to_vec()).unwrap(),
             if_match: header("if-match"),
             if_none_match: header("if-none-match"),
-            correlation_id: header("x-ms-correlation-request-id").unwrap(),
-            request_id: header("x-ms-client-request-id").unwrap(),
+            correlation_id: header("x-ms-correlation-request-id").unwrap_or_default(),
+            request_id: header("x-ms-client-request-id").unwrap_or_default(),
             at: self.began.elapsed().as_secs(),
         });
         let reply = self.replies.lock().unwrap().pop_front();
@@ -142,13 +151,14 @@ impl World for TestWorld {
         self.tokens_asked.fetch_add(1, Ordering::Relaxed);
         let seconds = self.tokens.lock().unwrap().pop_front().unwrap_or(3600);
         let expires = self.now().checked_add(Duration::from_secs(seconds)).unwrap();
+        let secret = self.token.lock().unwrap().as_str().into();
         async move {
             // Long enough for concurrent requests.
             tokio::time::sleep(Duration::from_millis(10)).await;
             if seconds == 0 {
                 return Err(IdentityError::Setup("sign-in endpoint unavailable".to_owned()));
             }
-            Ok(Token { secret: CANARY.into(), expires, credential: None })
+            Ok(Token { secret, expires, credential: None })
         }
         .boxed()
     }
