@@ -198,17 +198,21 @@ mod tests {
                 "AZURE_RESOURCE_MANAGER_ENDPOINT must not contain a user name or password",
             ),
             (
-                "https://a/b",
-                "https://a",
-                "AZURE_RESOURCE_MANAGER_ENDPOINT must not have a path or query",
-            ),
-            (
                 "https://a",
                 "http://b",
                 "AZURE_AUTHORITY_HOST must start with https://, because it receives tokens",
             ),
         ] {
             assert_eq!(cloud(endpoint, authority).unwrap_err().to_string(), message);
+        }
+        for (parts, why) in [
+            (["https://u@a", "https://:p@a", "https://u:p@a"], "contain a user name or password"),
+            (["https://a/b", "https://a?b", "https://a#b"], "have a path or query"),
+        ] {
+            for authority in parts {
+                let error = cloud("", authority).unwrap_err().to_string();
+                assert_eq!(error, format!("AZURE_AUTHORITY_HOST must not {why}"), "{authority}");
+            }
         }
         assert!(
             cloud("https://127.0.0.1:1", "")

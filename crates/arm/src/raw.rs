@@ -218,10 +218,16 @@ mod tests {
         assert!((raw.b - 1.1).abs() < 1e-9);
         assert_eq!(serde_json::to_string(&raw).unwrap(), TEXT);
         assert_eq!(format!("{raw:?}"), "View { b: 1.1 }");
+        assert!(raw == Raw::parse(TEXT).unwrap());
+        assert!(raw != Raw::parse(&TEXT.replace("null", "0")).unwrap());
     }
 
     #[test]
     fn document_must_be_an_object() {
+        let object = Document::of(&serde_json::json!({"a": 1, "n": null})).unwrap();
+        assert_eq!(object.text().unwrap(), r#"{"a":1,"n":null}"#);
+        assert!(object.object("n").unwrap().is_none() && object.object("a").is_err());
+        assert!(Document::of(&[1]).is_err());
         for text in ["[]", "1", "\"x\""] {
             let error = serde_json::from_str::<Document>(text).unwrap_err().to_string();
             assert!(error.contains("expected a JSON object"), "{text}: {error}");

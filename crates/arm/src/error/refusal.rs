@@ -169,6 +169,9 @@ mod tests {
             (Some("H"), r#"{"error":{"code":"E"},"code":"T"}"#, Some("H")),
             (None, r#"{"error":{"code":"E"},"code":"T"}"#, Some("E")),
             (None, r#"{"code":"T","details":null,"message":"m","subcode":""}"#, Some("T")),
+            (None, r#"{"error":{"code":429}}"#, Some("429")),
+            (None, r#"{"error":{"code":""}}"#, None),
+            (None, r#"{"error":{"code":["E"]}}"#, None),
             (None, "<html>gateway</html>", None),
             (None, "", None),
         ] {
@@ -182,7 +185,7 @@ mod tests {
         let body = r#"{"error":{"code":"A","message":"{\"error\":{\"code\":\"W\",\"message\":\"w\"}}","details":[{"code":"B","details":[{"code":"C"}]}],"innererror":{"code":"D"}}}"#;
         let refusal = read(None, body);
         assert_eq!(refusal.codes().collect::<Vec<_>>(), ["A", "B", "C", "D", "W"]);
-        assert!(refusal.has_code("networkingInternalOperationError") || refusal.has_code("w"));
+        assert!(refusal.has_code("w") && refusal.has_code("A") && !refusal.has_code("x"));
     }
 
     #[test]
@@ -212,7 +215,9 @@ mod tests {
         let value =
             Value::String(r#"{"status":"Failed","error":{"code":"X","message":"y"}}"#.to_owned());
         assert_eq!(Refusal::of(&value).to_string(), "X: y");
-        assert_eq!(Refusal::of(&Value::String("plain".into())).message, "plain");
+        for text in ["plain", "12", "[]"] {
+            assert_eq!(Refusal::of(&Value::String(text.into())).message, text);
+        }
     }
 
     #[test]
@@ -230,5 +235,23 @@ mod tests {
             error = serde_json::json!({"code": "n", "details": [error.clone(), {"code": "x"}]});
         }
         assert!(Refusal::of(&error).details.len() <= MAX_DETAILS);
+    }
+
+    #[test]
+    fn details_are_kept_up_to_a_depth_and_a_number() {
+        let count = |error: &Value| Refusal::of(error).details.len();
+        let (mut inside, mut wrapped) = (serde_json::json!({}), serde_json::json!({}));
+        for _ in 0..MAX_DEPTH + 2 {
+            inside = serde_json::json!({"details": [inside]});
+            wrapped = serde_json::json!({"message": wrapped.to_string()});
+        }
+        assert_eq!((count(&inside), count(&wrapped)), (MAX_DEPTH, MAX_DEPTH));
+        for (number, kept) in [(1, 2), (MAX_DETAILS - 1, MAX_DETAILS), (MAX_DETAILS, MAX_DETAILS)] {
+            let details = vec![serde_json::json!({"code": "d"}); number];
+            let error = serde_json::json!({"details": details, "message": "{}"});
+            assert_eq!(count(&error), kept, "{number}");
+        }
+        let details = vec![serde_json::json!({"code": "d"}); MAX_DETAILS + 1];
+        assert_eq!(count(&serde_json::json!({ "details": details })), MAX_DETAILS);
     }
 }

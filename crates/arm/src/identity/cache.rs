@@ -53,3 +53,18 @@ impl TokenCache {
 fn expires_after(token: &Token, now: Timestamp, margin: Duration) -> bool {
     now.checked_add(margin).is_ok_and(|then| token.expires > then)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_is_renewed_five_minutes_before_it_expires() {
+        let now = Timestamp::UNIX_EPOCH;
+        for (left, is_kept) in [(299, false), (300, false), (301, true)] {
+            let expires = Timestamp::from_second(left).unwrap();
+            let token = Token { secret: "x".into(), expires, credential: None };
+            assert_eq!(expires_after(&token, now, RENEWAL_MARGIN), is_kept, "{left} s left");
+        }
+    }
+}

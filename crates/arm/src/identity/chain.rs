@@ -261,4 +261,35 @@ mod tests {
         assert_eq!(messages, [1, 8].map(|seconds| format!("no response within {seconds}s")));
         assert_eq!(start.elapsed(), Duration::from_secs(9));
     }
+
+    #[test]
+    fn error_contains_each_cause_once_and_no_secret() {
+        let secrets = ["", "hunter2"].map(Secret::from).to_vec();
+        let chain = Chain { links: Vec::new(), good: AtomicUsize::new(0), secrets };
+        for (message, text) in [
+            ("no token for hunter2", "no token for [secret]: connection refused"),
+            ("connection refused by host", "connection refused by host"),
+        ] {
+            let kind = azure_core::error::ErrorKind::Credential;
+            let cause = std::io::Error::other("connection refused");
+            assert_eq!(chain.describe(&azure_core::Error::with_error(kind, cause, message)), text);
+        }
+    }
+
+    #[test]
+    fn only_a_single_credential_is_retried() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let cloud = Cloud::new(crate::cloud::Settings::default()).unwrap();
+        for (alone, expected) in [(true, RetryOptions::default()), (false, RetryOptions::none())] {
+            let options = options(&cloud, reqwest::Client::new(), alone);
+            assert_eq!(format!("{:?}", options.retry), format!("{expected:?}"), "{alone}");
+        }
+    }
+
+    #[test]
+    fn azure_cli_signs_in_to_the_configured_tenant() {
+        let settings = Settings { tenant: Some("tenant-1".to_owned()), ..Settings::default() };
+        let cli = create(Credential::AzureCli, &settings, ClientOptions::default()).unwrap();
+        assert!(format!("{cli:?}").contains("tenant-1"), "{cli:?}");
+    }
 }

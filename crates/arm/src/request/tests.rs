@@ -1,4 +1,4 @@
-//! Check of the target before the token is attached.
+//! Check of the target before the token is attached, and printed calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,9 +7,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use http::Method;
 use jiff::Timestamp;
 
-use super::Call;
+use super::{Call, Class};
 use crate::identity::IdentityError;
 use crate::path::tests::unchecked;
 use crate::{
@@ -69,4 +70,20 @@ fn unchecked_target_gets_neither_token_nor_request() {
     let own = Call::get("/x", "v").unwrap();
     assert!(client.send(&own).now_or_never().unwrap().is_ok());
     assert_eq!(counts(), (1, 1));
+}
+
+#[test]
+fn printed_call_contains_neither_query_nor_body() {
+    let call = Call::get("/x", "v").unwrap().query("sig", "hunter2").text(r#"{"a":"hunter2"}"#);
+    assert_eq!(format!("{call:?}"), "GET /x (read)");
+}
+
+#[test]
+fn error_of_a_call_that_cannot_be_sent_names_it() {
+    let call = |path| Call::new(Method::PUT, Class::Idempotent, path, "v");
+    let error = call("/x").unwrap().if_match(Some("a\nb")).unwrap_err();
+    assert_eq!(error.to_string(), "invalid eTag (PUT /x)");
+    let error = call("/x?y").unwrap_err();
+    assert!(error.to_string().contains("it contains a query (PUT /x"), "{error}");
+    assert_eq!((error.reason(), error.write_status), ("Invalid", WriteStatus::NotApplied));
 }

@@ -11,7 +11,7 @@ use http::StatusCode;
 use mooring_arm::calls::DeletePool;
 use mooring_arm::{
     Budget, Client, Cloud, ErrorKind, Limits, Operation, Real, ResourceId, Settings, Started,
-    WriteStatus, identity,
+    World, WriteStatus, identity,
 };
 use mooring_simulator::exchange::{Outcome, Request, json};
 use mooring_simulator::serve::{Authority, Service, listen, serve};
@@ -190,7 +190,16 @@ async fn write_status_is_unknown_only_after_a_sent_request() {
     let closed = Cloud::new(closed).unwrap();
     let error = self::client(&closed, SECRET).abort_cluster(&cluster("lost")).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
+    assert!(error.to_string().starts_with("no response from https://127.0.0.1:1: "), "{error}");
     assert_eq!((error.write_status, error.call.attempts), (WriteStatus::NotApplied, 5), "{error}");
+}
+
+#[tokio::test]
+async fn clock_is_the_system_clock_and_random_numbers_differ() {
+    let identity = identity::Settings::default();
+    let real = Real::new(&Cloud::new(Settings::default()).unwrap(), &identity).unwrap();
+    assert!(real.now() > "2026-01-01T00:00:00Z".parse().unwrap());
+    assert_ne!(real.random(), real.random());
 }
 
 #[tokio::test]
