@@ -58,6 +58,8 @@ fn other_members_are_not_read_as_boot_datapoints() {
 fn report_without_a_usable_code_is_an_error() {
     assert_eq!(read("{}").code(), Err(NoCode::Missing));
     assert_eq!(read(r#"{"ExitCode": "unknown"}"#).code(), Err(NoCode::NotANumber));
+    assert_eq!(NoCode::Missing.to_string(), "the report has no exit code");
+    assert_eq!(NoCode::NotANumber.to_string(), "the report's exit code is not a whole number");
     assert_eq!(read(r#"{"ExitCode": "-1"}"#).code(), Ok(-1));
     assert_eq!(read(r#"{"ExitCode": "007"}"#).code(), Ok(7));
 }
@@ -134,6 +136,7 @@ fn zeros_before_a_code_do_not_cost_its_digits() {
 fn report_fits_where_its_timings_alone_are_a_byte_too_long() {
     let mut status = read(BY_SCRIPTS);
     status.exit_code = "-1234567".to_owned();
+    status.hotfix = "binary=1 scripts=2".to_owned();
     let bare = CseStatus { output: String::new(), error: String::new(), ..status.clone() };
     let most = bare.to_json().len() + 1;
     for limit in [most - 1, most] {

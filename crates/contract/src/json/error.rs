@@ -133,3 +133,31 @@ impl fmt::Display for Position {
         write!(f, "line {}, column {}", self.line, self.column)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn position_counts_lines_and_characters() {
+        let text = "a@é\n\nb".as_bytes();
+        for (offset, line, column) in [
+            (0, 1, 1),
+            (1, 1, 2),
+            (2, 1, 3),
+            (4, 1, 4),
+            (5, 2, 1),
+            (6, 3, 1),
+            (7, 3, 2),
+            (100, 3, 2),
+        ] {
+            assert_eq!(Position::of(offset, text), Position { line, column }, "{offset}");
+        }
+    }
+
+    #[test]
+    fn error_names_its_problem_and_offset() {
+        let error = Problem::WrongType { expected: "a string", found: "null" }.at(7);
+        assert_eq!(error.to_string(), "expected a string, found null (byte 7)");
+    }
+}

@@ -144,17 +144,25 @@ mod tests {
 
     #[test]
     fn lone_surrogate_is_rejected_by_protobuf_replaced_by_go() {
-        for half in [r#""\ud800""#, r#""\udc00""#, r#""\ud800\u0041""#, r#""\ud800x12345""#] {
+        for half in [
+            r#""\ud800""#,
+            r#""\udc00""#,
+            r#""\ud800\u0041""#,
+            r#""\ud800x12345""#,
+            r#""\udc00\udc00""#,
+            r#""\udc01\ude00""#,
+        ] {
             assert!(matches!(protobuf(half.as_bytes()), Err(Problem::Syntax(_))), "{half}");
         }
         assert_eq!(go(br#""\ud800""#).unwrap(), "\u{FFFD}");
         assert_eq!(go(br#""\ud800\u0041""#).unwrap(), "\u{FFFD}A");
+        assert_eq!(go(br#""\udc00\udc00""#).unwrap(), "\u{FFFD}\u{FFFD}");
         assert_eq!(go(br#""\ud800\ud83d\ude00""#).unwrap(), "\u{FFFD}\u{1F600}");
     }
 
     #[test]
     fn invalid_utf8_is_rejected_by_protobuf_replaced_by_go() {
-        assert_eq!(protobuf(b"\"a\xff\""), Err(Problem::NotUtf8));
+        assert_eq!(read(b"\"a\xff\"", 0, Dialect::Protobuf), Err(Problem::NotUtf8.at(2)));
         assert_eq!(go(b"\"a\xe2\x82b\"").unwrap(), "a\u{FFFD}\u{FFFD}b");
     }
 

@@ -176,3 +176,21 @@ impl<T: Value> Field for BTreeMap<String, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_in_lists_and_maps_are_visited() {
+        fn secrets(field: &impl Field) -> Vec<&str> {
+            let mut found = Vec::new();
+            field.visit_secrets(&mut |secret| found.push(secret));
+            found
+        }
+        let values = ["a", "b"].map(Secret::from);
+        assert_eq!(secrets(&values.to_vec()), ["a", "b"]);
+        let keys = ["x", "y"].map(str::to_owned);
+        assert_eq!(secrets(&keys.into_iter().zip(values).collect::<BTreeMap<_, _>>()), ["a", "b"]);
+    }
+}

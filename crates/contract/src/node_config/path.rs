@@ -65,8 +65,15 @@ mod tests {
 
     #[test]
     fn plain_names_are_printed() {
-        for name in ["--v", "net.core.somaxconn", "kubernetes.azure.com/cluster", "Standard_D4s_v5"]
-        {
+        for name in [
+            "--v",
+            "net.core.somaxconn",
+            "kubernetes.azure.com/cluster",
+            "Standard_D4s_v5",
+            "RotateKubeletServerCertificate123",
+            "2026-11-15",
+            &"x".repeat(40),
+        ] {
             assert_eq!(render_key(name), format!("m[\"{name}\"]"));
         }
         let path = [Segment::Unknown("colour".into(), 2), Segment::Index(1)];

@@ -45,13 +45,20 @@ fn an_error_names_the_field_the_line_and_the_column() {
 #[test]
 fn errors_and_warnings_never_quote_values() {
     let canary = "canary password";
-    for document in [
-        format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"a":"","{canary}":5}}}}}}"#),
-        format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"{canary}":"","{canary}":""}}}}}}"#),
-        format!(r#"{{"{canary}":{{]}}"#),
+    for (document, path) in [
+        (
+            format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"a":"","{canary}":5}}}}}}"#),
+            "kubelet_config.kubelet_flags[#2]",
+        ),
+        (
+            format!(r#"{{"kubelet_config":{{"kubelet_flags":{{"{canary}":"","{canary}":""}}}}}}"#),
+            "kubelet_config.kubelet_flags[#2]",
+        ),
+        (format!(r#"{{"{canary}":{{]}}"#), "#1"),
     ] {
-        let shown = format!("{0} {0:?}", refused(&document));
-        assert!(!shown.contains("canary") && shown.contains('#'), "{shown}");
+        let error = refused(&document);
+        let shown = format!("{error} {error:?}");
+        assert!(error.path == path && !shown.contains("canary"), "{shown}");
     }
     let parsed = accepted(&format!(r#"{{"version":"v1","{canary}":1}}"#));
     let shown = format!("{0} {0:?}", parsed.warnings[0]);
@@ -165,6 +172,9 @@ fn unknown_members_nest_as_deep_as_the_go_parser_allows() {
     accepted(&top(9999));
     assert_eq!(refused(&top(10_000)).problem, Problem::TooDeep);
     accepted(&inside(9998));
+    let message = r#"{"auth_config":{},"#;
+    accepted(&top(9999).replacen('{', message, 1));
+    assert_eq!(refused(&top(10_000).replacen('{', message, 1)).problem, Problem::TooDeep);
     let error = refused(&inside(9999));
     assert_eq!((error.problem, &*error.path), (Problem::TooDeep, "cluster_config.x"));
 }

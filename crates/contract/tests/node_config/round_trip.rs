@@ -1,6 +1,6 @@
 //! parse(serialize(x)) == x, for configs generated from the contract's description.
 
-use mooring_contract::node_config::{FieldFacts, Label, MESSAGES, parse};
+use mooring_contract::node_config::{FieldFacts, Label, MESSAGES, OrUnset, parse};
 use proptest::prelude::*;
 
 /// Decisions taken from random bytes, so that a failing case shrinks towards "nothing set".
@@ -109,5 +109,41 @@ fn the_document_is_laid_out_as_the_go_program_lays_it_out() {
     assert_eq!(
         parse(document.as_bytes()).unwrap().config.to_json_with_secrets(),
         "{\n  \"version\": \"v1\",\n  \"auth_config\": {},\n  \"network_config\": {\n    \"network_plugin\": \"NETWORK_PLUGIN_AZURE\"\n  },\n  \"is_vhd\": false,\n  \"custom_ca_certs\": [\n    \"a<b\"\n  ],\n  \"workload_runtime\": 9,\n  \"cse_timeout\": 0\n}"
+    );
+}
+
+#[test]
+fn doubles_are_written_in_their_shortest_form() {
+    for (read, written) in [
+        ("0", "0"),
+        ("-0.0", "-0"),
+        ("1.50", "1.5"),
+        ("-25e-1", "-2.5"),
+        ("0.000001", "0.000001"),
+        ("0.0000001", "1e-7"),
+        ("1e20", "100000000000000000000"),
+        ("1e21", "1e21"),
+        ("-1e21", "-1e21"),
+        ("\"Infinity\"", "\"Infinity\""),
+        ("\"-Infinity\"", "\"-Infinity\""),
+        ("\"NaN\"", "\"NaN\""),
+    ] {
+        let document = format!(
+            r#"{{"cluster_config": {{"cloud_provider_config": {{"backoff_jitter": {read}}}}}}}"#
+        );
+        let json = parse(document.as_bytes()).unwrap().config.to_json_with_secrets();
+        assert!(json.contains(&format!("\"backoff_jitter\": {written}\n")), "{read}: {json}");
+    }
+}
+
+#[test]
+fn kubelet_config_has_json_names_and_escapes_html() {
+    let document = r#"{"kubelet_config": {"kubelet_config_file_config": {"kind": "a<b",
+        "cluster_dns": ["10.0.0.10"], "max_pods": 0, "feature_gates": {"A": true}}}}"#;
+    let config = parse(document.as_bytes()).unwrap().config;
+    let file = config.kubelet_config.or_unset().kubelet_config_file_config.or_unset();
+    assert_eq!(
+        file.to_kubelet_json(),
+        "{\n    \"kind\": \"a\\u003cb\",\n    \"clusterDNS\": [\n        \"10.0.0.10\"\n    ],\n    \"maxPods\": 0,\n    \"featureGates\": {\n        \"A\": true\n    }\n}"
     );
 }
