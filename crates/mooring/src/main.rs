@@ -8,6 +8,8 @@ mod controller;
 mod doctor;
 mod evidence;
 mod explain;
+#[cfg(test)]
+mod fixtures;
 mod output;
 mod simulate;
 mod ui;

@@ -134,6 +134,8 @@ mod tests {
         assert_eq!(similar("nothing", POOLS), [""; 0]);
         assert_eq!(similar("abc", ["abd", "abe", "abf", "abg"]).len(), 3);
         assert_eq!(similar("abc", ["xbz", "abc"]), ["abc"], "two of three letters are wrong");
+        assert_eq!(similar("pool", ["a-pool-long", "zzol"]), ["zzol", "a-pool-long"]);
+        assert_eq!(similar("oo", ["a-pool-long"]), [""; 0], "too short for a part");
     }
 
     #[test]
@@ -152,5 +154,33 @@ mod tests {
         assert_eq!(count("abc", "acb"), 1, "swapped");
         assert_eq!(count("abcd", "bacdx"), 2);
         assert_eq!(count("ERR_A-b", "errab"), 0);
+        assert_eq!(count("abcd", "abd"), 1, "deleted");
+        assert_eq!(count("abd", "abcd"), 1, "inserted");
+        assert_eq!(count("abd", "abx"), 1, "replaced");
+    }
+
+    #[test]
+    fn long_words_may_have_two_typos() {
+        for (word, known, expected) in [
+            ("timeout", "timeuot", true),
+            ("timeout", "timeoxx", false),
+            ("the", "txx", false),
+            ("registry", "registxx", true),
+            ("registry", "regisxxx", false),
+        ] {
+            assert_eq!(is_typo(word, known), expected, "{word} {known}");
+        }
+        assert!(!is_similar("abcdef", "fedcba"), "the same letters");
+        assert!(is_similar("abcdef", "abcdxy") && !is_similar("abcdef", "abcxyz"));
+    }
+
+    #[test]
+    fn letters_of_one_word_only_are_counted() {
+        for (one, other, expected) in
+            [("", "", 0), ("abc", "", 3), ("", "abc", 3), ("abc", "cab", 0), ("abc", "abd", 1)]
+        {
+            assert_eq!(count_other_letters(&letters(one), &letters(other)), expected, "{one}");
+        }
+        assert_eq!(count_other_letters(&letters("aab"), &letters("abbbc")), 3);
     }
 }

@@ -1,5 +1,8 @@
 //! The screen of a node's life: a verdict, and its stages over time.
 
+#[cfg(test)]
+mod tests;
+
 use jiff::Timestamp;
 use mooring_terminal::{Mark, Screen, Style, Text, truncate_middle, width};
 use mooring_trace::life::{self, Life, LifeState};
@@ -257,101 +260,5 @@ fn short(seconds: f64) -> String {
         10..60 => format!("{whole}s"),
         60..3600 => format!("{}m{:02}s", whole / 60, whole % 60),
         _ => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use mooring_trace::File;
-
-    use super::*;
-
-    fn file(path: &str, text: &str) -> File {
-        File { path: format!("aks-default-7kq2c/{path}"), bytes: text.into() }
-    }
-
-    /// A node that fails after 74 seconds, 41 of them in the scripts.
-    fn failed() -> Vec<File> {
-        let trace = "+ logs_to_events AKS.CSE.orasLogin.oras_login_with_kubelet_identity x\\n+ local 'startTime=2026-11-17 09:01:12.800'\\n+ exit 211\\n";
-        let report = format!(
-            r#"Enable failed: failed to execute command: command terminated with exit status=211
-[stdout]
-{{ "ExitCode": "211", "Output": "{trace}", "Error": "", "ExecDuration": "41", "KernelStartTime": "Tue 2026-11-17 09:00:21 UTC", "CSEStartTime": "Tue Nov 17 09:00:33 UTC 2026" }}
-[stderr]
-"#
-        );
-        let claim = r#"
-kind: NodeClaim
-metadata:
-  name: default-7kq2c
-  creationTimestamp: "2026-11-17T09:00:00Z"
-status:
-  conditions:
-  - type: Launched
-    status: "True"
-    lastTransitionTime: "2026-11-17T09:00:03Z"
-"#;
-        let usual = r#"{"seconds": {"created → launched": 4, "ready": 20}}"#;
-        vec![
-            file("nodeclaim.yaml", claim),
-            file("extension.txt", &report),
-            file("usual.json", usual),
-        ]
-    }
-
-    fn shown(files: &[File], style: &Style) -> String {
-        let timelines = mooring_trace::read(files);
-        let life = timelines[0].life.as_ref().unwrap();
-        screen(&timelines[0], life, &[], None, style).render(style)
-    }
-
-    #[test]
-    fn screens_of_a_failed_node() {
-        let style = |width| Style { width: Some(width), ..Style::PIPE };
-        let dots = |count: usize| "·".repeat(count);
-        let expected = [
-            "✗ default-7kq2c failed after 1m14s, while orasLogin was running.".to_owned(),
-            "  SPAN                     TOOK   USUAL  0s                   1m14s".to_owned(),
-            "  created → launched         3s      4s  █".to_owned(),
-            format!("  machine                   30s          {}{}", dots(1), "█".repeat(11)),
-            format!("    kernel, cloud-init      12s          {}{}", dots(7), "█".repeat(5)),
-            format!("✗ bootstrap                 41s          {}{}", dots(12), "▒".repeat(14)),
-            format!("✗   orasLogin              1.2s          {}▒", dots(25)),
-            "  register                    –".to_owned(),
-        ];
-        let text = shown(&failed(), &style(80));
-        assert_eq!(text.lines().take(8).collect::<Vec<_>>(), expected, "{text}");
-        assert!(text.lines().all(|line| width(line) <= 80), "{text}");
-        let wide = shown(&failed(), &style(120));
-        assert!(wide.lines().nth(1).is_some_and(|head| width(head) == 103), "{wide}");
-        let ascii = shown(&failed(), &Style { unicode: false, ..style(80) });
-        assert!(ascii.is_ascii() && ascii.contains("...xxx"), "{ascii}");
-    }
-
-    #[test]
-    fn stage_of_a_joining_node_is_not_a_failure() {
-        let text = shown(&failed()[..1], &Style::PIPE);
-        assert!(text.starts_with("! default-7kq2c is joining; no failure is known.\n"), "{text}");
-        assert!(text.contains("\n  machine, bootstrap") && !text.contains('✗'), "{text}");
-    }
-
-    #[test]
-    fn usual_needs_other_nodes() {
-        let text = shown(&failed()[..2], &Style::PIPE);
-        assert!(!text.contains("USUAL") && text.contains("  0s "), "{text}");
-    }
-
-    #[test]
-    fn durations_are_short() {
-        for (seconds, expected) in [
-            (0.0, "0s"),
-            (1.2, "1.2s"),
-            (9.96, "10s"),
-            (41.4, "41s"),
-            (74.0, "1m14s"),
-            (3780.0, "1h03m"),
-        ] {
-            assert_eq!(short(seconds), expected);
-        }
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Archives are never unpacked to disk: a name in an archive is a label, not a path.
 
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Take};
 use std::path::Path;
@@ -169,9 +172,8 @@ impl Input {
         let mut head = [0; 512];
         let length = fill(&mut plain, &mut head)?;
         if is_tar(&head[..length]) {
-            let left = plain.limit();
             let whole = io::Cursor::new(head[..length].to_vec()).chain(plain);
-            return self.read_archive(whole.take(left + length as u64));
+            return self.read_archive(whole.take(MAX_UNPACKED));
         }
         let name = name.strip_suffix(".gz").unwrap_or(name).to_owned();
         let mut bytes = Vec::new();
@@ -302,76 +304,4 @@ fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(length)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Failing;
-
-    impl Read for Failing {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("input/output error"))
-        }
-    }
-
-    #[test]
-    fn broken_files_have_notes_up_to_a_limit_then_a_count() {
-        let mut input = Input::default();
-        for count in 0..MAX_NOTES + 3 {
-            input.add(format!("{count}.log"), Failing, 1);
-        }
-        input.long_names = 2;
-        input.note_counts();
-        assert_eq!(input.notes.len(), MAX_NOTES + 2);
-        assert_eq!(input.notes[0], "`0.log`: read failed: input/output error");
-        assert_eq!(input.notes[MAX_NOTES], "2 files skipped: name longer than 1024 bytes");
-        assert_eq!(input.notes[MAX_NOTES + 1], "3 more files truncated or broken");
-        let mut whole = Input::default();
-        whole.note_counts();
-        assert!(whole.notes.is_empty(), "{:?}", whole.notes);
-    }
-
-    #[test]
-    fn file_of_the_maximum_size_is_not_truncated() {
-        for (size, notes) in [(MAX_FILE, 0), (MAX_FILE + 1, 1)] {
-            let mut input = Input::default();
-            input.add("a.log".to_owned(), io::repeat(0).take(size), size);
-            assert_eq!((input.files[0].bytes.len() as u64, input.notes.len()), (MAX_FILE, notes));
-        }
-    }
-
-    #[test]
-    #[allow(clippy::disallowed_methods, reason = "files of a test")]
-    fn links_in_the_root_of_a_node_are_not_followed() {
-        let (node, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::create_dir_all(node.path().join("var/log/azure")).unwrap();
-        for root in [node.path().join("var/log/azure"), outside.path().to_owned()] {
-            fs::write(root.join("cluster-provision.log"), "+ true\n").unwrap();
-        }
-        std::os::unix::fs::symlink(outside.path(), node.path().join("etc")).unwrap();
-        let names: Vec<_> =
-            read(node.path()).unwrap().files.into_iter().map(|file| file.path).collect();
-        assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
-    }
-
-    #[test]
-    fn archive_yields_wanted_regular_files_and_no_links() {
-        let mut archive = tar::Builder::new(Vec::new());
-        for name in ["notes.txt", "var/log/azure/cluster-provision.log"] {
-            let mut header = tar::Header::new_gnu();
-            header.set_size(1);
-            archive.append_data(&mut header, name, &b"x"[..]).unwrap();
-        }
-        let mut link = tar::Header::new_gnu();
-        link.set_entry_type(tar::EntryType::Symlink);
-        link.set_size(0);
-        archive.append_link(&mut link, "provision.json", "/etc/passwd").unwrap();
-        let bytes = archive.into_inner().unwrap();
-        let mut input = Input::default();
-        input.read_archive((&bytes[..]).take(MAX_UNPACKED)).unwrap();
-        let names: Vec<_> = input.files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
-    }
 }

@@ -1,0 +1,242 @@
+use super::*;
+
+struct Failing;
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("input/output error"))
+    }
+}
+
+#[test]
+fn broken_files_have_notes_up_to_a_limit_then_a_count() {
+    let mut input = Input::default();
+    for count in 0..MAX_NOTES + 3 {
+        input.add(format!("{count}.log"), Failing, 1);
+    }
+    input.long_names = 2;
+    input.note_counts();
+    assert_eq!(input.notes.len(), MAX_NOTES + 2);
+    assert_eq!(input.notes[0], "`0.log`: read failed: input/output error");
+    assert_eq!(input.notes[MAX_NOTES], "2 files skipped: name longer than 1024 bytes");
+    assert_eq!(input.notes[MAX_NOTES + 1], "3 more files truncated or broken");
+    let mut whole = Input::default();
+    whole.note_counts();
+    assert!(whole.notes.is_empty(), "{:?}", whole.notes);
+}
+
+#[test]
+fn file_of_the_maximum_size_is_not_truncated() {
+    for (size, notes) in [(MAX_FILE, 0), (MAX_FILE + 1, 1)] {
+        let mut input = Input::default();
+        input.add("a.log".to_owned(), io::repeat(0).take(size), size);
+        assert_eq!((input.files[0].bytes.len() as u64, input.notes.len()), (MAX_FILE, notes));
+    }
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "files of a test")]
+fn links_in_the_root_of_a_node_are_not_followed() {
+    let (node, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::create_dir_all(node.path().join("var/log/azure")).unwrap();
+    for root in [node.path().join("var/log/azure"), outside.path().to_owned()] {
+        fs::write(root.join("cluster-provision.log"), "+ true\n").unwrap();
+    }
+    std::os::unix::fs::symlink(outside.path(), node.path().join("etc")).unwrap();
+    let names: Vec<_> =
+        read(node.path()).unwrap().files.into_iter().map(|file| file.path).collect();
+    assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
+}
+
+#[test]
+fn archive_yields_wanted_regular_files_and_no_links() {
+    let mut archive = tar::Builder::new(Vec::new());
+    for name in ["notes.txt", "var/log/azure/cluster-provision.log"] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(1);
+        archive.append_data(&mut header, name, &b"x"[..]).unwrap();
+    }
+    let mut link = tar::Header::new_gnu();
+    link.set_entry_type(tar::EntryType::Symlink);
+    link.set_size(0);
+    archive.append_link(&mut link, "provision.json", "/etc/passwd").unwrap();
+    let bytes = archive.into_inner().unwrap();
+    let mut input = Input::default();
+    input.read_archive((&bytes[..]).take(MAX_UNPACKED)).unwrap();
+    let names: Vec<_> = input.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(names, ["var/log/azure/cluster-provision.log"]);
+    assert_eq!((input.names, input.notes.len()), (3, 0), "{:?}", input.notes);
+}
+
+#[test]
+fn limits_of_files_names_and_bytes_are_noted_once() {
+    let file = || File { path: String::new(), bytes: Vec::new() };
+    let full = [
+        (Input { files: vec![file(); MAX_FILES], ..Input::default() }, "20000 files"),
+        (Input { names: MAX_NAMES, ..Input::default() }, "500000 names"),
+        (Input { bytes: MAX_KEPT, ..Input::default() }, "64 MiB"),
+    ];
+    for (mut input, limit) in full {
+        assert!(!input.has_room() && !input.has_room());
+        let note = format!("limit reached: {limit}; the remaining files are skipped");
+        assert_eq!(input.notes, [note]);
+    }
+    let mut almost = Input { names: MAX_NAMES - 1, bytes: MAX_KEPT - 1, ..Input::default() };
+    assert!(almost.has_room() && almost.notes.is_empty());
+}
+
+#[test]
+fn names_and_contents_count_toward_the_limits() {
+    let mut input = Input::default();
+    for name in ["a.log", "bcd.log"] {
+        input.add(name.to_owned(), &b"text"[..], 4);
+    }
+    assert_eq!(input.bytes, 20);
+    let mut rest = Input { bytes: MAX_KEPT - 2, ..Input::default() };
+    rest.add("a.log".to_owned(), &b"text"[..], 4);
+    assert_eq!(rest.files[0].bytes, b"xt");
+    assert_eq!(rest.notes, ["`a.log`: only the last 0 KiB are read"]);
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "files of a test")]
+fn directories_are_read_up_to_a_depth() {
+    let write = |directory: &Path| {
+        fs::create_dir_all(directory).unwrap();
+        fs::write(directory.join("handler.log"), "x").unwrap();
+    };
+    let nested = |root: &Path, depth: usize| root.join(vec!["d"; depth].join("/"));
+    let folder = tempfile::tempdir().unwrap();
+    let names = |root: &Path| -> Vec<String> {
+        let input = read(root).unwrap();
+        input.files.into_iter().map(|file| file.path).collect()
+    };
+    write(&nested(folder.path(), MAX_DEPTH + 1));
+    assert_eq!(names(folder.path()), [""; 0], "too deep");
+    write(&nested(folder.path(), MAX_DEPTH));
+    assert_eq!(names(folder.path()).len(), 1);
+    // Below the root of a node, only the logs of Azure are nested.
+    let node = tempfile::tempdir().unwrap();
+    for directory in ["var/log/azure/x", "var/log", "var/log/y", "etc/z", "srv"] {
+        write(&node.path().join(directory));
+    }
+    assert_eq!(names(node.path()), ["var/log/azure/x/handler.log", "var/log/handler.log"]);
+    let mut input = Input::default();
+    input.read_directory(node.path()).unwrap();
+    assert_eq!(input.names, 6, "files and directories");
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "files of a test")]
+fn only_the_end_of_a_large_file_is_read() {
+    use std::io::Write as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cluster-provision.log");
+    for (size, notes) in [
+        (MAX_FILE, &[][..]),
+        (MAX_FILE + 9, &["`cluster-provision.log`: only the last 8192 KiB are read"]),
+    ] {
+        let mut file = fs::File::create(&path).unwrap();
+        file.seek(SeekFrom::Start(size - 3)).unwrap();
+        file.write_all(b"end").unwrap();
+        let input = read(&path).unwrap();
+        assert_eq!(input.notes, notes);
+        assert_eq!(input.files[0].bytes.len() as u64, MAX_FILE);
+        assert!(input.files[0].bytes.ends_with(b"end"));
+    }
+}
+
+#[test]
+fn single_compressed_file_has_the_name_without_its_suffix() {
+    use std::io::Write as _;
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(b"+ exit 50").unwrap();
+    let packed = packer.finish().unwrap();
+    let mut input = Input::default();
+    input.read_gzip(&packed[..], "cluster-provision.log.gz").unwrap();
+    let file = &input.files[0];
+    assert_eq!((file.path.as_str(), &file.bytes[..]), ("cluster-provision.log", &b"+ exit 50"[..]));
+    assert!(input.notes.is_empty(), "{:?}", input.notes);
+}
+
+/// Returns an entry with its content, padded to whole blocks.
+fn entry(kind: tar::EntryType, name: &str, content: &[u8]) -> Vec<u8> {
+    let mut header = tar::Header::new_ustar();
+    header.set_path(name).unwrap();
+    header.set_entry_type(kind);
+    header.set_size(content.len() as u64);
+    header.set_cksum();
+    let mut bytes = [header.as_bytes(), content].concat();
+    bytes.resize(bytes.len().next_multiple_of(512), 0);
+    bytes
+}
+
+#[test]
+fn long_name_belongs_to_the_next_file_of_the_archive() {
+    use tar::EntryType;
+    let name = [b"n/cluster-provision.log", &b"\0"[..]].concat();
+    let too_long = vec![b'n'; usize::try_from(MAX_NAME).unwrap() + 1];
+    let bytes = [
+        entry(EntryType::GNULongName, "x", &name),
+        entry(EntryType::XGlobalHeader, "pax_global_header", b"11 mtime=0\n"),
+        entry(EntryType::GNULongLink, "x", b"y\0"),
+        entry(EntryType::Regular, "short", b"1"),
+        entry(EntryType::GNULongName, "x", &too_long),
+        entry(EntryType::Regular, "handler.log", b"2"),
+        entry(EntryType::Regular, "handler.log", b"3"),
+        vec![0; 1024],
+    ];
+    let mut input = Input::default();
+    input.read_archive(bytes.concat().as_slice().take(MAX_UNPACKED)).unwrap();
+    let files: Vec<_> = input.files.iter().map(|file| (&*file.path, &file.bytes[..])).collect();
+    assert_eq!(files, [("n/cluster-provision.log", &b"1"[..]), ("handler.log", b"3")]);
+    assert_eq!((input.long_names, input.notes.len()), (1, 0), "{:?}", input.notes);
+}
+
+#[test]
+fn end_of_the_unpacked_bytes_and_a_damaged_archive_are_noted() {
+    let bytes = entry(tar::EntryType::Regular, "handler.log", &[b'x'; 2000]);
+    for (limit, note) in [
+        (600, "limit reached: 512 MiB unpacked; the rest is skipped"),
+        (MAX_UNPACKED, "the archive is truncated or damaged: "),
+    ] {
+        let mut input = Input::default();
+        input.read_archive(bytes[..1000].take(limit)).unwrap();
+        let last = input.notes.last().unwrap();
+        assert!(last.starts_with(note), "{:?}", input.notes);
+    }
+}
+
+#[test]
+fn names_in_headers_are_read_up_to_their_limits() {
+    let gnu = |length: u64| gnu_name(&mut io::repeat(b'n').take(length)).map(|name| name.len());
+    assert_eq!((gnu(MAX_NAME), gnu(MAX_NAME + 1), gnu(MAX_NAME + 5)), (Some(1024), None, None));
+    let pax = |length: u64| {
+        let name = b"11 path=ab\n";
+        let rest = io::repeat(b'\n').take(length - name.len() as u64);
+        pax_name(&mut name.chain(rest))
+    };
+    assert_eq!(pax(11), Some(Some(b"ab".to_vec())));
+    assert_eq!(pax(MAX_PAX_HEADER), Some(Some(b"ab".to_vec())));
+    assert_eq!(pax(MAX_PAX_HEADER + 1), Some(None), "too long");
+    assert_eq!(pax_name(&mut &b"11 mtime=0\n"[..]), None);
+}
+
+#[test]
+fn interrupted_reads_are_repeated_and_others_fail() {
+    struct Interrupted(bool);
+    impl Read for Interrupted {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0 = !self.0;
+            if self.0 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            buffer[0] = b'x';
+            Ok(1)
+        }
+    }
+    let mut buffer = [0; 3];
+    assert_eq!(fill(&mut Interrupted(false), &mut buffer).unwrap(), 3);
+    assert_eq!(&buffer, b"xxx");
+    assert!(fill(&mut Failing, &mut buffer).is_err());
+}

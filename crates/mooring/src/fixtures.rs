@@ -1,0 +1,203 @@
+//! Values of tests: nodes, failures and facts of a cluster, and an API server without a network.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use clap::Parser as _;
+use http::{Request, Response};
+use jiff::Timestamp;
+use kube::client::Body;
+use mooring_controller::query::{NodeReport, ReportSource};
+use mooring_controller::record::{Document, SCHEMA};
+use mooring_controller::{Reason, Verdict};
+use mooring_inventory::{ControllerState, Facts, Failure, Inventory, Node, PoolKind, State};
+use mooring_terminal::{Screen, Style};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
+
+use crate::cli::cluster_args::{ReadArguments, SourceArguments};
+use crate::cluster::{Cluster, NamedCluster};
+
+/// Minutes before this time are easy to subtract.
+pub(crate) fn now() -> Timestamp {
+    at("2026-11-17T09:14:00Z")
+}
+
+pub(crate) fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// Returns a NodeClaim of pool `default` with image 202601.27.0, launched ten minutes ago.
+pub(crate) fn node(name: &str, state: State) -> Node {
+    Node {
+        uid: format!("uid-{name}"),
+        node_claim: Some(name.to_owned()),
+        node: Some(format!("aks-{name}")),
+        pool: Some("default".to_owned()),
+        pool_kind: PoolKind::NodePool,
+        instance_id: None,
+        image: Some("AKSAzureLinux/V3gen2/202601.27.0".to_owned()),
+        node_class: None,
+        instance_type: None,
+        zone: None,
+        state,
+        exists: true,
+        created_at: Some(at("2026-11-17T09:04:00Z")),
+        launched_at: Some(at("2026-11-17T09:04:00Z")),
+        joined_at: None,
+        failure: None,
+    }
+}
+
+pub(crate) fn failure(cause: &str) -> Failure {
+    Failure {
+        cause: cause.to_owned(),
+        summary: "it failed".to_owned(),
+        condition_reason: "CSEFailed".to_owned(),
+        message: "It failed.".to_owned(),
+        reported: None,
+        effective: None,
+        stage: "bootstrap",
+        owner: None,
+        confidence: None,
+        evidence: Vec::new(),
+        is_confirmed: true,
+        failed_at: Some(at("2026-11-17T09:06:00Z")),
+    }
+}
+
+pub(crate) fn failed_node(name: &str, cause: &str) -> Node {
+    Node { failure: Some(failure(cause)), ..node(name, State::Failed) }
+}
+
+/// Returns a node with another image, which is `AKSAzureLinux/V3gen2/VERSION`.
+pub(crate) fn with_image(node: Node, version: &str) -> Node {
+    Node { image: Some(format!("AKSAzureLinux/V3gen2/{version}")), ..node }
+}
+
+/// Returns the facts of cluster `demo`, whose controller runs, and which was read with Azure.
+pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> Facts {
+    let read = |name| Source {
+        state: SourceState::Read,
+        at: Some(now()),
+        seconds: Some(0.25),
+        ..Source::new(name)
+    };
+    let names = [SourceName::Cluster, SourceName::Record, SourceName::Azure];
+    Facts {
+        identity: ClusterIdentity { name: Some("demo".to_owned()), ..ClusterIdentity::default() },
+        region: None,
+        version: None,
+        inventory: Inventory { nodes: nodes.into_iter().collect(), ..Inventory::default() },
+        node_pools: vec!["default".to_owned()],
+        has_karpenter: true,
+        lost: Vec::new(),
+        has_versions: None,
+        controller: ControllerState {
+            state: "running",
+            leader: Some("mooring-1".to_owned()),
+            ..ControllerState::unknown("mooring-system".to_owned())
+        },
+        record: Some(Document {
+            schema: SCHEMA.to_owned(),
+            pools: BTreeMap::new(),
+            dropped: 0,
+            taken_from: None,
+        }),
+        sources: names.map(read).to_vec(),
+        warnings: Vec::new(),
+        now: now(),
+    }
+}
+
+/// Returns a cluster with these facts, whose API server has nothing.
+pub(crate) fn cluster(facts: Facts) -> Cluster {
+    let client = Server::default().client();
+    Cluster {
+        facts,
+        api: mooring_controller::run::Api::new(client.clone()),
+        client: mooring_kube::Client::new(client),
+        scope: None,
+        named: NamedCluster::default(),
+    }
+}
+
+/// Returns a report of Azure without a failure.
+pub(crate) fn report(node: &str, pool: Option<&str>, reason: Reason) -> NodeReport {
+    NodeReport {
+        node: node.to_owned(),
+        claim: None,
+        pool: pool.map(str::to_owned),
+        image: None,
+        joined: Some(false),
+        cse_succeeded: reason == Reason::CseSucceeded,
+        verdict: Verdict::plain(reason, "The bootstrap is running."),
+        source: ReportSource::Azure,
+        report_text: String::new(),
+        earlier: None,
+    }
+}
+
+#[derive(clap::Parser)]
+struct Flags {
+    #[command(flatten)]
+    read: ReadArguments,
+}
+
+/// Parses the flags of commands that read a cluster.
+pub(crate) fn read_arguments(words: &[&str]) -> ReadArguments {
+    Flags::parse_from([&["mooring"], words].concat()).read
+}
+
+pub(crate) fn source_arguments(words: &[&str]) -> SourceArguments {
+    read_arguments(words).sources
+}
+
+/// Returns what a pipe shows.
+pub(crate) fn piped(screen: &Screen) -> String {
+    screen.render(&Style::PIPE)
+}
+
+/// An API server: responses by path and query. Others are 404.
+#[derive(Clone, Default)]
+pub(crate) struct Server {
+    responses: Arc<Mutex<Vec<(String, u16, String)>>>,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Adds a response. Of several for one path, each is sent once, except the last one.
+    pub(crate) fn with(self, path: &str, status: u16, body: impl ToString) -> Self {
+        self.responses.lock().unwrap().push((path.to_owned(), status, body.to_string()));
+        self
+    }
+
+    /// Returns paths and queries of the requests.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    fn response(&self, path: &str) -> (u16, String) {
+        self.requests.lock().unwrap().push(path.to_owned());
+        let mut responses = self.responses.lock().unwrap();
+        let mut of_path = responses.iter().enumerate().filter(|(_, one)| one.0 == path);
+        let Some((at, (_, status, body))) = of_path.next() else {
+            return (404, r#"{"kind": "Status", "message": "not found"}"#.to_owned());
+        };
+        let found = (*status, body.clone());
+        if of_path.next().is_some() {
+            responses.remove(at);
+        }
+        found
+    }
+
+    /// Returns a client; it needs the runtime of the test.
+    pub(crate) fn client(&self) -> kube::Client {
+        let server = self.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let path = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
+            let (status, body) = server.response(&path);
+            async move { Response::builder().status(status).body(Body::from(body.into_bytes())) }
+        });
+        kube::Client::new(service, "default")
+    }
+}
