@@ -34,6 +34,7 @@ pub(crate) fn node(name: &str, state: State) -> Node {
         node: Some(format!("aks-{name}")),
         pool: Some("default".to_owned()),
         pool_kind: PoolKind::NodePool,
+        vm_id: None,
         instance_id: None,
         image: Some("AKSAzureLinux/V3gen2/202601.27.0".to_owned()),
         node_class: None,
@@ -43,7 +44,9 @@ pub(crate) fn node(name: &str, state: State) -> Node {
         exists: true,
         created_at: Some(at("2026-11-17T09:04:00Z")),
         launched_at: Some(at("2026-11-17T09:04:00Z")),
+        node_created_at: None,
         joined_at: None,
+        ready_at: None,
         failure: None,
     }
 }
@@ -165,7 +168,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Adds a response. Of several for one path, each is sent once, except the last one.
+    /// Adds a response; the body of an error is its message. Of several for one path, each is sent once, except the
+    /// last one.
     pub(crate) fn with(self, path: &str, status: u16, body: impl ToString) -> Self {
         self.responses.lock().unwrap().push((path.to_owned(), status, body.to_string()));
         self
@@ -181,9 +185,10 @@ impl Server {
         let mut responses = self.responses.lock().unwrap();
         let mut of_path = responses.iter().enumerate().filter(|(_, one)| one.0 == path);
         let Some((at, (_, status, body))) = of_path.next() else {
-            return (404, r#"{"kind": "Status", "message": "not found"}"#.to_owned());
+            return (404, error(404, "not found"));
         };
-        let found = (*status, body.clone());
+        let body = if *status < 400 { body.clone() } else { error(*status, body) };
+        let found = (*status, body);
         if of_path.next().is_some() {
             responses.remove(at);
         }
@@ -200,4 +205,10 @@ impl Server {
         });
         kube::Client::new(service, "default")
     }
+}
+
+fn error(code: u16, message: &str) -> String {
+    let status =
+        serde_json::json!({"status": "Failure", "message": message, "reason": "", "code": code});
+    status.to_string()
 }

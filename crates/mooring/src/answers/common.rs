@@ -154,7 +154,78 @@ fn source(source: &Source, facts: &Facts) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use mooring_inventory::State;
+
     use super::*;
+    use crate::fixtures::{at, facts, node, now, read_arguments};
+
+    #[test]
+    fn flags_are_the_filter_of_nodes() {
+        let words = ["--since", "1h", "--pool", "p", "--image", "i", "--cause", "c"];
+        let some = |text: &str| Some(text.to_owned());
+        let expected = Filter {
+            since: Some(at("2026-11-17T08:14:00Z")),
+            pool: some("p"),
+            image: some("i"),
+            cause: some("c"),
+        };
+        assert_eq!(filter(&read_arguments(&words), &facts([])), expected);
+        let long = ReadArguments { since: Duration::MAX, ..read_arguments(&[]) };
+        assert_eq!(filter(&long, &facts([])), Filter::default());
+    }
+
+    #[test]
+    fn only_nodes_that_exist_have_names_for_kubectl() {
+        let nodes = [
+            node("a", State::Failed),
+            Node { node_claim: None, ..node("b", State::Failed) },
+            Node { node_claim: None, node: None, ..node("c", State::Failed) },
+            Node { exists: false, ..node("d", State::Failed) },
+        ];
+        assert_eq!(names(nodes.iter()), "nodeclaim.karpenter.sh/a\nnode/aks-b\n");
+    }
+
+    #[test]
+    fn no_failures_is_limited_by_what_was_not_read() {
+        let read = facts([]);
+        assert_eq!(caveat(&read, 1), None);
+        let mut blind = facts([]);
+        blind.sources.clear();
+        assert_eq!(caveat(&blind, 0), None);
+        let texts = [1, 2].map(|joining| caveat(&blind, joining).unwrap());
+        assert_eq!(texts[0], "1 node is joining, and Azure was not asked about them.");
+        assert_eq!(texts[1], "2 nodes are joining, and Azure was not asked about them.");
+        let mut late = facts([]);
+        late.controller.state = "late";
+        let stale = "The controller is not running, so recent failures may not be recorded.";
+        assert_eq!(caveat(&late, 1).unwrap(), stale);
+        blind.record = None;
+        let both = caveat(&blind, 2).unwrap();
+        assert!(both.starts_with(&texts[1]) && both.contains(". This cluster has no failure"));
+    }
+
+    #[test]
+    fn sources_are_listed_with_their_age() {
+        let mut facts = facts([]);
+        let shown = |facts: &Facts| {
+            let mut screen = Screen::default();
+            add_sources(&mut screen, facts);
+            crate::fixtures::piped(&screen)
+        };
+        facts.sources[1].at = Some(at("2026-11-17T09:12:48Z"));
+        let text =
+            "Read        cluster in 0.2s; record of mooring-system, 1m12s old; Azure in 0.2s\n";
+        assert_eq!(shown(&facts), text);
+        for source in &mut facts.sources {
+            source.state = SourceState::Stale;
+        }
+        facts.sources[0].at = None;
+        facts.sources[2].at = Some(now());
+        let text = "Read        cluster, not updated: no controller is running; record, not updated for 1m12s; Azure, not updated for 0s\n";
+        assert_eq!(shown(&facts), text);
+    }
 
     #[test]
     fn times_of_other_days_are_dates() {

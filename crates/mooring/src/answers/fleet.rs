@@ -225,3 +225,72 @@ fn markdown(facts: &Facts, fleet: &Fleet, findings: &[ImageFinding]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_inventory::State;
+
+    use super::*;
+    use crate::fixtures::{facts, failed_node, node, piped, read_arguments};
+
+    fn shown(facts: &Facts) -> String {
+        let arguments = FleetArguments {
+            read: read_arguments(&["--since", "90m"]),
+            output: AnswerFormat::Table,
+            schema: None,
+        };
+        let fleet = Fleet::of(&facts.inventory, None);
+        piped(&screen(&arguments, facts, &fleet, &ImageFinding::all(facts, &fleet)))
+    }
+
+    #[test]
+    fn cluster_without_failures_counts_all_nodes() {
+        let states = [State::Ready, State::Ready, State::NotReady, State::Joining];
+        let nodes = states.into_iter().enumerate();
+        let mut facts = facts(nodes.map(|(at, state)| node(&format!("n{at}"), state)));
+        let expected = "demo · last 1h30m · 2 ready, 1 joining, 0 failed\n✓ No failures among the 4 nodes that exist now. None are recorded.\nRead ";
+        assert!(shown(&facts).starts_with(expected), "{}", shown(&facts));
+        facts.record = None;
+        let text = shown(&facts);
+        assert!(text.contains("\n! No failures among the 4 nodes that exist now. This "), "{text}");
+        assert!(text.contains("\nNext        mooring doctor controller   "), "{text}");
+    }
+
+    #[test]
+    fn failures_that_only_events_report_are_counted() {
+        let mut nodes = vec![failed_node("a", "X"), failed_node("b", "X"), failed_node("c", "X")];
+        for node in &mut nodes[..2] {
+            node.failure.as_mut().unwrap().is_confirmed = false;
+        }
+        nodes[1].exists = false;
+        let text = shown(&facts(nodes));
+        assert!(text.contains("0 joining, 3 failed (2 still exist)\n"), "{text}");
+        assert!(text.contains("\n– 2 more failures are reported by events only\n"), "{text}");
+        assert!(text.contains("X         1/1  21–100     0/0  – too few nodes\n"), "{text}");
+        assert!(!shown(&facts([failed_node("a", "X")])).contains("events only"));
+    }
+
+    #[test]
+    fn time_range_is_in_its_largest_unit() {
+        for (seconds, expected) in [
+            (90, "1m30s"),
+            (3600, "1h"),
+            (5400, "1h30m"),
+            (86_400, "24h"),
+            (169_200, "47h"),
+            (172_800, "2d"),
+            (604_800, "7d"),
+        ] {
+            assert_eq!(short_since(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn small_percentages_have_a_decimal() {
+        for (value, expected) in
+            [(0.0, "0"), (0.04, "0.0"), (9.94, "9.9"), (10.0, "10"), (56.6, "57"), (100.0, "100")]
+        {
+            assert_eq!(percent(value), expected);
+        }
+    }
+}

@@ -173,3 +173,26 @@ fn controller(facts: &Facts) -> Text {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{facts, piped};
+
+    #[test]
+    fn state_of_the_controller_has_its_reason() {
+        let mut facts = facts([]);
+        facts.controller.version = Some("0.2.0".to_owned());
+        for (state, expected) in [
+            ("running", "✓ 0.2.0, mooring-1 leads"),
+            ("late", "✗ 0.2.0, mooring-1 does not renew its Lease"),
+            ("not-running", "– not running (no Lease held in mooring-system)"),
+            ("unknown", "– unknown: no permission"),
+        ] {
+            facts.controller.state = state;
+            let mut screen = Screen::default();
+            screen.line(controller(&facts));
+            assert_eq!(piped(&screen).trim(), expected);
+        }
+    }
+}

@@ -233,3 +233,77 @@ fn add(inventory: &mut Inventory, found: Vec<Found>) -> Reports {
     }
     reports
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{at, cluster, facts, failed_node, node, now, source_arguments};
+
+    #[test]
+    fn only_claims_without_a_verdict_are_requested() {
+        let created = |name: &str, time: &str| Node {
+            created_at: Some(at(time)),
+            ..node(name, State::Joining)
+        };
+        let mut diagnosed = failed_node("diagnosed", "X");
+        diagnosed.failure.as_mut().unwrap().owner = Some("image".to_owned());
+        let nodes = [
+            node("joining", State::Joining),
+            created("old", "2026-11-17T09:13:30Z"),
+            created("young", "2026-11-17T09:13:31Z"),
+            Node { created_at: None, ..node("undated", State::Joining) },
+            Node { launched_at: None, ..node("unlaunched", State::Joining) },
+            Node { node_claim: None, ..node("unclaimed", State::Joining) },
+            node("ready", State::Ready),
+            node("odd", State::Failed),
+            failed_node("failed", "X"),
+            Node { exists: false, ..failed_node("gone", "X") },
+            diagnosed,
+        ];
+        let request = Request::unknown(&nodes, now());
+        let claims: Vec<&str> = request.claims.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(claims, ["joining", "old", "undated", "failed"]);
+        assert_eq!(request.claims[0].0, "uid-joining");
+        let many: Vec<Node> = (0..100).map(|at| node(&at.to_string(), State::Joining)).collect();
+        assert_eq!(Request::unknown(&many, now()).claims.len(), MAX_VMS);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_without_a_request_or_by_the_flag() {
+        let some = || Some("x".to_owned());
+        assert!(Request::default().is_empty());
+        let requests = [
+            Request { claims: vec![(String::new(), String::new())], ..Request::default() },
+            Request { pool: some(), ..Request::default() },
+            Request { name: some(), ..Request::default() },
+        ];
+        let mut cluster = cluster(facts([]));
+        for request in requests {
+            assert!(!request.is_empty());
+            let never = source_arguments(&["--azure", "never"]);
+            assert!(cluster.ask_azure(&never, &request).await.unwrap().is_empty());
+        }
+        let always = source_arguments(&["--azure", "always"]);
+        assert!(cluster.ask_azure(&always, &Request::default()).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn cluster_of_the_nodes_replaces_the_named_one() {
+        let id = || ResourceId::cluster("s", "g", "prod").unwrap();
+        let mut read = cluster(facts([]));
+        read.set_cluster(None);
+        assert_eq!(read.facts.identity.name.as_deref(), Some("demo"));
+        read.set_cluster(Some(id()));
+        assert_eq!(read.facts.identity.name.as_deref(), Some("prod"));
+        assert_eq!(read.facts.identity.id.as_deref(), Some(id().as_str()));
+        assert!(read.facts.warnings.is_empty());
+        read.named.cluster = Some("other".to_owned());
+        read.set_cluster(Some(id()));
+        read.set_cluster(Some(id()));
+        assert_eq!(read.facts.warnings.len(), 1, "{:?}", read.facts.warnings);
+        read.set_source(Source::new(SourceName::Record));
+        let names: Vec<SourceName> = read.facts.sources.iter().map(|source| source.name).collect();
+        assert_eq!(names, [SourceName::Cluster, SourceName::Azure, SourceName::Record]);
+        assert_eq!(read.facts.sources[2].state, SourceState::NotAsked);
+    }
+}

@@ -196,3 +196,68 @@ pub(crate) async fn read_scope(
     let cluster = cluster.map(|id| id.as_str().to_owned());
     Ok(Scope { subscription, node_resource_group, cluster })
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_controller::Claim;
+    use mooring_controller::claim::vm_id::VmId;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::fixtures::now;
+
+    fn node(provider_id: &str) -> NodeItem {
+        let json = serde_json::json!({"spec": {"providerID": provider_id}}).to_string();
+        NodeItem::parse(&RawValue::from_string(json).unwrap()).unwrap()
+    }
+
+    fn in_group(group: &str) -> NodeItem {
+        let vm = "providers/Microsoft.Compute/virtualMachines/vm";
+        node(&format!("azure:///subscriptions/s/resourceGroups/{group}/{vm}"))
+    }
+
+    fn claim(group: &str) -> ClaimItem {
+        let vm = VmId { subscription: "s".into(), group: group.into(), name: "vm".into() };
+        let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, now());
+        ClaimItem { claim, launch_error: None, is_initialized: false }
+    }
+
+    #[test]
+    fn scope_is_that_of_most_nodes_then_of_claims() {
+        let group = |claims: &[ClaimItem], nodes: &[NodeItem]| {
+            find_scope(claims, nodes).map(|scope| scope.node_resource_group)
+        };
+        let nodes = [in_group("b"), in_group("MC_a"), in_group("mc_A"), node("x"), node("")];
+        assert_eq!(group(&[], &nodes).as_deref(), Some("MC_a"));
+        let claims = [claim("d"), claim("c"), claim("C")];
+        assert_eq!(group(&claims, &[]).as_deref(), Some("c"));
+        assert_eq!(group(&claims, &nodes[..1]).as_deref(), Some("b"), "nodes are enough");
+        assert_eq!(group(&[], &[node("x")]), None);
+    }
+
+    #[test]
+    fn flags_name_a_cluster_before_the_context() {
+        let id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/prod";
+        let some = |text: &str| Some(text.to_owned());
+        let entry = |cluster: &str| ContextEntry { cluster: some(cluster), ..Default::default() };
+        let flags = |cluster: Option<&str>| ClusterName {
+            subscription: some("s1"),
+            resource_group: some("g1"),
+            cluster: cluster.map(str::to_owned),
+        };
+        let named = |subscription, group, cluster| NamedCluster {
+            subscription: some(subscription),
+            resource_group: some(group),
+            cluster: some(cluster),
+        };
+        for (flags, entry, expected) in [
+            (flags(Some("own")), entry("other"), named("s1", "g1", "own")),
+            (flags(Some("own")), entry(id), named("s1", "g1", "own")),
+            (flags(Some(id)), entry("other"), named("s", "g", "prod")),
+            (flags(None), entry("other"), named("s1", "g1", "other")),
+            (flags(None), entry(id), named("s", "g", "prod")),
+        ] {
+            assert_eq!(named_cluster(&flags, Some(&entry)), expected);
+        }
+    }
+}

@@ -45,3 +45,45 @@ pub(crate) async fn read_controller(
     }
     state
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{Server, at, now};
+
+    const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/b/leases/mooring";
+
+    #[tokio::test]
+    async fn state_is_that_of_the_deployment_and_the_lease() {
+        let deployments = r#"{"items": [
+            {"metadata": {"namespace": "a", "labels": {"app.kubernetes.io/version": "0.1.0"}}},
+            {"metadata": {"namespace": "b", "labels": {"app.kubernetes.io/version": "0.2.0"}},
+             "spec": {"replicas": 2}, "status": {"readyReplicas": 1}}
+        ]}"#;
+        let server = || Server::default().with(DEPLOYMENTS, 200, deployments);
+        let read = async |server: Server, namespace| {
+            read_controller(&Api::new(server.client()), namespace, now()).await
+        };
+        let lease =
+            r#"{"spec": {"holderIdentity": "p-1", "renewTime": "2026-11-17T09:13:59.000000Z"}}"#;
+        let running = ControllerState {
+            namespace: "b".to_owned(),
+            state: "running",
+            version: Some("0.2.0".to_owned()),
+            replicas: Some(2),
+            ready_replicas: Some(1),
+            leader: Some("p-1".to_owned()),
+            renewed_at: Some(at("2026-11-17T09:13:59Z")),
+            error: None,
+        };
+        assert_eq!(read(server().with(LEASE, 200, lease), Some("b")).await, running);
+        let stopped = read(server(), Some("b")).await;
+        assert_eq!((stopped.state, stopped.error), ("not-running", None));
+        let denied = read(server().with(LEASE, 403, "no"), Some("b")).await;
+        assert_eq!((denied.state, denied.error.is_some()), ("unknown", true));
+        assert_eq!(read(server(), None).await.namespace, "a", "the first one");
+        let other = read(server(), Some("c")).await;
+        assert_eq!((other.namespace.as_str(), other.version), ("c", None));
+        assert_eq!(read(Server::default(), None).await.namespace, NAMESPACE);
+    }
+}

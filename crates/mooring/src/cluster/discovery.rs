@@ -172,6 +172,11 @@ mod tests {
         let id = by_group_name(&scope("MC_rg_prod_westeurope")).unwrap();
         assert_eq!((id.subscription(), id.name()), ("S1", "prod"));
         assert_eq!(by_group_name(&scope("own-name")), None);
+        assert_eq!(by_group_name(&scope("XY_rg_prod_westeurope")), None);
+        let nodes = NodesCluster { scope: Some(scope("mc_rg_prod_westeurope")), uid: None };
+        assert_eq!(nodes.id(), Some(id.clone()));
+        assert_eq!(named("S1", "rg", "prod").id(), Some(id.clone()));
+        assert_eq!(named("S1", "", "prod").id(), None);
         assert_eq!(by_group_name(&scope("MC_rg_x_prod_westeurope")), None, "ambiguous");
         for same in [named("s1", "RG", "Prod"), named("", "", "prod"), named("", "", "")] {
             assert!(!same.differs(&id), "{same:?}");

@@ -134,3 +134,81 @@ fn escape(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::Server;
+
+    fn page(items: &str, follow: &str) -> String {
+        format!(r#"{{"metadata": {{"continue": "{follow}"}}, "items": [{items}]}}"#)
+    }
+
+    async fn numbers(server: &Server) -> Result<Option<Vec<u32>>, ApiError> {
+        list(&Api::new(server.client()), "/x", |item| item.get().parse().ok()).await
+    }
+
+    #[tokio::test]
+    async fn pages_of_a_list_are_read_in_order() {
+        let server = Server::default()
+            .with("/x?limit=500", 200, page("1, \"a\", 2", "a/b=~"))
+            .with("/x?limit=500&continue=a%2Fb%3D~", 200, page("3", ""));
+        assert_eq!(numbers(&server).await, Ok(Some(vec![1, 2, 3])));
+        let cached = Server::default().with("/x?resourceVersion=0", 200, page("4", ""));
+        let api = Api::new(cached.client());
+        let read = list_cached(&api, "/x", |item| item.get().parse::<u32>().ok()).await;
+        assert_eq!(read, Ok(Some(vec![4])));
+        assert_eq!(numbers(&Server::default()).await, Ok(None), "no such resource");
+        let failed = numbers(&Server::default().with("/x?limit=500", 500, "no")).await;
+        assert_eq!(failed.unwrap_err().status, Some(500));
+        let invalid = numbers(&Server::default().with("/x?limit=500", 200, "[")).await;
+        assert_eq!(invalid.unwrap_err().what, "the list is not valid JSON");
+    }
+
+    #[tokio::test]
+    async fn list_whose_token_expired_is_read_again_once() {
+        let server = Server::default()
+            .with("/x?limit=500", 200, page("1", "t"))
+            .with("/x?limit=500", 200, page("5", ""))
+            .with("/x?limit=500&continue=t", 410, "no");
+        assert_eq!(numbers(&server).await, Ok(Some(vec![5])));
+        let expiring = Server::default().with("/x?limit=500", 200, page("1", "t")).with(
+            "/x?limit=500&continue=t",
+            410,
+            "{}",
+        );
+        assert_eq!(numbers(&expiring).await.unwrap_err().status, Some(410));
+        assert_eq!(expiring.requests().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn nodes_are_read_page_by_page() {
+        let node = |name: &str| format!(r#"{{"metadata": {{"name": "{name}"}}}}"#);
+        let first = "/api/v1/nodes?limit=500";
+        let second = "/api/v1/nodes?limit=500&continue=t";
+        let names = async |server: Server| {
+            let nodes = list_nodes(&Api::new(server.client())).await;
+            nodes.map(|nodes| {
+                let names = |nodes: Vec<NodeItem>| {
+                    nodes.into_iter().map(|node| node.name).collect::<Vec<_>>().join(" ")
+                };
+                nodes.map(names)
+            })
+        };
+        let begun = || Server::default().with(first, 200, page(&node("a"), "t"));
+        let whole = begun().with(second, 200, page(&node("b"), ""));
+        assert_eq!(names(whole).await, Ok(Some("a b".to_owned())));
+        assert_eq!(names(Server::default()).await, Ok(None));
+        let failed = names(Server::default().with(first, 500, "no")).await;
+        assert_eq!(failed.unwrap_err().status, Some(500));
+        let expired = begun().with(second, 410, "no").with(first, 200, page(&node("c"), ""));
+        assert_eq!(names(expired).await, Ok(Some("c".to_owned())));
+        let invalid = names(Server::default().with(first, 200, "[")).await;
+        assert_eq!(invalid.unwrap_err().what, "the list of nodes is not valid");
+    }
+
+    #[test]
+    fn values_of_a_query_are_escaped() {
+        assert_eq!(escape("aZ9-._~ /é"), "aZ9-._~%20%2F%C3%A9");
+    }
+}

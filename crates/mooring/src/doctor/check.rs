@@ -156,6 +156,42 @@ mod tests {
     use super::*;
 
     #[test]
+    fn labels_are_those_of_the_part() {
+        for (area, name, label) in [
+            ("cluster", "aks", "Which AKS"),
+            ("cluster", "clock", "Clock"),
+            ("cluster", "permissions", "Cluster"),
+            ("azure", "vms", "Azure"),
+            ("karpenter", "installed", "Karpenter"),
+            ("controller", "running", "Controller"),
+            ("config", "file", "Config"),
+        ] {
+            assert_eq!(Check::new(area, name, CheckState::Ok, "").label(), label);
+        }
+    }
+
+    #[test]
+    fn commands_are_shown_unless_a_check_is_optional() {
+        let shown = |state, used_by: &[&'static str], fix: Option<&str>| {
+            let check = Check::new("azure", "vms", state, "m").used_by(used_by);
+            let mut screen = Screen::default();
+            check.fix(fix.map(str::to_owned)).add(&mut screen, "");
+            let text = screen.render(&Style::PIPE);
+            (text.contains("used by"), text.contains("fix "))
+        };
+        for (state, used_by, fix, expected) in [
+            (CheckState::Ok, &["why"][..], Some("f"), (false, false)),
+            (CheckState::Failed, &["why"], None, (true, false)),
+            (CheckState::Failed, &[], Some("f"), (false, true)),
+            (CheckState::Warning, &["why"], None, (true, false)),
+            (CheckState::Skipped, &["why"], None, (false, false)),
+            (CheckState::Skipped, &["why"], Some("f"), (true, true)),
+        ] {
+            assert_eq!(shown(state, used_by, fix), expected, "{state:?} {used_by:?} {fix:?}");
+        }
+    }
+
+    #[test]
     fn failed_check_names_permission_commands_and_fix() {
         let checks = vec![
             Check::new("azure", "sign-in", CheckState::Ok, "signed in").used_by(&["why"]),

@@ -165,6 +165,7 @@ fn has_item(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::Server;
 
     #[test]
     fn missing_permissions_are_named() {
@@ -187,5 +188,81 @@ mod tests {
             resource_names: Vec::new(),
         };
         assert_eq!(missing(&chart().cluster, &[all]), [""; 0]);
+    }
+
+    #[test]
+    fn rule_grants_its_groups_resources_verbs_and_names() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let rule = |names: &str| Rule {
+            api_groups: words("apps batch"),
+            resources: words("deployments"),
+            verbs: words("get *"),
+            resource_names: words(names),
+        };
+        let any = rule("");
+        assert!(any.grants("batch", "deployments", "get", &[]));
+        assert!(any.grants("apps", "deployments", "delete", &words("x")));
+        assert!(!any.grants("", "deployments", "get", &[]));
+        assert!(!any.grants("apps", "pods", "get", &[]));
+        let named = rule("x y");
+        assert!(named.grants("apps", "deployments", "get", &words("x")));
+        assert!(!named.grants("apps", "deployments", "get", &words("x z")));
+        assert!(!named.grants("apps", "deployments", "get", &[]), "all objects");
+    }
+
+    fn path(kind: &str) -> String {
+        match kind {
+            "clusterroles" => format!("{RBAC}/clusterroles?{LABEL}"),
+            "roles" => format!("{RBAC}/namespaces/ops/roles?{LABEL}"),
+            "configmaps" => format!("/api/v1/namespaces/ops/configmaps?{LABEL}"),
+            alerts => format!("/apis/monitoring.coreos.com/v1/namespaces/ops/{alerts}?{LABEL}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn permissions_of_the_controller_are_those_of_the_chart() {
+        let chart: Value = serde_saphyr::from_str(RULES).unwrap();
+        let list = |rules: &Value| serde_json::json!({"items": [{"rules": rules}]}).to_string();
+        let check = async |cluster: &str, release: &str| {
+            let server = Server::default().with(&path("clusterroles"), 200, cluster).with(
+                &path("roles"),
+                200,
+                release,
+            );
+            permissions(&Api::new(server.client()), "ops").await
+        };
+        let (cluster, release) = (list(&chart["cluster"]), list(&chart["release"]));
+        let granted = check(&cluster, &release).await;
+        assert_eq!((granted.state, granted.lacks.len()), (CheckState::Ok, 0));
+        let none = r#"{"items": []}"#;
+        let missing = check(&cluster, none).await;
+        assert_eq!(missing.state, CheckState::Failed);
+        assert!(missing.lacks.iter().all(|lack| lack.ends_with(" in ops")), "{:?}", missing.lacks);
+        assert_eq!(check(none, &release).await.state, CheckState::Failed);
+        let unlabeled = check(none, none).await;
+        assert_eq!(unlabeled.state, CheckState::Skipped);
+        assert_eq!(unlabeled.message, "its roles have no label of the chart");
+        let unread = permissions(&Api::new(Server::default().client()), "ops").await;
+        assert!(unread.message.starts_with("its permissions were not read: "));
+    }
+
+    #[tokio::test]
+    async fn alerts_and_dashboard_are_optional() {
+        let check =
+            async |alerts: (u16, &str), maps: &str| {
+                let server = Server::default()
+                    .with(&path("prometheusrules"), alerts.0, alerts.1)
+                    .with(&path("configmaps"), 200, maps);
+                add_ons(&Api::new(server.client()), "ops").await.message
+            };
+        let one = r#"{"items": [{"metadata": {"name": "mooring-dashboard"}}]}"#;
+        let other = r#"{"items": [{"metadata": {"name": "mooring-failures"}}]}"#;
+        assert_eq!(check((200, one), one).await, "alerts and dashboard are installed");
+        let missing = check((404, "no"), other).await;
+        assert!(missing.ends_with("prometheusRule.enabled and grafanaDashboard.enabled"));
+        assert!(check((404, "no"), one).await.ends_with("with prometheusRule.enabled"));
+        assert!(check((200, one), other).await.ends_with("with grafanaDashboard.enabled"));
+        let denied = check((403, "no"), one).await;
+        assert!(denied.starts_with("alerts and dashboard were not read: "), "{denied}");
     }
 }

@@ -57,7 +57,7 @@ impl Failure {
     }
 
     /// Returns the code of the error in `mooring.error/v1`.
-    pub(super) fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self.exit_code {
             2 if self.is_unknown_name => "not-found",
             2 => "usage",
@@ -79,7 +79,26 @@ impl From<io::Error> for Failure {
 mod tests {
     use mooring_arm::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 
-    use super::Failure;
+    use super::{Failure, QueryError};
+
+    #[test]
+    fn exit_codes_have_names() {
+        let text = || "x: y".to_owned();
+        for (failure, exit_code, name) in [
+            (Failure::io(text()), 3, "io"),
+            (Failure::from(std::io::Error::other("x: y")), 3, "io"),
+            (Failure::usage(text()), 2, "usage"),
+            (Failure::unknown_name(text()), 2, "not-found"),
+            (Failure::blocked(text()), 4, "blocked"),
+            (Failure::resumable(text()), 5, "interrupted"),
+            (Failure::io(text()).with_code(6), 6, "throttled"),
+        ] {
+            let found = (failure.exit_code, failure.code(), failure.text());
+            assert_eq!(found, (exit_code, name, "x: y"));
+        }
+        let missing = QueryError::NotFound("n".to_owned());
+        assert_eq!(Failure::query(&missing).code(), "not-found");
+    }
 
     #[test]
     fn throttling_has_its_own_exit_code() {

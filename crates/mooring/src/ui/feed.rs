@@ -244,3 +244,143 @@ fn sources(known: &Known, controller: &ControllerState, now: Timestamp) -> Vec<S
     };
     vec![cluster, record, Source::new(SourceName::Azure)]
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_controller::Claim;
+    use mooring_controller::record::Document;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::fixtures::{Server, at, facts, now};
+
+    const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/mooring";
+
+    fn lease() -> Value {
+        let renewed = "2026-11-17T09:13:59.000000Z";
+        serde_json::json!({"spec": {"holderIdentity": "p-1", "renewTime": renewed}})
+    }
+
+    fn feed(server: &Server) -> (Feed, mpsc::Receiver<ViewRequest>) {
+        let (views, requests) = mpsc::channel(1);
+        let feed = Feed {
+            api: Api::new(server.client()),
+            views,
+            clock: Arc::new(now),
+            health: Arc::new(Health::new(now())),
+            notifications: Notifications::default(),
+            namespace: "ops".to_owned(),
+            instance: "p-1".to_owned(),
+            identity: ClusterIdentity::default(),
+        };
+        (feed, requests)
+    }
+
+    fn view(generation: u64) -> View {
+        let claim = Claim::placeholder(&"u".into(), "c", None, Some("of-claim"), now());
+        let (lengths, arm) = Default::default();
+        View { generation, leads: true, claims: vec![claim], lengths, arm }
+    }
+
+    #[test]
+    fn objects_are_read_again_after_their_pause() {
+        assert!(is_due(None, Duration::MAX));
+        assert!(is_due(Some(Instant::now()), Duration::ZERO));
+        assert!(!is_due(Some(Instant::now()), Duration::from_hours(1)));
+    }
+
+    #[tokio::test]
+    async fn snapshot_is_due_after_a_change_or_a_read() {
+        let server = Server::default().with(LEASE, 200, lease());
+        let (feed, mut requests) = feed(&server);
+        let answers = tokio::spawn(async move {
+            for answer in [Some(view(7)), None, Some(view(8))] {
+                let request = requests.recv().await.unwrap();
+                request.reply.send(answer).unwrap();
+            }
+            requests.recv().await.unwrap().seen
+        });
+        let mut known = Known::default();
+        assert!(feed.snapshot(&known).is_none(), "nothing is known");
+        assert!(feed.refresh(&mut known).await);
+        assert_eq!(known.lease, Some(lease()));
+        assert!(known.record_at.is_some() && known.slow_at.is_some());
+        assert!(!feed.refresh(&mut known).await, "nothing changed");
+        assert!(feed.refresh(&mut known).await, "a view changed");
+        let snapshot = feed.snapshot(&known).unwrap();
+        assert_eq!(snapshot.mode, Mode::Leader);
+        let controller = &snapshot.facts.controller;
+        assert_eq!((controller.state, controller.namespace.as_str()), ("running", "ops"));
+        assert_eq!(controller.version.as_deref(), Some(env!("CARGO_PKG_VERSION")));
+        assert_eq!(snapshot.facts.node_pools, ["of-claim"]);
+        let _ = feed.refresh(&mut known).await;
+        assert_eq!(answers.await.unwrap(), 8, "the last generation is sent");
+    }
+
+    #[tokio::test]
+    async fn record_counts_nodes_and_version_are_read() {
+        let record = r#"{"schema": "mooring.failures/v1", "pools": {}}"#;
+        let map = serde_json::json!({"data": {"failures.json": record}});
+        let node = r#"{"metadata": {"name": "n", "labels": {"karpenter.sh/nodepool": "p"}}}"#;
+        let server = Server::default()
+            .with(&record::path("ops"), 200, map)
+            .with(&record::path("ops"), 404, "no")
+            .with(&record::path("ops"), 500, "broken")
+            .with("/api/v1/nodes?limit=500", 200, format!(r#"{{"items": [{node}]}}"#))
+            .with("/version", 200, r#"{"gitVersion": "v1.33.5"}"#);
+        let (feed, _requests) = feed(&server);
+        let mut known = Known::default();
+        feed.read_record(&mut known).await;
+        assert!(known.record.is_some() && known.record_error.is_none());
+        feed.read_record(&mut known).await;
+        assert!(known.record.is_none() && known.record_error.is_none(), "it was deleted");
+        feed.read_record(&mut known).await;
+        assert_eq!(known.record_error.as_deref(), Some("broken"));
+        feed.read_slow(&mut known).await;
+        assert_eq!(known.version.as_deref(), Some("v1.33.5"));
+        assert_eq!(node_pools(&known), ["p"]);
+    }
+
+    #[test]
+    fn counts_and_pools_are_those_of_what_was_read() {
+        let json = r#"{"metadata": {"labels": {"karpenter.sh/nodepool": "a"}}}"#;
+        let raw = RawValue::from_string(json.to_owned()).unwrap();
+        let claim = |pool| {
+            let claim = Claim::placeholder(&"u".into(), "c", None, Some(pool), now());
+            ClaimItem { claim, launch_error: None, is_initialized: false }
+        };
+        let known = Known {
+            claims: vec![claim("b"), claim("a")],
+            nodes: vec![NodeItem::parse(&raw).unwrap()],
+            ..Known::default()
+        };
+        assert_eq!(node_pools(&known), ["a", "b"]);
+    }
+
+    #[test]
+    fn sources_have_the_state_of_the_record() {
+        let record: Option<Document> = facts([]).record;
+        let state = |record: &Option<Document>, error: Option<&str>, state| {
+            let known = Known {
+                record: record.clone(),
+                record_error: error.map(str::to_owned),
+                ..Known::default()
+            };
+            let controller = ControllerState {
+                state,
+                renewed_at: Some(at("2026-11-17T09:13:59Z")),
+                ..ControllerState::unknown("ops".to_owned())
+            };
+            let sources = sources(&known, &controller, now());
+            let [cluster, record, azure] = sources.as_slice() else { panic!("{sources:?}") };
+            assert_eq!((cluster.state, cluster.at), (SourceState::Read, Some(now())));
+            assert_eq!((record.at, record.error.as_deref()), (controller.renewed_at, error));
+            assert_eq!(azure.state, SourceState::NotAsked);
+            record.state
+        };
+        assert_eq!(state(&record, None, "running"), SourceState::Read);
+        assert_eq!(state(&record, None, "late"), SourceState::Stale);
+        assert_eq!(state(&None, None, "running"), SourceState::Absent);
+        assert_eq!(state(&record, Some("x"), "running"), SourceState::Failed);
+    }
+}

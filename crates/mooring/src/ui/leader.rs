@@ -72,7 +72,27 @@ fn pod_of(holder: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::pod_of;
+    use super::*;
+    use crate::fixtures::Server;
+
+    #[tokio::test]
+    async fn leader_is_needed_for_its_page() {
+        let find = async |server: Server| Leader::find(&server.client(), Some("ops")).await.err();
+        let none = find(Server::default()).await;
+        assert_eq!(none.as_deref(), Some("no controller is running"));
+        let path = "/apis/coordination.k8s.io/v1/namespaces/ops/leases/mooring";
+        let renewed = Timestamp::now();
+        let spec = serde_json::json!({"holderIdentity": "p-1", "renewTime": renewed});
+        let lease = serde_json::json!({"spec": spec});
+        let unreachable = find(Server::default().with(path, 200, lease)).await;
+        assert!(unreachable.is_some_and(|why| why != "no controller is running"));
+        let leader = Leader {
+            client: Server::default().client(),
+            namespace: "ops".to_owned(),
+            pod: Arc::new(Mutex::new("p".to_owned())),
+        };
+        assert_eq!(leader.pod(), "p");
+    }
 
     #[test]
     fn holder_of_the_lease_names_the_pod() {

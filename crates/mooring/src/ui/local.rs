@@ -106,3 +106,81 @@ impl Reader {
         self.runs = runs::read(&self.connection.client, &facts.controller.namespace).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_controller::Reason;
+    use mooring_inventory::State;
+    use mooring_workflow::published::{SourceName, SourceState};
+
+    use super::*;
+    use crate::fixtures::{Server, facts, node, report, source_arguments};
+
+    fn reader(server: &Server) -> Reader {
+        let connection = Connection {
+            client: server.client(),
+            context: None,
+            cluster: None,
+            server: "https://demo".to_owned(),
+        };
+        let arguments = source_arguments(&["--namespace", "ops"]);
+        Reader {
+            connection,
+            azure: arguments.azure,
+            arguments,
+            azure_at: None,
+            azure_source: None,
+            reports: Reports::new(),
+            runs: None,
+            runs_at: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn results_of_azure_are_kept_between_its_reads() {
+        let mut reader = reader(&Server::default());
+        let first = reader.read().await.unwrap();
+        assert_eq!(first.facts.sources.last().unwrap().state, SourceState::NotAsked);
+        assert!(reader.azure_at.is_some());
+        let read = Source { state: SourceState::Read, ..Source::new(SourceName::Azure) };
+        reader.azure_source = Some(read);
+        let again = reader.read().await.unwrap();
+        assert_eq!(again.facts.sources.last().unwrap().state, SourceState::Read);
+        let failed = report("aks-a", None, Reason::CseTimedOut);
+        let failure = mooring_controller::verdict::failure::Failure {
+            code: None,
+            name: None,
+            effective: None,
+            cause: "X".to_owned(),
+            sentence: "it failed".to_owned(),
+            action: String::new(),
+            owner: "image",
+            confidence: "high",
+            evidence: None,
+            source: mooring_controller::verdict::failure::Source::InstanceView,
+        };
+        let verdict = mooring_controller::Verdict { failure: Some(failure), ..failed.verdict };
+        let failed = mooring_controller::query::NodeReport { verdict, ..failed };
+        reader.reports = Reports::from([("uid-a".to_owned(), failed)]);
+        let mut facts = facts([node("a", State::Joining)]);
+        reader.restore(&mut facts);
+        assert!(facts.inventory.nodes.first().unwrap().is_failed());
+    }
+
+    #[tokio::test]
+    async fn journals_are_read_again_after_a_pause() {
+        let server = Server::default().with(
+            "/api/v1/namespaces/mooring-system/configmaps",
+            200,
+            r#"{"items": []}"#,
+        );
+        let mut reader = reader(&server);
+        reader.read_runs(&facts([])).await;
+        assert!(reader.runs.as_ref().is_some_and(Vec::is_empty));
+        assert_eq!(server.requests().len(), 1);
+        reader.read_runs(&facts([])).await;
+        assert_eq!(server.requests().len(), 1, "nothing runs");
+        let denied = runs::read(&Server::default().client(), "ops").await;
+        assert!(denied.is_none());
+    }
+}

@@ -338,7 +338,8 @@ fn bundle_of_a_name_redacts_secrets_of_every_source() {
             redacted.map(|file| file["path"].as_str().unwrap().to_owned()).collect();
         (redacted, files)
     };
-    let (redacted, _) = read("default-bad1");
+    let (redacted, files) = read("default-bad1");
+    assert!(!files.keys().any(|path| path.starts_with("aks-default-gone1/")), "another node");
     for file in [
         "nodeclaim.yaml",
         "events.yaml",
@@ -361,6 +362,7 @@ fn bundle_of_a_name_redacts_secrets_of_every_source() {
     let (redacted, files) = read("default-gone1");
     assert!(redacted.contains(&"aks-default-gone1/record.json".to_owned()), "{redacted:?}");
     assert!(files.contains_key("why.json") && files.contains_key("trace.json"));
+    assert!(files.contains_key("nodepool-default.yaml"), "the pool of the record");
     let shown = text(&run(&sim, &["trace", "default-gone1"]).stdout);
     let first = "✗ default-gone1 failed after 1m14s: OrasBinaryMissing.\n";
     assert!(shown.starts_with(first), "{shown}");

@@ -63,6 +63,10 @@ fn search_finds_codes_and_causes_also_with_typos() {
     assert!(similar.starts_with("! ") && similar.contains("(QuotaExceeded)"), "{similar}");
     let names = text(&run(&["codes", "search", "QotaExceded", "-o", "name"]).stdout);
     assert_eq!(names, "QuotaExceeded\n");
+    let markdown = text(&run(&["codes", "search", "oras", "registry", "-o", "markdown"]).stdout);
+    assert!(markdown.starts_with("| code | os | name | owner | meaning |\n|---:|"), "{markdown}");
+    assert!(markdown.contains("\n| 211 | linux | `ERR_ORAS_PULL_NETWORK_TIMEOUT` |"), "{markdown}");
+    assert!(markdown.ends_with("codes and 1 cause (OrasBinaryMissing)\n"), "{markdown}");
     let (code, stdout, stderr) = result(&run(&["codes", "search", "zzzzzzzz"]));
     assert_eq!((code, stdout.as_str()), (2, ""));
     assert!(stderr.starts_with("error: no code or cause matches `zzzzzzzz`\nhint: "), "{stderr}");

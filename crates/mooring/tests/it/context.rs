@@ -65,8 +65,17 @@ fn change_is_refused_if_two_clusters_are_named() {
     let status = run(&sim, home, None, &["status", "-o", "json"]);
     let shown: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(shown["controller"]["namespace"], "ops");
+    let doctor = run(&sim, home, None, &["doctor", "config", "--azure", "never"]);
+    let shown = text(&doctor.stdout);
+    assert!(shown.contains("config.yaml: cluster none, namespace ops, protected true"), "{shown}");
     write_config(home, "contexts: {demo: {protect: true}}\n");
     assert_eq!(run(&sim, home, None, &["status"]).status.code(), Some(2));
+    let doctor = run(&sim, home, None, &["doctor", "config", "--azure", "never"]);
+    assert_eq!(doctor.status.code(), Some(1), "{}", text(&doctor.stdout));
+    let file = home.join(".config/mooring/config.yaml");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert_eq!(run(&sim, home, None, &["status"]).status.code(), Some(2), "it is not a file");
 }
 
 #[test]

@@ -170,6 +170,8 @@ fn healthy_cluster() {
     // Azure refuses the sign-in.
     let refused = [("AZURE_CLIENT_SECRET", "wrong")];
     fixture.check_with(1, &refused, &[&["doctor", "azure"]]);
+    let (_, names, _) = fixture.run(&refused, &["doctor", "azure", "-o", "name", "--exit-zero"]);
+    assert_eq!(names, "sign-in\n");
     fixture.check_with(3, &refused, &[&["repair", "plan"], &["repair", "apply"]]);
 }
 
@@ -185,6 +187,15 @@ fn failed_nodes() {
     fixture.check(0, &[&["trace", "default-bad1"], &["why", "default-good1"]]);
     let silent = [("AZURE_CLIENT_SECRET", "wrong")];
     fixture.check_with(0, &silent, &[&["why", "default-bad1"]]);
+    for (variables, state) in [(&[][..], "read"), (&silent, "failed")] {
+        let (_, out, err) = fixture.run(variables, &["why", "default-bad1", "-o", "json"]);
+        let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+        let azure = &answer["sources"][2];
+        assert_eq!(azure["state"], state, "{azure}");
+        assert!(azure["seconds"].is_number(), "{azure}");
+        assert_eq!(azure["at"].is_null(), state == "failed", "{azure}");
+        assert_eq!(azure["error"].is_null(), state == "read", "{azure}");
+    }
     fixture.check_with(3, &silent, &[&["why", "default-bad1", "--azure", "always"]]);
 }
 
@@ -234,8 +245,16 @@ fn uninstalled_operator() {
     fixture.check(4, &[&["finalizers", "apply"], &[&apply[..], &[OTHER_HASH]].concat()]);
     // The run stops at once, and is then unfinished.
     let stopped = [&apply[..], &[&*hash, "--timeout", "0"]].concat();
+    let rehearsed = [&apply[..], &[&*hash, "--dry-run"]].concat();
+    fixture.check(0, &[&rehearsed]);
+    fixture.check(4, &[&[&apply[..], &[OTHER_HASH, "--dry-run"]].concat()]);
     fixture.check(5, &[&stopped]);
     fixture.check(4, &[&stopped]);
+    fixture.check(1, &[&["finalizers", "status"], &["finalizers", "status", "-o", "json"]]);
+    fixture.check(0, &[&["finalizers", "status", "--exit-zero"]]);
+    fixture.check(2, &[&["finalizers", "status", "--watch", "-o", "yaml"]]);
     let hash = fixture.hash(&["finalizers", "plan"]);
     fixture.check(0, &[&["finalizers", "resume", "--yes", "--plan-hash", &hash]]);
+    // Nothing is left, so the approval does not matter.
+    fixture.check(0, &[&[&apply[..], &[OTHER_HASH, "--dry-run"]].concat()]);
 }

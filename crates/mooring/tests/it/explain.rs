@@ -34,11 +34,18 @@ const MISSING_ORAS: &str = r#"Enable failed: failed to execute command: command 
 #[test]
 fn exit_code_is_explained_in_every_notation() {
     for written in ["50", "0x32", "ERR_OUTBOUND_CONN_FAIL", "VMExtensionError_OutboundConnFail"] {
-        assert!(
-            text(&["explain", written, "--os", "linux"]).contains("50 ERR_OUTBOUND_CONN_FAIL"),
-            "{written}"
-        );
+        let page = text(&["explain", written, "--os", "linux"]);
+        assert!(page.starts_with("50 ERR_OUTBOUND_CONN_FAIL: The node"), "{written}: {page}");
+        let document = json(&["explain", written, "--os", "linux", "-o", "json"]);
+        let diagnoses = document["diagnoses"].as_array().unwrap();
+        let codes: Vec<&Value> = diagnoses.iter().map(|one| &one["effective"]["code"]).collect();
+        assert_eq!(codes, [50], "{written}");
     }
+    // The name of a cause that only codes have.
+    let page = text(&["explain", "KubeletStartFail"]);
+    assert!(page.starts_with("34 ERR_KUBELET_START_FAIL: "), "{page}");
+    let document = json(&["explain", "KubeletStartFail", "-o", "json"]);
+    assert_eq!(document["diagnoses"][0]["effective"]["code"], 34, "{document}");
 }
 
 #[test]
@@ -117,6 +124,8 @@ fn text_is_explained_from_a_file_and_from_a_pipe() {
         (Some("OrasBinaryMissing"), Some("high"))
     );
     assert_eq!(diagnosis["owner"], "image");
+    let plain = mooring(&["explain", file.to_str().unwrap()]);
+    assert_eq!(String::from_utf8_lossy(&plain.stderr), "", "no warning");
     for format in ["table", "markdown"] {
         let output = text(&["explain", file.to_str().unwrap(), "-o", format]);
         assert!(
@@ -265,6 +274,7 @@ fn empty_input_is_reported() {
     );
     assert!(text(&["explain", "-"]).contains("stdin is empty"));
     assert_eq!(json(&["explain", "-", "-o", "json"])["diagnoses"], Value::Array(Vec::new()));
+    assert_eq!(text(&["explain", "-", "-o", "name"]), "");
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod explain;
 mod help;
 mod hostile;
 mod notify;
+mod repair;
 mod screens;
 mod sim;
 mod sim_cluster;

@@ -125,6 +125,40 @@ fn hooks_are_notified_of_start_and_end_of_a_run() {
 }
 
 #[test]
+fn stopped_run_notifies_with_the_command_that_continues() {
+    let state = tempfile::tempdir().unwrap();
+    let words = ["--scenario", "retired-operator", "--kube-port", "0"];
+    let sim = Sim::start(&state.path().join("sim"), &words);
+    let (url, received) = hook();
+    let plan = command(&sim, &url, &["finalizers", "plan", "-o", "json"]).output().unwrap();
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let hash = plan["hash"].as_str().unwrap();
+    let apply = ["finalizers", "apply", "--yes", "--plan-hash", hash, "--timeout", "0"];
+    let done = command(&sim, &url, &apply).output().unwrap();
+    assert_eq!(done.status.code(), Some(5), "{}", text(&done.stderr));
+    for (state, next) in [("started", 1), ("stopped", 2)] {
+        let request = received.recv_timeout(Duration::from_mins(1)).unwrap();
+        let document: Value = serde_json::from_str(&request.body).unwrap();
+        assert_valid(&document);
+        assert_eq!(document["state"], state, "{document}");
+        assert_eq!(document["endedAt"].is_null(), state == "started", "{document}");
+        assert_eq!(document["next"].as_array().unwrap().len(), next, "{document}");
+    }
+    assert!(received.try_recv().is_err(), "each is sent once");
+    // A hook that cannot be reached is a warning.
+    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let hash = {
+        let plan = command(&sim, &url, &["finalizers", "plan", "-o", "json"]).output().unwrap();
+        let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+        plan["hash"].as_str().unwrap().to_owned()
+    };
+    let resume = ["finalizers", "resume", "--yes", "--plan-hash", &hash, "--timeout", "0"];
+    let done = command(&sim, &format!("http://{closed}/"), &resume).output().unwrap();
+    let messages = text(&done.stderr);
+    assert_eq!(messages.matches("warning: hook ops was not notified: ").count(), 2, "{messages}");
+}
+
+#[test]
 fn bodies_of_the_controller_fit_their_schema() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());

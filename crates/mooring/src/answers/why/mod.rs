@@ -5,6 +5,8 @@ mod groups;
 mod markdown;
 mod node;
 mod subject;
+#[cfg(test)]
+mod tests;
 
 use std::process::ExitCode;
 

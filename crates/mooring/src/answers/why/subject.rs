@@ -96,7 +96,11 @@ fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use mooring_controller::Reason;
+    use mooring_inventory::State;
+
     use super::*;
+    use crate::fixtures;
 
     pub(in crate::answers::why) fn node(
         claim: Option<&str>,
@@ -117,7 +121,7 @@ pub(super) mod tests {
             node_class: None,
             instance_type: None,
             zone: None,
-            state: mooring_inventory::State::Ready,
+            state: State::Ready,
             exists,
             created_at: None,
             launched_at: None,
@@ -126,6 +130,41 @@ pub(super) mod tests {
             ready_at: None,
             failure: None,
         }
+    }
+
+    #[test]
+    fn name_of_azure_is_that_of_a_pool_or_a_vm() {
+        let facts = fixtures::facts([]);
+        let report = fixtures::report("aks-x-1", Some("x"), Reason::CseRunning);
+        let reports = Reports::from([("vm/aks-x-1".to_owned(), report)]);
+        let pool = Subject::Pool { name: "x".to_owned(), kind: PoolKind::AksPool };
+        assert_eq!(resolve("x", &facts, &reports).unwrap(), pool);
+        let vm = Subject::Node("vm/aks-x-1".to_owned());
+        assert_eq!(resolve("aks-x-1", &facts, &reports).unwrap(), vm);
+        assert!(resolve("x", &facts, &Reports::new()).is_err());
+    }
+
+    #[test]
+    fn unknown_name_has_suggestions_or_the_reason_of_azure() {
+        let mut facts = fixtures::facts([fixtures::node("defaults-1", State::Ready)]);
+        let text = |facts: &Facts, name: &str| {
+            let failure = unknown(name, facts);
+            (failure.code(), failure.text().lines().last().unwrap().to_owned())
+        };
+        let one = "hint: did you mean `aks-defaults-1` (node)?   mooring why aks-defaults-1";
+        assert_eq!(text(&facts, "aks-defaults-2"), ("not-found", one.to_owned()));
+        let two = "hint: did you mean `default` (NodePool), `defaults-1` (NodeClaim) or `aks-defaults-1` (node)?";
+        assert_eq!(text(&facts, "defaults"), ("not-found", two.to_owned()));
+        let list =
+            "hint: `mooring status` lists pools; use POOL/INSTANCE for an instance of an AKS pool";
+        assert_eq!(text(&facts, "x"), ("not-found", list.to_owned()));
+        let azure = facts.sources.last_mut().unwrap();
+        azure.error = Some("no response".to_owned());
+        assert_eq!(text(&facts, "x").0, "not-found", "Azure was read");
+        facts.sources.last_mut().unwrap().state = SourceState::Failed;
+        assert_eq!(text(&facts, "x"), ("io", list.to_owned()));
+        assert!(unknown("x", &facts).text().contains("; Azure was not read: no response\n"));
+        assert_eq!(text(&facts, "defaults"), ("not-found", two.to_owned()), "it is a typo");
     }
 
     #[test]

@@ -118,3 +118,40 @@ fn tail(mut bytes: Vec<u8>, was_cut: bool) -> Vec<u8> {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_of_a_text_starts_with_a_line() {
+        assert_eq!(tail(b"a\nb".to_vec(), false), b"a\nb");
+        let whole = vec![b'x'; MAX_KEPT];
+        assert_eq!(tail(whole.clone(), false), whole);
+        let long = [b"first\nsecond\n", &whole[..MAX_KEPT - 9]].concat();
+        let kept = tail(long, false);
+        assert_eq!(kept, [b"second\n", &whole[..MAX_KEPT - 9]].concat());
+        let line = [b"xx", &whole[..]].concat();
+        assert_eq!(tail(line, false).len(), MAX_KEPT, "it is one line");
+        // A secret may be cut in half at the start.
+        let cut = [&whole[..MARGIN], b"yy\nzz"].concat();
+        assert_eq!(tail(cut, true), b"zz");
+        assert_eq!(tail(whole[..MARGIN - 1].to_vec(), true), b"");
+    }
+
+    #[test]
+    fn file_must_be_text_and_fit_into_the_bundle() {
+        let read = |bytes: &[u8], size| Read { bytes: bytes.to_vec(), size };
+        let entry = |read: &Read, free| {
+            let entry = entry(&Redactor::new([""; 0]), "p", "w", read, free);
+            entry.map(|entry| (entry.bytes.len(), entry.is_truncated, entry.original_bytes))
+        };
+        assert_eq!(entry(&read(b"four", 4), 4), Ok((4, false, 4)));
+        let full = Err("the size limit of the bundle is reached");
+        assert_eq!(entry(&read(b"four", 4), 3), full);
+        assert_eq!(entry(&read(b"\0", 1), 4), Err("not a text file"));
+        let end = [&vec![b'x'; MARGIN][..], b"\nend"].concat();
+        assert_eq!(entry(&read(&end, 1 << 30), 4), Ok((3, true, 1 << 30)));
+        assert_eq!(entry(&read(&end, end.len() as u64), end.len()).map(|one| one.1), Ok(false));
+    }
+}

@@ -164,6 +164,17 @@ mod tests {
     }
 
     #[test]
+    fn deep_json_is_redacted_as_text() {
+        let array = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert_eq!(redact_json(&array(MAX_DEPTH)), Some(array(MAX_DEPTH)));
+        assert_eq!(redact_json(&array(MAX_DEPTH + 1)), None);
+        let object = |depth: usize| r#"{"a":"#.repeat(depth) + "1" + &"}".repeat(depth);
+        assert_eq!(redact_json(&object(MAX_DEPTH - 1)), Some(object(MAX_DEPTH - 1)));
+        assert_eq!(redact_json(&object(MAX_DEPTH)), None);
+        assert_eq!(redact_json("[1]\n").as_deref(), Some("[1]\n"));
+    }
+
+    #[test]
     fn user_information_ends_at_the_last_at_sign() {
         for text in [
             r#"{"proxy":"http://user:hunter-two/x@proxy:3128"}"#,

@@ -116,3 +116,27 @@ fn ensure_not_link(directory: &OwnedFd, name: &str) -> Result<(), ReadError> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "files of a test")]
+    fn pattern_matches_names_with_a_part_for_its_star() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("log")).unwrap();
+        for name in ["ab.log", "abc.log", "abxyz.log", "ab.log.1", "xab1.log", "ab"] {
+            std::fs::write(folder.path().join("log").join(name), "0123456789").unwrap();
+        }
+        let root = Root::open(folder.path()).unwrap();
+        let names = |pattern: &str| root.matching(pattern, 100).unwrap();
+        assert_eq!(names("log/ab*.log"), ["log/abc.log", "log/abxyz.log"]);
+        assert_eq!(names("log/*.log").len(), 4);
+        assert_eq!(names("log/zz.log"), ["log/zz.log"], "without a star");
+        assert_eq!(root.matching("none/*", 100), Err(ReadError::Missing));
+        let read = root.read("log/ab.log", 4).unwrap();
+        assert_eq!((read.bytes.as_slice(), read.size), (&b"6789"[..], 10));
+        assert_eq!(root.read("log/zz.log", 4).unwrap_err(), ReadError::Missing);
+    }
+}

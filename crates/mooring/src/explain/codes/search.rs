@@ -283,7 +283,7 @@ mod tests {
         assert!(numbers("mcr").contains(&50), "meaning");
         assert_eq!(find("211").codes[0].number, 211);
         assert!(causes("211").contains(&"OrasBinaryMissing"), "by code");
-        assert!(!find("oras").is_similar);
+        assert!(!find("oras").is_similar && !find("mcr").is_similar);
     }
 
     #[test]

@@ -141,23 +141,28 @@ impl View {
             let age = Timestamp::now().duration_since(since).as_secs();
             self.note(&format!("{} can be read again, after {}.", self.name, duration(age)));
         }
+        print(&self.next(frame, &output::style()))
+    }
+
+    /// Returns what a reading adds to stdout.
+    fn next(&mut self, frame: &Frame, style: &Style) -> String {
         if self.form == Form::Terminal {
-            let style = output::style();
-            let text = frame.screen.render(&style);
+            let text = frame.screen.render(style);
             // A terminal that became narrower has wrapped the last screen again.
-            print(&format!("{}{text}", erase(rows(&self.shown, &style))))?;
+            let shown = format!("{}{text}", erase(rows(&self.shown, style)));
             self.shown = text;
-            return Ok(());
+            return shown;
         }
+        let mut text = String::new();
         let current: BTreeMap<String, String> =
             frame.rows.iter().map(|row| (row.key.clone(), row.state.clone())).collect();
         let is_first = !std::mem::replace(&mut self.is_begun, true);
         if self.form == Form::Documents {
             if is_first || current != self.printed {
-                print(&frame.line)?;
+                text.push_str(&frame.line);
             }
         } else if is_first && frame.rows.is_empty() {
-            print(&frame.screen.render(&output::style()))?;
+            text.push_str(&frame.screen.render(style));
         } else {
             for row in &frame.rows {
                 if self.printed.get(&row.key) == Some(&row.state) {
@@ -166,11 +171,11 @@ impl View {
                 let with_heads = row.with_heads.as_ref().filter(|_| !self.has_heads);
                 self.has_heads |= with_heads.is_some();
                 let screen = with_heads.unwrap_or(&row.plain);
-                print(&screen.render(&output::style()))?;
+                text.push_str(&screen.render(style));
             }
         }
         self.printed = current;
-        Ok(())
+        text
     }
 
     /// Reports a failed read once. The last state stays.
@@ -272,7 +277,72 @@ fn keys() -> mpsc::Receiver<()> {
 
 #[cfg(test)]
 mod tests {
+    use mooring_terminal::Text;
+
     use super::*;
+
+    fn screen(line: &str) -> Screen {
+        let mut screen = Screen::default();
+        screen.line(Text::new(line));
+        screen
+    }
+
+    /// A frame with the states of its rows.
+    fn frame(rows: &[(&str, &str)]) -> Frame {
+        let row = |(key, state): &(&str, &str)| Row {
+            key: (*key).to_owned(),
+            state: (*state).to_owned(),
+            plain: screen(&format!("{key} {state}")),
+            with_heads: Some(screen(&format!("HEADS\n{key} {state}"))),
+        };
+        let rows: Vec<Row> = rows.iter().map(row).collect();
+        Frame { screen: screen("nothing\nmore"), line: "{}\n".to_owned(), rows }
+    }
+
+    fn view(form: Form) -> impl FnMut(&[(&str, &str)]) -> String {
+        let mut view = View { form, ..View::default() };
+        move |rows| view.next(&frame(rows), &Style::PIPE).replace('\n', "|")
+    }
+
+    #[test]
+    fn pipe_has_heads_once_and_then_rows_that_changed() {
+        let mut shown = view(Form::Rows);
+        assert_eq!(shown(&[("a", "1"), ("b", "1")]), "HEADS a 1|b 1|");
+        assert_eq!(shown(&[("a", "1"), ("b", "1")]), "");
+        assert_eq!(shown(&[("a", "1"), ("b", "2"), ("c", "1")]), "b 2|c 1|");
+        assert_eq!(shown(&[]), "");
+        assert_eq!(shown(&[("a", "1")]), "a 1|", "it is new again");
+        let mut empty = view(Form::Rows);
+        assert_eq!(empty(&[]), "nothing more|");
+        assert_eq!(empty(&[]), "");
+        assert_eq!(empty(&[("a", "1")]), "HEADS a 1|");
+    }
+
+    #[test]
+    fn documents_are_printed_if_a_row_changed() {
+        let mut shown = view(Form::Documents);
+        assert_eq!(shown(&[]), "{}|");
+        assert_eq!(shown(&[]), "");
+        assert_eq!(shown(&[("a", "1")]), "{}|");
+        assert_eq!(shown(&[("a", "1")]), "");
+        assert_eq!(shown(&[("a", "2")]), "{}|");
+    }
+
+    #[test]
+    fn terminal_is_redrawn_from_the_last_screen() {
+        let mut view = View { form: Form::Terminal, name: "it", ..View::default() };
+        let mut shown = |view: &mut View| view.next(&frame(&[]), &Style::PIPE);
+        let first = shown(&mut view);
+        assert!(!first.contains('\x1b'), "{first:?}");
+        assert_eq!(shown(&mut view), format!("{}{first}", erase(1)));
+        // A message stays, and the next screen follows it.
+        view.report("x");
+        let since = view.failing;
+        assert!(since.is_some() && view.shown.is_empty());
+        view.report("y");
+        assert_eq!(view.failing, since, "it is reported once");
+        assert_eq!(shown(&mut view), first);
+    }
 
     #[test]
     fn wrapped_and_colored_lines_count_as_the_terminal_shows_them() {

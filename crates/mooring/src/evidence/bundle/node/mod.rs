@@ -157,6 +157,9 @@ mod tests {
         for name in ["", "..", "a/b", "a?b=c", "a%2fb", "é", ".hidden"] {
             assert!(!is_name(name), "{name}");
         }
+        assert!(is_name(&"n".repeat(253)) && !is_name(&"n".repeat(254)));
         assert_eq!(file_name("../a b"), "---a-b");
+        assert_eq!(file_name("a-b_C9"), "a-b_C9");
+        assert_eq!(file_name(""), "node");
     }
 }

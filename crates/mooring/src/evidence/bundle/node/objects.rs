@@ -180,6 +180,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn claim_has_the_times_of_true_conditions_and_the_name_of_its_vm() {
+        let condition = |kind: &str, status: &str, time: &str| json!({"type": kind, "status": status, "lastTransitionTime": time});
+        let mut object = json!({
+            "metadata": {"name": "c", "creationTimestamp": "2026-11-17T09:00:00Z"},
+            "status": {"providerID": "azure:///x/virtualMachines/vm-1", "conditions": [
+                condition("Registered", "False", "2026-11-17T09:01:00Z"),
+                condition("Launched", "True", "2026-11-17T09:02:00Z"),
+                condition("Initialized", "True", "2026-11-17T09:03:00Z"),
+            ]},
+        });
+        let claim = ClaimFacts::of(&object);
+        let at = |text: &str| text.parse::<Timestamp>().ok();
+        assert_eq!((claim.node.as_str(), claim.node_pool), ("vm-1", None));
+        assert_eq!(claim.created, at("2026-11-17T09:00:00Z"));
+        let times = (claim.launched, claim.registered, claim.initialized);
+        assert_eq!(times, (at("2026-11-17T09:02:00Z"), None, at("2026-11-17T09:03:00Z")));
+        object["status"]["nodeName"] = "n".into();
+        assert_eq!(ClaimFacts::of(&object).node, "n");
+        object["status"] = json!({"nodeName": "", "providerID": ""});
+        assert_eq!(ClaimFacts::of(&object).node, "aks-c");
+    }
+
+    #[test]
     fn every_name_of_a_node_finds_it() {
         let claim = ClaimFacts::of(&json!({
             "metadata": {"name": "default-1", "labels": {"karpenter.sh/nodepool": "default"}},

@@ -22,3 +22,28 @@ pub(super) fn of_cluster(error: &ApiError) -> String {
         _ => format!("the Kubernetes API was not read: {}", error.what),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::{CallInfo, Refusal, WriteStatus};
+
+    use super::*;
+
+    #[test]
+    fn reasons_name_what_is_missing() {
+        let azure = |kind| {
+            let call = Box::new(CallInfo::default());
+            of_azure(&Error { kind, write_status: WriteStatus::NotApplied, call })
+        };
+        let refusal = Refusal::default;
+        assert_eq!(azure(ErrorKind::NotFound(refusal())), "not found in Azure");
+        assert_eq!(azure(ErrorKind::Forbidden(refusal())), "not permitted");
+        let token = "not permitted: Azure does not accept the token";
+        assert_eq!(azure(ErrorKind::Unauthorized(refusal())), token);
+        assert!(azure(ErrorKind::BudgetFull).starts_with("Azure was not read: "));
+        let cluster = |status| of_cluster(&ApiError { status, what: "x".to_owned() });
+        assert_eq!(cluster(Some(403)), "not permitted");
+        assert_eq!(cluster(Some(404)), "not found");
+        assert_eq!(cluster(Some(500)), "the Kubernetes API was not read: x");
+    }
+}

@@ -77,5 +77,12 @@ mod tests {
         let all: Vec<&ClaimFacts> = claims.iter().collect();
         assert_eq!(medians(&all[..2]), BTreeMap::new());
         assert_eq!(medians(&all), BTreeMap::from([(life::LAUNCH, 4.0)]));
+        let five = [claim(3), claim(90), claim(4), claim(0), claim(91)];
+        let five: Vec<&ClaimFacts> = five.iter().collect();
+        assert_eq!(medians(&five), BTreeMap::from([(life::LAUNCH, 4.0)]));
+        let backward = claim(-5);
+        assert_eq!(medians(&[all[0], all[1], &backward]), BTreeMap::new());
+        let at_once = claim(0);
+        assert_eq!(medians(&[all[0], all[2], &at_once])[life::LAUNCH], 3.0);
     }
 }

@@ -1,5 +1,8 @@
 //! Reads the facts of a cluster, all sources at the same time.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,16 +19,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::azure::Request;
-use super::controller_state::read_controller;
-use super::discovery::{self, two_clusters};
-use super::facts::Cluster;
-use super::follow::Lists;
-use super::list::list;
-use super::waiting::wait;
 use crate::cli::cluster_args::SourceArguments;
+use crate::cluster::azure::Request;
 use crate::cluster::config;
 use crate::cluster::connect;
+use crate::cluster::controller_state::read_controller;
+use crate::cluster::discovery::{self, two_clusters};
+use crate::cluster::facts::Cluster;
+use crate::cluster::follow::Lists;
+use crate::cluster::list::list;
+use crate::cluster::waiting::wait;
 use crate::output::failure::Failure;
 
 const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";

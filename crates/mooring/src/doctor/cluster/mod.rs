@@ -1,5 +1,8 @@
 //! Checks of the API server: connection, permissions, clock, Karpenter and the controller.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -8,9 +11,9 @@ use mooring_kube::Access;
 use mooring_workflow::published::{SourceName, SourceState};
 use tokio::time::Instant;
 
-use super::check::{Check, CheckState};
-use super::installed;
 use crate::cluster::Cluster;
+use crate::doctor::check::{Check, CheckState};
+use crate::doctor::installed;
 
 /// Signatures and Leases tolerate less than this.
 const MAX_SKEW: f64 = 5.0;
@@ -258,34 +261,4 @@ fn undelivered(metrics: &str) -> Vec<Check> {
         }
     }
     checks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clock_has_a_tolerance() {
-        let at = |text: &str| text.parse::<Timestamp>().unwrap();
-        let check =
-            |now: &str| clock(at("2026-11-17T09:14:00Z"), at(now), Duration::from_millis(80));
-        assert_eq!(check("2026-11-17T09:14:00.700Z").state, CheckState::Ok);
-        assert_eq!(check("2026-11-17T09:14:05Z").state, CheckState::Ok);
-        assert_eq!(check("2026-11-17T09:14:30Z").state, CheckState::Warning);
-        assert_eq!(check("2026-11-17T09:13:30Z").state, CheckState::Warning);
-    }
-
-    #[test]
-    fn hooks_that_do_not_deliver_are_warnings() {
-        let metrics = "# HELP x\nmooring_notifications_total{hook=\"ops\",result=\"delivered\"} 3\nmooring_notifications_total{hook=\"teams\",result=\"undelivered\"} 12\n";
-        let checks = undelivered(metrics);
-        assert_eq!(checks.len(), 1);
-        assert_eq!(checks[0].message, "hook teams: 12 notifications were not delivered");
-    }
-
-    #[test]
-    fn missing_permission_has_a_command_that_grants_it() {
-        let command = grant(list("karpenter.sh", "nodeclaims"));
-        assert!(command.starts_with("kubectl create clusterrole mooring-list-nodeclaims --verb=get,list --resource=nodeclaims.karpenter.sh && "), "{command}");
-    }
 }

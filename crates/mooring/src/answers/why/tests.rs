@@ -1,0 +1,334 @@
+//! Answers from facts, without a cluster.
+
+use mooring_codes::Os;
+use mooring_controller::Reason;
+use mooring_inventory::{Code, Evidence};
+use mooring_terminal::Style;
+
+use super::*;
+use crate::fixtures::{
+    at, cluster, facts, failed_node, failure, node, now, piped, read_arguments, report, with_image,
+};
+
+fn answer_with(facts: &Facts, name: Option<&str>, reports: &Reports) -> Answer {
+    let subject = Subject::find(name, &facts.inventory, &facts.node_pools);
+    let selected = select(&arguments(name, AnswerFormat::Table), facts, &subject);
+    let read = read_arguments(&[]);
+    Answer::new(&cluster(facts.clone()), &subject, &selected, reports, &read)
+}
+
+fn answer(facts: &Facts, name: Option<&str>) -> Answer {
+    answer_with(facts, name, &Reports::new())
+}
+
+fn arguments(name: Option<&str>, output: AnswerFormat) -> WhyArguments {
+    WhyArguments {
+        what: name.map(str::to_owned),
+        read: read_arguments(&[]),
+        run_command: false,
+        output,
+        schema: None,
+    }
+}
+
+fn shown(facts: &Facts, name: Option<&str>) -> String {
+    piped(&screen(&arguments(name, AnswerFormat::Table), facts, &answer(facts, name)))
+}
+
+fn first_line(facts: &Facts, name: Option<&str>) -> String {
+    shown(facts, name).lines().next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn sentence_counts_failures_and_causes() {
+    let one = failed_node("a", "X");
+    let first =
+        |nodes: &[&Node]| first_line(&facts(nodes.iter().map(|node| (*node).clone())), None);
+    assert_eq!(first(&[&one]), "✗ demo: 1 node failed since 09:06.");
+    let same = failed_node("b", "X");
+    assert_eq!(first(&[&one, &same]), "✗ demo: 2 nodes failed since 09:06, all for one cause.");
+    let other = failed_node("c", "Y");
+    assert_eq!(first(&[&one, &other]), "✗ demo: 2 nodes failed since 09:06, for 2 causes.");
+    let (ready, joining) = (node("d", State::Ready), node("e", State::Joining));
+    assert_eq!(first(&[&ready, &ready, &joining]), "✓ demo: no failures among its 3 nodes.");
+    let mut blind = facts([ready]);
+    blind.record = None;
+    assert!(first_line(&blind, None).starts_with("! demo: no failures among its 1 node. This "));
+}
+
+#[tokio::test]
+async fn counts_follow_the_groups() {
+    let empty = shown(&facts([]), None);
+    assert!(empty.starts_with("✓ demo: no failures among its 0 nodes.\nRead "), "{empty}");
+    let young = Node { created_at: Some(at("2026-11-17T09:13:00Z")), ..node("y", State::Joining) };
+    let failed = failed_node("f", "X");
+    let facts = facts([node("a", State::Joining), young, failed.clone()]);
+    let text = shown(&facts, None);
+    let joining =
+        "\n 2  joining, the oldest for 10m00s (Karpenter deletes it after 15m00s)\nNext  ";
+    assert!(text.contains(joining), "{text}");
+    let lines = |facts: &Facts, name| {
+        let narrow = Style { width: Some(24), ..Style::PIPE };
+        screen(&arguments(name, AnswerFormat::Table), facts, &answer(facts, name)).render(&narrow)
+    };
+    assert!(lines(&facts, None).contains("\n 2  joining, the oldest\n    for 10m00s\n    ("));
+    let joined_at = |joined: &str| {
+        let nodes =
+            [Node { joined_at: Some(at(joined)), ..node("r", State::Ready) }, failed.clone()];
+        crate::fixtures::facts(nodes)
+    };
+    let before = joined_at("2026-11-17T09:05:59Z");
+    assert!(shown(&before, None).contains("\n 1  joined before 09:06\n"));
+    assert!(lines(&before, None).contains("\n 1  joined before 09:06\n"));
+    let narrow = Style { width: Some(16), ..Style::PIPE };
+    let screen = screen(&arguments(None, AnswerFormat::Table), &before, &answer(&before, None));
+    let text = screen.render(&narrow);
+    assert!(text.contains("\n 1  joined\n    before 09:06\n"), "{text}");
+    assert!(shown(&joined_at("2026-11-17T09:06:00Z"), None).contains("\n 1  joined\n"));
+}
+
+#[tokio::test]
+async fn names_of_a_group_are_limited() {
+    let evidence = |nodes: &mut [Node]| {
+        for node in nodes {
+            let one = Evidence { line: "no oras".to_owned(), file: None, source: "azure" };
+            node.failure.as_mut().unwrap().evidence = vec![one];
+        }
+    };
+    for (count, with_evidence, expected) in [
+        (1, 0, "n0"),
+        (1, 1, "n0"),
+        (2, 0, "n0, n1"),
+        (2, 1, "n0, n1, 1 of them with this evidence"),
+        (2, 2, "n0, n1, all with this evidence"),
+        (3, 3, "n0, n1, n2, all with this evidence"),
+        (4, 0, "n0, n1, n2, n3"),
+        (5, 3, "n0, n1, n2 and 2 more, 3 of them with this evidence"),
+    ] {
+        let mut nodes: Vec<Node> =
+            (0..count).map(|at| failed_node(&format!("n{at}"), "X")).collect();
+        evidence(&mut nodes[..with_evidence]);
+        let text = shown(&facts(nodes), None);
+        assert!(text.contains(&format!("\n    nodes     {expected}\n")), "{expected}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn group_shows_when_its_nodes_failed() {
+    let failed = |name: &str, time: &str| {
+        let mut node = failed_node(name, "X");
+        node.failure.as_mut().unwrap().failed_at = Some(at(time));
+        node
+    };
+    let (first, last) = (failed("a", "2026-11-17T09:05:00Z"), failed("b", "2026-11-17T09:07:59Z"));
+    let row = |nodes: &[&Node]| {
+        let text = shown(&facts(nodes.iter().map(|node| (*node).clone())), None);
+        text.lines().find_map(|line| line.trim().strip_prefix("when ").map(str::to_owned))
+    };
+    assert_eq!(row(&[&first]).unwrap().trim(), "09:05, after 1m00s");
+    assert_eq!(row(&[&first, &last]).unwrap().trim(), "09:05 to 09:07, each after about 3m59s");
+    let unknown = Node { launched_at: None, created_at: None, ..first.clone() };
+    assert_eq!(row(&[&unknown]).unwrap().trim(), "09:05");
+    let mut never = unknown;
+    never.failure.as_mut().unwrap().failed_at = None;
+    assert_eq!(row(&[&never]), None);
+}
+
+#[tokio::test]
+async fn exit_code_depends_on_failed_and_lost_nodes() {
+    let healthy = facts([node("a", State::Ready)]);
+    assert!(!answer(&healthy, None).is_wrong() && !answer(&healthy, Some("a")).is_wrong());
+    let failed = facts([failed_node("a", "X")]);
+    assert!(answer(&failed, None).is_wrong() && answer(&failed, Some("a")).is_wrong());
+    let mut lost = facts([node("a", State::Ready)]);
+    let object = r#"{"metadata": {"name": "aks-lost", "uid": "u", "creationTimestamp": "2026-11-17T08:00:00Z", "labels": {"karpenter.sh/nodepool": "default"}}}"#;
+    let object = serde_json::value::RawValue::from_string(object.to_owned()).unwrap();
+    let item = mooring_inventory::NodeItem::parse(&object).unwrap();
+    lost.lost = vec![item.lost(now()).unwrap()];
+    assert!(answer(&lost, None).is_wrong() && answer(&lost, Some("default")).is_wrong());
+    assert!(!answer(&lost, Some("a")).is_wrong(), "one node");
+    assert!(first_line(&lost, None).starts_with("✗ Node aks-lost of NodePool default has no "));
+    lost.node_pools.push("other".to_owned());
+    assert!(!answer(&lost, Some("other")).is_wrong(), "another pool");
+    // A finished bootstrap without a Node.
+    let joining = facts([node("a", State::Joining)]);
+    let reports = |reason| Reports::from([("uid-a".to_owned(), report("aks-a", None, reason))]);
+    let finished = reports(Reason::CseSucceeded);
+    assert!(answer_with(&joining, Some("a"), &finished).is_wrong());
+    assert!(!answer_with(&joining, None, &finished).is_wrong(), "not named");
+    assert!(!answer_with(&joining, Some("a"), &reports(Reason::CseRunning)).is_wrong());
+}
+
+#[tokio::test]
+async fn failure_of_an_earlier_attempt_is_shown() {
+    let earlier = |recorded: serde_json::Value, node: Node| {
+        let entry = serde_json::json!({
+            "id": "1", "at": "2026-11-17T08:00:00Z", "uid": recorded[0], "nodeClaim": "n",
+            "node": recorded[1], "reason": "CSEFailed", "message": "m", "note": "", "key": "k",
+            "code": 50, "cause": recorded[2],
+        });
+        let mut facts = facts([node]);
+        let pools = &mut facts.record.as_mut().unwrap().pools;
+        pools.insert("default".to_owned(), vec![serde_json::from_value(entry).unwrap()]);
+        let answer = answer(&facts, Some("n"));
+        answer.nodes[0].earlier.as_ref().map(super::node::earlier_attempt)
+    };
+    let ready = || node("n", State::Ready);
+    let text = Some("previous attempt failed (exit code 50, X): m".to_owned());
+    for (entry, node, expected) in [
+        (["uid-n", "aks-n", "X"], ready(), true),
+        (["uid-n", "aks-other", "X"], ready(), true),
+        (["uid-other", "aks-n", "X"], ready(), true),
+        (["uid-other", "aks-other", "X"], ready(), false),
+        (["uid-n", "aks-n", "X"], Node { exists: false, ..ready() }, false),
+        (["uid-n", "aks-n", "X"], failed_node("n", "X"), false),
+        (["uid-n", "aks-n", "X"], failed_node("n", "Y"), true),
+    ] {
+        let found = earlier(entry.into(), node);
+        assert_eq!(found, text.clone().filter(|_| expected), "{entry:?}");
+    }
+}
+
+#[tokio::test]
+async fn group_is_compared_with_its_own_image_and_cause() {
+    let mut unconfirmed = failed_node("u", "Unconfirmed");
+    unconfirmed.failure.as_mut().unwrap().is_confirmed = false;
+    let nodes = [
+        failed_node("a", "X"),
+        failed_node("b", "X"),
+        failed_node("c", "Y"),
+        with_image(failed_node("d", "X"), "202601.13.0"),
+        with_image(node("e", State::Ready), "202601.13.0"),
+        unconfirmed,
+    ];
+    let answer = answer(&facts(nodes), None);
+    let shares: Vec<_> = answer
+        .diagnoses
+        .iter()
+        .map(|one| {
+            let image = one.group.image.as_deref().unwrap().rsplit('/').next().unwrap();
+            let nodes: Vec<&str> = answer.of_group(&one.group).map(Node::name).collect();
+            let here = one.here.map(|here| (here.failed, here.nodes));
+            (one.group.cause.as_str(), image, here, nodes.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        shares,
+        [
+            ("X", "202601.27.0", Some((2, 3)), "a b".to_owned()),
+            ("X", "202601.13.0", Some((1, 2)), "d".to_owned()),
+            ("Y", "202601.27.0", Some((1, 3)), "c".to_owned()),
+            ("Unconfirmed", "202601.27.0", None, "u".to_owned()),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn image_with_which_nodes_joined_is_the_first_action() {
+    let failed = (0..5).map(|at| failed_node(&format!("f{at}"), "X"));
+    let ready = |name: &str, count: usize, version: &'static str| -> Vec<Node> {
+        let ready = |at| with_image(node(&format!("{name}{at}"), State::Ready), version);
+        (0..count).map(ready).collect()
+    };
+    let not_ready = with_image(failed_node("n", "Y"), "202601.13.0");
+    let other_pool = ready("o", 9, "202601.15.0");
+    let other_pool = other_pool.into_iter().map(|node| Node { pool: None, ..node });
+    let nodes: Vec<Node> = failed
+        .chain(ready("a", 4, "202601.11.0"))
+        .chain(ready("b", 3, "202601.12.0"))
+        .chain(ready("c", 6, "202601.13.0"))
+        .chain([Node { state: State::NotReady, ..not_ready }])
+        .chain(other_pool)
+        .chain([with_image(node("j", State::Joining), "202601.16.0")])
+        .collect();
+    let answer = answer(&facts(nodes), None);
+    let actions = &answer.diagnoses[0].actions;
+    let text = "Use image 202601.11.0 for new nodes: 4 of 4 nodes joined with it.";
+    assert_eq!(actions, &[text]);
+    // Without other nodes, the image is not at fault.
+    let few = self::answer(&facts((0..5).map(|at| failed_node(&format!("f{at}"), "X"))), None);
+    assert!(few.diagnoses[0].actions.is_empty());
+}
+
+#[tokio::test]
+async fn code_and_cause_have_actions_and_a_page() {
+    let diagnose = |cause: &str, code: Option<i32>, image: &str| {
+        let mut node = failed_node("a", cause);
+        node.image = Some(image.to_owned());
+        node.pool = None;
+        node.failure.as_mut().unwrap().reported = code.map(|code| Code { code, name: None });
+        let answer = answer(&facts([node]), None);
+        let one = answer.diagnoses.into_iter().next().unwrap();
+        let next = one.next.into_iter().map(|next| next.command).collect::<Vec<_>>().join("; ");
+        (one.actions, next)
+    };
+    let action = |os| vec![mooring_codes::lookup(os, 5, None).first().unwrap().action.to_owned()];
+    let linux = diagnose("X", Some(5), "AKSUbuntu/2204/202601.27.0");
+    assert_eq!(linux, (action(Os::Linux), "mooring explain 5 --image 202601.27.0".to_owned()));
+    let windows = diagnose("X", Some(5), "AKSWindows/windows-2022/a b");
+    assert_eq!(windows, (action(Os::Windows), "mooring explain 5".to_owned()));
+    let (actions, next) = diagnose("OrasBinaryMissing", None, "i");
+    assert_eq!(next, "mooring explain OrasBinaryMissing");
+    let page = mooring_diagnosis::cause_page("OrasBinaryMissing").unwrap();
+    assert_eq!(actions, page.actions);
+    let next = |cause: &str| diagnose(cause, None, "i").1;
+    assert_eq!(next("KubeletStartFail"), "mooring explain KubeletStartFail");
+    assert_eq!(next("NoSuchCause"), "");
+}
+
+#[tokio::test]
+async fn sentence_of_a_node_has_its_stage() {
+    let staged = |stage| {
+        let mut node = failed_node("a", "X");
+        node.failure.as_mut().unwrap().stage = stage;
+        first_line(&facts([node]), Some("a"))
+    };
+    assert_eq!(staged("launch"), "✗ a was not launched in demo: it failed.");
+    assert_eq!(staged("ready"), "✗ a joined demo and is not ready: it failed.");
+    assert_eq!(staged("boot"), "✗ a did not join demo: it failed.");
+    let first = |state| first_line(&facts([node("a", state)]), Some("a"));
+    assert_eq!(first(State::NotReady), "! a has joined demo and is not ready.");
+    assert_eq!(first(State::Joining), "! a is joining demo for 10m00s.");
+    let gone = Node { exists: false, failure: Some(failure("X")), ..node("a", State::Failed) };
+    let text = shown(&facts([gone, failed_node("b", "Y")]), Some("a"));
+    assert!(text.contains("\n  like it   no node with this image; no node with other"), "{text}");
+    assert!(text.contains("\nDeleted     the NodeClaim; these facts are"), "{text}");
+    assert!(text.contains("\n  when      launched 09:04:00, failed 09:06:00 (2m00s)\n"), "{text}");
+    let bare = Node { launched_at: None, ..node("a", State::Ready) };
+    assert!(!shown(&facts([bare]), Some("a")).contains(" when "));
+}
+
+#[test]
+fn azure_is_asked_about_a_node_without_a_verdict() {
+    let node_only = Node { node_claim: None, ..node("v", State::Joining) };
+    let ready = Node { node_claim: None, ..node("w", State::Ready) };
+    let other = Node { pool: Some("other".to_owned()), ..node("o", State::Joining) };
+    let facts = facts([
+        node("a", State::Joining),
+        node("b", State::Joining),
+        node("c", State::Ready),
+        other,
+        node_only,
+        ready,
+    ]);
+    let ask = |name: &str, command: bool| {
+        let mut request = Request::default();
+        add_node(&mut request, &facts, &format!("uid-{name}"), command);
+        let claims: Vec<String> = request.claims.into_iter().map(|(_, name)| name).collect();
+        (claims.join(" "), request.name.unwrap_or_default(), request.run_command)
+    };
+    for (name, command, claims, vm) in [
+        ("b", false, "b a", ""),
+        ("b", true, "b", ""),
+        ("c", false, "", ""),
+        ("c", true, "c", ""),
+        ("v", false, "", "aks-v"),
+        ("v", true, "", "aks-v"),
+        ("w", false, "", ""),
+        ("w", true, "", "aks-w"),
+    ] {
+        let expected = (claims.to_owned(), vm.to_owned(), command);
+        assert_eq!(ask(name, command), expected, "{name} {command}");
+    }
+    assert_eq!(ask("gone", true), (String::new(), String::new(), false));
+}

@@ -1,0 +1,125 @@
+use super::*;
+use crate::fixtures::{Server, at, facts, source_arguments};
+
+const NODES: &str = "/api/v1/nodes?limit=500";
+const CACHED_CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims?resourceVersion=0";
+const DENIED: &str = "not allowed";
+
+fn config_map(document: &str) -> String {
+    let data = serde_json::json!({"failures.json": document, "counts.json": document});
+    serde_json::json!({"data": data}).to_string()
+}
+
+fn failures(more: &str) -> String {
+    config_map(&format!(r#"{{"schema": "mooring.failures/v1", "pools": {{}}{more}}}"#))
+}
+
+async fn read_from(server: &Server) -> Result<Cluster, Failure> {
+    let connection = Connection {
+        client: server.client(),
+        context: None,
+        cluster: Some("of-kubeconfig".to_owned()),
+        server: "https://demo:443".to_owned(),
+    };
+    let arguments = source_arguments(&["--namespace", "ops", "--azure", "never"]);
+    read_connected(&connection, &arguments).await
+}
+
+#[tokio::test]
+async fn cluster_without_karpenter_and_record_is_read() {
+    let node = r#"{"metadata": {"name": "n", "labels": {"topology.kubernetes.io/region": "we"}}}"#;
+    let server = Server::default()
+        .with(NODES, 200, format!(r#"{{"items": [{node}]}}"#))
+        .with("/version", 200, r#"{"gitVersion": "v1.33.5"}"#)
+        .with("/api/v1/namespaces/kube-system", 200, r#"{"metadata": {"uid": "u"}}"#);
+    let facts = read_from(&server).await.unwrap().facts;
+    assert!(!facts.has_karpenter && facts.warnings.is_empty(), "{:?}", facts.warnings);
+    assert_eq!((facts.region.as_deref(), facts.version.as_deref()), (Some("we"), Some("v1.33.5")));
+    assert_eq!(facts.identity.uid.as_deref(), Some("u"));
+    assert_eq!(facts.controller.namespace, "ops");
+    let [cluster, record, azure] = facts.sources.as_slice() else { panic!("{:?}", facts.sources) };
+    assert_eq!((cluster.state, cluster.at), (SourceState::Read, Some(facts.now)));
+    assert!(cluster.seconds.is_some());
+    let states = (record.state, azure.state);
+    assert_eq!(states, (SourceState::Absent, SourceState::NotAsked));
+}
+
+#[tokio::test]
+async fn objects_that_may_not_be_read_are_warnings() {
+    let pools = "/apis/karpenter.sh/v1/nodepools?limit=500";
+    let server = Server::default().with(CACHED_CLAIMS, 403, DENIED).with(
+        pools,
+        200,
+        r#"{"items": [{"metadata": {"name": "default"}}]}"#,
+    );
+    let facts = read_from(&server).await.unwrap().facts;
+    assert!(facts.has_karpenter);
+    assert_eq!(facts.node_pools, ["default"]);
+    assert_eq!(facts.warnings, ["NodeClaims were not read: not allowed"]);
+    let failure = read_from(&server.with(NODES, 403, DENIED)).await.err().unwrap();
+    assert!(failure.text().starts_with("cannot read nodes: "), "{}", failure.text());
+}
+
+fn denied() -> ApiError {
+    ApiError { status: Some(403), what: "not allowed".to_owned() }
+}
+
+fn absent() -> ApiError {
+    ApiError { status: Some(404), what: "not found".to_owned() }
+}
+
+#[test]
+fn record_is_as_current_as_its_leader() {
+    let renewed = Some(at("2026-11-17T09:13:59Z"));
+    let read = |state, read| {
+        let controller = ControllerState {
+            state,
+            renewed_at: renewed,
+            ..ControllerState::unknown("ops".to_owned())
+        };
+        let mut warnings = Vec::new();
+        let took = Duration::from_millis(1500);
+        let (record, source) = parse_record(read, took, &controller, &mut warnings);
+        assert_eq!((source.at, source.seconds), (renewed, Some(1.5)));
+        assert_eq!(source.error.is_some(), !warnings.is_empty());
+        (record.is_some(), source.state, warnings.join(" "))
+    };
+    let none = String::new;
+    let text = || Ok(failures(""));
+    assert_eq!(read("running", text()), (true, SourceState::Read, none()));
+    assert_eq!(read("late", text()), (true, SourceState::Stale, none()));
+    assert_eq!(read("running", Err(absent())), (false, SourceState::Absent, none()));
+    let warning = "the failure record was not read: not allowed".to_owned();
+    assert_eq!(read("running", Err(denied())), (false, SourceState::Failed, warning));
+    let (is_read, state, warning) = read("running", Ok(config_map("[")));
+    assert_eq!((is_read, state), (false, SourceState::Failed));
+    assert!(warning.starts_with("the failure record was not read: "), "{warning}");
+}
+
+#[test]
+fn unreadable_counts_are_a_warning() {
+    let read = |read| {
+        let mut warnings = Vec::new();
+        (parse_counts(read, &mut warnings).is_some(), warnings.join(" "))
+    };
+    assert_eq!(read(Err(absent())), (false, String::new()));
+    assert_eq!(read(Err(denied())), (false, "the counts were not read: not allowed".to_owned()));
+    let (is_read, warning) = read(Ok(r#"{"data": {"counts.json": "["}}"#.to_owned()));
+    assert!(!is_read && warning.starts_with("the counts were not read: "), "{warning}");
+}
+
+#[test]
+fn record_of_an_earlier_version_is_a_warning_until_it_is_adopted() {
+    let controller = |namespace: &str| ControllerState::unknown(namespace.to_owned());
+    let record = facts([]).record.unwrap();
+    let legacy = failures("");
+    let warning = legacy_warning(&legacy, Some(&record), &controller("ops")).unwrap();
+    let text =
+        format!("namespace {LEGACY_NAMESPACE} has a failure record of an earlier version (0 ");
+    assert!(warning.starts_with(&text), "{warning}");
+    assert!(legacy_warning(&legacy, None, &controller("ops")).is_some());
+    assert_eq!(legacy_warning(&config_map("["), None, &controller("ops")), None);
+    assert_eq!(legacy_warning(&legacy, None, &controller(LEGACY_NAMESPACE)), None);
+    let adopted = Document { taken_from: Some("x".to_owned()), ..record };
+    assert_eq!(legacy_warning(&legacy, Some(&adopted), &controller("ops")), None);
+}

@@ -1,0 +1,188 @@
+//! Tests of `mooring repair` with an interrupted run: what `resume`, `abort`, `status` and the pipeline do with it.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::common::{Sim, Terminal, mooring, result, wait};
+
+const TIMEOUT: Duration = Duration::from_mins(2);
+
+struct Fixture {
+    sim: Sim,
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn start(scenario: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["--scenario", scenario, "--kube-port", "0", "--speed", "600"];
+        let sim = Sim::start(&folder.path().join("sim"), &words);
+        Self { sim, folder }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = mooring();
+        command.env_clear().envs(self.sim.environment()).env("HOME", self.folder.path());
+        command.arg("repair").args(words);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Returns stdout and stderr of a command with this exit code.
+    fn run(&self, code: i32, words: &[&str]) -> (String, String) {
+        let (ended, out, err) = result(&wait(self.command(words).spawn().unwrap(), TIMEOUT));
+        assert_eq!(ended, code, "{words:?}\n{out}{err}");
+        (out, err)
+    }
+
+    fn json(&self, code: i32, words: &[&str]) -> Value {
+        let (out, err) = self.run(code, &[words, &["-o", "json"]].concat());
+        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{words:?}: {out}{err}"))
+    }
+
+    fn hash(&self) -> String {
+        self.json(0, &["plan"])["hash"].as_str().unwrap().to_owned()
+    }
+
+    /// Interrupts a command when a line of its stderr has this text. Returns the rest of stderr.
+    fn interrupt(&self, words: &[&str], at: &str) -> String {
+        let mut child = self.command(words).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let mut seen = String::new();
+        while !seen.lines().any(|line| line.contains(at)) {
+            assert!(lines.read_line(&mut seen).unwrap() > 0, "{words:?}: no {at} in {seen}");
+        }
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let mut rest = String::new();
+        lines.read_to_string(&mut rest).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(5), "{seen}{rest}");
+        rest
+    }
+
+    /// Shows the runs on a terminal until `q`. Returns the exit code.
+    fn watch(&self, words: &[&str]) -> i32 {
+        let words = [&["status", "--watch"], words].concat();
+        let mut terminal = Terminal::start(&mut self.command(&words), 120);
+        terminal.wait_for("stopped");
+        terminal.type_keys("q");
+        terminal.end().0
+    }
+}
+
+#[test]
+fn interrupted_run_is_previewed_and_rolled_back() {
+    let fixture = Fixture::start("wedged-system-pool");
+    let hash = fixture.hash();
+    let approved = ["--yes", "--plan-hash", &hash];
+    let end = fixture.interrupt(&[&["apply"], &approved[..]].concat(), "waiting for the cluster");
+    let hint = "hint: `mooring repair resume` continues, `mooring repair abort` rolls back\n";
+    assert!(end.contains("stopping: interrupted") && end.ends_with(hint), "{end}");
+
+    // Nothing in Azure has the approval, so a new plan can be approved.
+    let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
+    assert!(err.contains("is unfinished: `resume` would start at step "), "{err}");
+    assert!(err.contains("16 steps rebuild pool system of demo"), "{err}");
+    let (_, err) = fixture.run(0, &["abort", "--dry-run"]);
+    assert!(err.contains("is unfinished: `abort` would start at step "), "{err}");
+    assert!(!err.contains("This "), "{err}");
+    for words in [&["--yes"][..], &approved] {
+        let (_, err) = fixture.run(0, &[&["resume", "--dry-run"], words].concat());
+        assert!(err.contains("NOT VERIFIED") && err.contains("\n 9  delete-pool "), "{err}");
+        assert!(!err.contains("\n 1  snapshot "), "{err}");
+        assert!(err.ends_with(&format!("hash of the plan: {hash}\n")), "{err}");
+    }
+    let (_, err) = fixture.run(4, &["resume", "--yes"]);
+    assert!(err.contains("is not approved") && err.contains("hint: pass `--plan-hash`"), "{err}");
+    let (_, err) = fixture.run(4, &["resume"]);
+    assert!(err.contains("is not verified; this new plan replaces it:\n16 steps "), "{err}");
+    let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
+    assert!(err.contains("is unfinished and would be continued with this plan\n"), "{err}");
+    assert!(out.starts_with("16 steps rebuild pool system of demo"), "{out}");
+    let (_, err) = fixture.run(4, &[&["apply"], &approved[..]].concat());
+    assert!(err.contains("hint: `mooring repair status` shows its progress"), "{err}");
+
+    // The temporary pool has the approval.
+    fixture.interrupt(&[&["resume"], &approved[..]].concat(), "put pool systmp");
+    let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
+    assert!(err.contains("approved plan, verified by the tag of the temporary pool\n"), "{err}");
+    let (_, err) = fixture.run(4, &["resume"]);
+    assert!(err.contains("verified by the tag") && err.contains("only a terminal"), "{err}");
+    let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
+    assert!(err.ends_with("is unfinished and would be continued\n"), "{err}");
+    assert_eq!(out, "");
+
+    let status = fixture.json(1, &["status"]);
+    let run = &status["runs"][0];
+    assert_eq!((&run["pool"], &run["state"]), (&"system".into(), &"stopped".into()), "{status}");
+    assert!(run["poolBody"]["properties"]["count"].is_number(), "{status}");
+    assert_eq!(status["earlier"], Value::Array(Vec::new()));
+    let (out, _) = fixture.run(0, &["status", "--exit-zero"]);
+    assert!(!out.contains("The repair of pool system"), "{out}");
+    for words in [&["--pool", "system"][..], &["-o", "wide"]] {
+        let (out, _) = fixture.run(1, &[&["status"], words].concat());
+        assert!(out.contains("✗ The repair of pool system of demo is unfinished"), "{out}");
+    }
+    assert_eq!((fixture.watch(&[]), fixture.watch(&["--exit-zero"])), (1, 0));
+    for words in [&["-o", "yaml"][..], &["-o", "json", "--schema", "mooring.repair.status/v1"]] {
+        let (_, err) = fixture.run(2, &[&["status", "--watch"], words].concat());
+        assert!(err.contains("--watch has no "), "{err}");
+    }
+
+    let (out, err) = fixture.run(0, &["abort", "--yes"]);
+    assert!(err.contains("       rollback           …"), "{err}");
+    assert!(out.starts_with("! The repair of pool system of demo was rolled back."), "{out}");
+    let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
+    assert!(err.ends_with("nothing to do\n"), "{err}");
+
+    let hash = fixture.hash();
+    fixture.interrupt(&["apply", "--yes", "--plan-hash", &hash], "snapshot saved");
+    let status = fixture.json(1, &["status", "--all"]);
+    let earlier = &status["earlier"];
+    assert_eq!(earlier.as_array().unwrap().len(), 1, "{earlier}");
+    assert_eq!((&earlier[0]["runId"], &earlier[0]["state"]), (&run["runId"], &"aborted".into()));
+    let (out, _) = fixture.run(1, &["status", "--all"]);
+    let row = out.lines().last().unwrap();
+    assert!(row.starts_with("system  ") && row.contains("  aborted  "), "{out}");
+}
+
+#[test]
+fn pipeline_does_nothing_on_a_healthy_pool() {
+    let fixture = Fixture::start("healthy");
+    for words in [&["--pipeline"][..], &["--pipeline", "--dry-run"]] {
+        let (out, err) = fixture.run(0, words);
+        assert!(err.ends_with("\nnothing to do\n"), "{err}");
+        assert_eq!(out, "");
+    }
+    let report = fixture.json(0, &["apply"]);
+    assert_eq!(report["verdict"], "healthy", "{report}");
+    let run = fixture.json(0, &["apply", "--schema", "mooring.repair.run/v1"]);
+    assert_eq!(run["schema"], report["schema"]);
+}
+
+#[test]
+fn pipeline_shows_the_plan_of_a_wedged_pool_in_a_dry_run() {
+    let fixture = Fixture::start("wedged-system-pool");
+    let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
+    assert!(err.starts_with("Dry run: nothing will be changed\n"), "{err}");
+    assert!(!err.contains("unfinished") && !err.contains("nothing to do"), "{err}");
+    assert!(out.contains("mooring repair apply --pool system   prompts for demo/system"), "{out}");
+}
+
+#[test]
+fn missing_settings_are_usage_errors_with_the_flag() {
+    let variables = ["SUBSCRIPTION_ID", "RESOURCE_GROUP", "CLUSTER_NAME"];
+    for (missing, flag) in
+        variables.into_iter().zip(["--subscription ID", "--resource-group NAME", "--cluster NAME"])
+    {
+        let mut command = mooring();
+        command.env_clear().args(["repair", "detect"]).stdin(Stdio::null());
+        command.envs(variables.iter().filter(|name| **name != missing).map(|name| (name, "x")));
+        let (code, out, err) = result(&command.output().unwrap());
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert_eq!(err, format!("error: {missing} is not set\nhint: or pass {flag}\n"));
+    }
+}
