@@ -190,6 +190,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn usage_is_not_part_of_a_message() {
+        let text = "unexpected argument\n\n  tip: a similar argument exists: '--output'\n\nUsage: mooring status\n\nFor more information, try '--help'.\n";
+        let expected = "unexpected argument\nhint: a similar argument exists: '--output'";
+        assert_eq!(usage_text(text), expected);
+    }
+
+    #[test]
     fn command_definition_is_valid() {
         Cli::command().debug_assert();
     }

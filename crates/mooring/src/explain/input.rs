@@ -83,8 +83,8 @@ mod tests {
         let text = limit(4).text().to_owned();
         assert!(text.starts_with("cannot explain `x`: larger than 0 MiB; pass "), "{text}");
         let mut endless = io::repeat(b' ');
-        let failure = read_up_to(2 << 20, &mut endless, "x", Hints::default()).err().unwrap();
-        assert!(failure.text().contains("larger than 2 MiB"), "{}", failure.text());
+        let failure = read_up_to(1 << 20, &mut endless, "x", Hints::default()).err().unwrap();
+        assert!(failure.text().contains("larger than 1 MiB"), "{}", failure.text());
     }
 
     #[test]

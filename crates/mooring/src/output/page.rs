@@ -117,6 +117,17 @@ mod tests {
     }
 
     #[test]
+    fn pages_are_separated_by_a_blank_line() {
+        let one = screen(&[page()]).render(&Style::PIPE);
+        let two = screen(&[page(), page()]).render(&Style::PIPE);
+        assert_eq!(two, format!("{one}\n{one}"));
+        assert_eq!(
+            markdown(&[page(), page()]),
+            [markdown(&[page()]), markdown(&[page()])].join("\n")
+        );
+    }
+
+    #[test]
     fn markdown_is_escaped() {
         let text = markdown(&[page()]);
         assert!(text.starts_with("### The node failed.\n\n- **Then:** one two three\n"), "{text}");

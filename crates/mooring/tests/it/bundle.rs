@@ -323,6 +323,18 @@ fn timeline_of_a_bundle_equals_that_of_its_node() {
 }
 
 #[test]
+fn archive_is_named_after_the_directory() {
+    let (directory, root, _) = directories();
+    write(&root, "var/log/azure/aks/provision.json", r#"{"ExitCode":"0"}"#);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+    command.current_dir(directory.path()).args(["bundle", "node", "-o", "name"]);
+    let done = command.stdin(Stdio::null()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(done.stdout, b"mooring-bundle-node.tar.gz\n");
+    assert!(directory.path().join("mooring-bundle-node.tar.gz").exists());
+}
+
+#[test]
 fn directory_without_node_files_is_an_error_with_a_hint() {
     let (_directory, root, out) = directories();
     let done = bundle(&root, &out);

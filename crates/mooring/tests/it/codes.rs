@@ -73,6 +73,18 @@ fn search_finds_codes_and_causes_also_with_typos() {
 }
 
 #[test]
+fn closed_pipe_is_no_error_and_a_full_disk_is() {
+    let mut command = mooring();
+    command.args(["codes", "list", "--all", "-o", "json"]).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = command.stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+}
+
+#[test]
 fn unknown_names_exit_with_2_and_suggest_similar_ones() {
     for (args, hint) in [
         (&["explain", "OrasBinryMising"] as &[&str], "mooring explain OrasBinaryMissing"),

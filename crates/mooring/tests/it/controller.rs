@@ -159,6 +159,9 @@ fn fleet_and_status_work_without_a_controller() {
     assert!(warning.contains("name cluster other in resource group rg-demo"), "{warning}");
     assert!(warning.contains("/managedClusters/demo; this is about"), "{warning}");
     assert!(text(&other.stdout).starts_with("demo · "), "{}", text(&other.stdout));
+    let mut quiet = sourced(&sim);
+    let quiet = quiet.env("CLUSTER_NAME", "other").args(["status", "-q"]).output().unwrap();
+    assert_eq!(text(&quiet.stderr), "");
     let unknown = run(&sim, &["status", "--context", "elsewhere"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("context `elsewhere` not found; contexts: "));

@@ -1,16 +1,19 @@
 //! Exit codes of every command and outcome, as the help lists them.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{Sim, mooring, result, wait};
+use crate::common::{Sim, Terminal, mooring, result, wait};
 
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// The form of a plan hash; no plan has it.
 const OTHER_HASH: &str =
     "20991115T113000Z.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+const EXPIRED_HASH: &str =
+    "20201115T113000Z.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 struct Fixture {
     sim: Option<Sim>,
@@ -25,12 +28,21 @@ impl Fixture {
         Self { sim: Some(sim), folder }
     }
 
-    fn run(&self, variables: &[(&str, &str)], words: &[&str]) -> (i32, String, String) {
+    fn command(&self, variables: &[(&str, &str)], words: &[&str]) -> Command {
         let mut command = mooring();
         command.env_clear().env("HOME", self.folder.path()).args(words);
         command.envs(self.sim.iter().flat_map(Sim::environment)).envs(variables.iter().copied());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        result(&wait(command.spawn().unwrap(), TIMEOUT))
+        command
+    }
+
+    fn run(&self, variables: &[(&str, &str)], words: &[&str]) -> (i32, String, String) {
+        result(&wait(self.command(variables, words).spawn().unwrap(), TIMEOUT))
+    }
+
+    fn check_answer(&self, expected: i32, words: &[&str]) {
+        let (code, out, err) = self.run(&[], words);
+        assert_eq!(code, expected, "{words:?}\n{out}{err}");
     }
 
     fn check(&self, expected: i32, commands: &[&[&str]]) {
@@ -90,6 +102,8 @@ fn commands_without_a_cluster() {
             &["repair", "apply", "--plan-hash", "nosuch"],
         ],
     );
+    let (_, _, err) = fixture.run(&[], &["status", "--nosuch"]);
+    assert!(err.contains("Usage: mooring status"), "{err}");
     // No kubeconfig, or one that cannot be read.
     fixture.check(
         3,
@@ -250,11 +264,28 @@ fn uninstalled_operator() {
     fixture.check(4, &[&[&apply[..], &[OTHER_HASH, "--dry-run"]].concat()]);
     fixture.check(5, &[&stopped]);
     fixture.check(4, &[&stopped]);
+    // A pipeline continues regardless of the result.
+    fixture.check_answer(0, &["finalizers", "apply", "--best-effort", "--timeout", "0"]);
+    for (hash, is_known) in [(OTHER_HASH, true), (EXPIRED_HASH, false)] {
+        let words = ["finalizers", "resume", "--yes", "--plan-hash", hash, "-o", "json"];
+        let (code, out, err) = fixture.run(&[], &words);
+        let result: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+        assert_eq!((code, &result["result"]), (4, &"refused".into()), "{result}");
+        assert_eq!(result["planHash"].is_string(), is_known, "{result}");
+    }
+    for (words, code) in [(&[][..], 1), (&["--exit-zero"], 0)] {
+        let words = [&["finalizers", "status", "--watch"], words].concat();
+        let mut terminal = Terminal::start(&mut fixture.command(&[], &words), 120);
+        terminal.wait_for("stopped");
+        terminal.type_keys("q");
+        assert_eq!(terminal.end().0, code, "{words:?}");
+    }
     fixture.check(1, &[&["finalizers", "status"], &["finalizers", "status", "-o", "json"]]);
     fixture.check(0, &[&["finalizers", "status", "--exit-zero"]]);
-    fixture.check(2, &[&["finalizers", "status", "--watch", "-o", "yaml"]]);
+    fixture.check_answer(2, &["finalizers", "status", "--watch", "-o", "yaml"]);
     let hash = fixture.hash(&["finalizers", "plan"]);
     fixture.check(0, &[&["finalizers", "resume", "--yes", "--plan-hash", &hash]]);
+    fixture.check(0, &[&["finalizers", "status"]]);
     // Nothing is left, so the approval does not matter.
     fixture.check(0, &[&[&apply[..], &[OTHER_HASH, "--dry-run"]].concat()]);
 }

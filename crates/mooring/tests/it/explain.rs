@@ -218,8 +218,21 @@ fn hidden_commands_are_in_no_help_completion_or_manual() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(text(&["completions", shell]).contains("explain"), "{shell}");
     }
-    assert!(text(&["man"]).contains(".TH mooring"));
-    assert!(text(&["man", "repair-apply"]).contains(".TH mooring-repair-apply"));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(text(&["completions", shell]).contains("mooring complete "), "{shell}");
+    }
+    let page = text(&["man"]);
+    assert!(page.contains(".TH mooring"), "{page}");
+    for part in
+        [".SH \"EXIT STATUS\"\n.EX\n0  success", ".SH \"SEE ALSO\"\n\\fBmooring\\-status\\fR(1), "]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("mooring\\-agent\\fR(1)"), "{page}");
+    let page = text(&["man", "repair-apply"]);
+    assert!(page.contains(".TH mooring-repair-apply"));
+    let others = "\\fBmooring\\-repair\\fR(1), \\fBkubectl\\fR(1)\n";
+    assert!(page.ends_with(&format!(".SH \"SEE ALSO\"\n{others}")), "{page}");
     let unknown = mooring(&["man", "nosuch"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("repair-apply"));

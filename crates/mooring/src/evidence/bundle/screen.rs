@@ -101,10 +101,19 @@ mod tests {
         assert_eq!(lines[1], "Cluster     NodeClaim, 14 events");
         assert_eq!(lines[2], "Azure       VM (2)");
         assert_eq!(lines[3], "Left out    serial console log: boot diagnostics are off");
-        for number in 0..=MAX_SKIPPED {
+        for number in 1..MAX_SKIPPED {
             contents.skip(&number.to_string(), "x");
         }
         let text = screen("x.tar.gz", 2000, &contents).render(&Style::PIPE);
+        assert!(!text.contains(" more; "), "{text}");
+        contents.skip("8", "x");
+        contents.skip("9", "x");
+        let text = screen("x.tar.gz", 2000, &contents).render(&Style::PIPE);
         assert!(text.contains("            and 2 more; manifest.json lists all\n"), "{text}");
+        let sizes = [1023, 1024, 1_048_576].map(size);
+        assert_eq!(sizes, ["1023 bytes", "1 KiB", "1 MiB"]);
+        contents.entries.truncate(1);
+        let text = screen("x", 1, &contents).render(&Style::PIPE);
+        assert!(text.starts_with("✓ x: 2 files, 1 bytes, 1 secret redacted\n"), "{text}");
     }
 }

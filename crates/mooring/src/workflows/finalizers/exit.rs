@@ -80,3 +80,17 @@ pub(crate) fn signed_out(error: SignedOut) -> Failure {
 }
 
 const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hint_depends_on_the_check() {
+        assert!(check_hint(OPERATOR_GONE).starts_with("hint: uninstall the operator first"));
+        assert_eq!(check_hint("objects-known"), "hint: grant the missing permission");
+        let failure = signed_out(SignedOut);
+        assert!(failure.text().contains("rejected the credentials"), "{}", failure.text());
+        assert!(failure.text().contains("\nhint: sign in again"), "{}", failure.text());
+    }
+}

@@ -129,6 +129,30 @@ mod tests {
         }
     }
 
+    #[derive(clap::Parser)]
+    struct Flags {
+        #[command(flatten)]
+        target: TargetArguments,
+    }
+
+    #[test]
+    fn finalizers_of_a_group_can_be_extended() {
+        use clap::Parser as _;
+        let read = |words: &[&str]| {
+            let target = Flags::parse_from([&["x"], words].concat()).target;
+            settings(&target, None).map(|settings| settings.profile)
+        };
+        let usual = read(&["--group", "example.com"]).unwrap();
+        let more = read(&["--group", "example.com", "--finalizer", "other.io/x"]).unwrap();
+        assert_eq!(more.finalizers, ["example.com/*", "other.io/x"]);
+        assert_eq!(usual.finalizers, Profile::of_group("example.com").finalizers);
+        let words = ["--group", "example.com", "--namespace", "mooring-system"];
+        let failure = read(&words).unwrap_err();
+        assert!(failure.text().contains("which is removed"), "{}", failure.text());
+        assert_eq!(read(&["--profile", "nosuch"]).unwrap_err().code(), "usage");
+        assert_eq!(read(&["--profile", "/nonexistent"]).unwrap_err().code(), "io");
+    }
+
     #[test]
     fn timeout_is_the_flag_then_the_variable_then_the_default() {
         let usual = SignedDuration::from_mins(10);

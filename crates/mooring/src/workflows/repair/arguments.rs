@@ -311,7 +311,51 @@ pub(crate) enum Budgets {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        target: TargetArguments,
+    }
+
+    #[test]
+    fn pool_names_are_those_of_aks() {
+        for name in ["a", "system", "p2", "abcdefghijkl"] {
+            assert_eq!(pool_name(name).as_deref(), Ok(name));
+        }
+        for name in ["", "2p", "System", "a-b", "abcdefghijklm", "é"] {
+            assert!(pool_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn flags_are_repeated_for_a_further_command() {
+        let target = |words: &[&str]| Flags::parse_from([&["x"], words].concat()).target;
+        assert_eq!(target(&[]).repeated("user"), " --pool user");
+        assert_eq!((target(&[]).pool(), target(&["--pool", "user"]).pool()), ("system", "user"));
+        let words = [
+            "--subscription",
+            "s",
+            "--resource-group",
+            "g",
+            "--cluster",
+            "c",
+            "--namespace",
+            "n",
+            "--context",
+            "a b",
+            "--kubeconfig",
+            "/k",
+            "--journal",
+            "configmap/n",
+        ];
+        let repeated = target(&words).repeated("user");
+        let expected = " --pool user --subscription s --resource-group g --cluster c --namespace n --context 'a b' --kubeconfig /k --journal configmap/n";
+        assert_eq!(repeated, expected);
+    }
 
     #[test]
     fn help_lists_all_overridable_checks() {

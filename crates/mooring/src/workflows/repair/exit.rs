@@ -100,3 +100,34 @@ pub(crate) fn refusal(error: &StartError, settings: &Settings) -> Failure {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_workflow::store::JournalPlace;
+
+    use super::*;
+
+    #[test]
+    fn refusal_names_the_command_that_helps() {
+        let mut settings = Settings::from_env(|_| Some("5".to_owned())).unwrap();
+        settings.target.pool = "user".to_owned();
+        settings.journal = JournalPlace::ConfigMap("ops".to_owned());
+        let flags = " --journal configmap/ops --pool user";
+        let hint = |error: &StartError| {
+            let failure = refusal(error, &settings);
+            assert_eq!(failure.code(), "blocked");
+            failure.text().split_once("\nhint: ").unwrap().1.to_owned()
+        };
+        let unfinished = hint(&StartError::Unfinished("r".to_owned()));
+        assert_eq!(unfinished, format!("`mooring repair status{flags}` shows its progress"));
+        let not_resumed = |why| hint(&StartError::NotResumed(why));
+        let repeated = not_resumed(ResumeError::NotRepeated(vec!["--poll".to_owned()]));
+        let expected = format!("repeat them, or run `mooring repair resume{flags}` without");
+        assert!(repeated.starts_with(&expected), "{repeated}");
+        let other = not_resumed(ResumeError::OtherPlan);
+        assert!(other.starts_with("pass `--plan-hash` with the hash that the run"), "{other}");
+        settings.target.pool = "system".to_owned();
+        settings.journal = JournalPlace::default();
+        assert_eq!(super::flags(&settings), "");
+    }
+}

@@ -102,3 +102,99 @@ pub(crate) fn usage(error: &SettingsError) -> Failure {
     };
     Failure::usage(format!("{error}{hint}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use mooring_repair::settings::VersionPolicy;
+    use mooring_workflow::store::JournalPlace;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        target: TargetArguments,
+        #[command(flatten)]
+        detection: DetectionArguments,
+        #[command(flatten)]
+        policies: PolicyArguments,
+    }
+
+    const ID: &str = "/subscriptions/s2/resourceGroups/g2/providers/Microsoft.ContainerService/managedClusters/c2";
+
+    fn read(words: &[&str]) -> Result<Settings, Failure> {
+        let named = ["x", "--subscription", "s", "--resource-group", "g"];
+        let Flags { target, detection, policies } = Flags::parse_from([&named[..], words].concat());
+        settings(&target, Some(&detection), Some(&policies), None)
+    }
+
+    #[test]
+    fn flags_are_the_settings() {
+        let target = |settings: &Settings| {
+            let target = settings.target.clone();
+            [target.subscription, target.resource_group, target.cluster, target.pool].join(" ")
+        };
+        let usual = read(&["--cluster", "c"]).unwrap();
+        assert_eq!(target(&usual), "s g c system");
+        assert_eq!(usual.journal, JournalPlace::ConfigMap("mooring-system".to_owned()));
+        assert_eq!((usual.version, usual.budgets), (VersionPolicy::Keep, BudgetPolicy::Wait));
+        let words = [
+            "--cluster",
+            ID,
+            "--pool",
+            "user",
+            "--namespace",
+            "ops",
+            "--fail-threshold",
+            "7",
+            "--fail-window",
+            "90",
+            "--wedge-states",
+            "Canceled, Updating",
+            "--override",
+            "pdb=known",
+            "--kubernetes-version",
+            "control-plane",
+            "--budgets",
+            "stop",
+            "--deadline",
+            "30",
+            "--poll",
+            "9",
+        ];
+        let own = read(&words).unwrap();
+        assert_eq!(target(&own), "s2 g2 c2 user", "the parts of the id");
+        assert_eq!(own.journal, JournalPlace::ConfigMap("ops".to_owned()));
+        let window = SignedDuration::from_mins(90);
+        assert_eq!((own.fail_threshold, own.fail_window), (7, window));
+        assert_eq!(own.wedge_states, ["Failed", "Canceled", "Updating"]);
+        assert_eq!(own.overrides["pdb"], "known");
+        assert_eq!((own.version, own.budgets), (VersionPolicy::ControlPlane, BudgetPolicy::Stop));
+        assert_eq!(own.limits.overall, SignedDuration::from_mins(30));
+        assert_eq!(own.limits.poll, SignedDuration::from_secs(9));
+        for words in [
+            &["--fail-threshold", "x"][..],
+            &["--override", "nosuch=x"],
+            &["--wedge-states", "Fine"],
+            &["--signatures", "/nonexistent"],
+        ] {
+            let failure = read(&[&["--cluster", "c"], words].concat()).unwrap_err();
+            assert_eq!(failure.code(), "usage", "{words:?}");
+        }
+        assert!(read(&["--cluster", "c", "--signatures", " "]).is_ok(), "no file");
+    }
+
+    #[test]
+    fn missing_names_have_the_flag_as_a_hint() {
+        for (name, hint) in [
+            ("CLUSTER_NAME", "\nhint: or pass --cluster NAME"),
+            ("RESOURCE_GROUP", "\nhint: or pass --resource-group NAME"),
+            ("SUBSCRIPTION_ID", "\nhint: or pass --subscription ID"),
+        ] {
+            let failure = usage(&SettingsError::Missing(name));
+            assert_eq!(failure.text(), format!("{name} is not set{hint}"));
+        }
+        assert!(!usage(&SettingsError::NoReason("pdb".to_owned())).text().contains("hint"));
+    }
+}

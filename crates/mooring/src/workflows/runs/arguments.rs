@@ -103,3 +103,51 @@ impl JournalArgument {
             .map_err(|_| Failure::usage("--journal: the path is not valid UTF-8".to_owned()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn journal_is_a_config_map_or_a_file() {
+        let place = |journal: &str, namespace: Option<&str>| {
+            let argument = JournalArgument { journal: journal.to_owned() };
+            let place = argument.place("repair-system", namespace);
+            place.map_err(|failure| failure.text().lines().next().unwrap().to_owned())
+        };
+        let map = |namespace: &str| Ok(JournalPlace::ConfigMap(namespace.to_owned()));
+        assert_eq!(place("configmap", None), map(NAMESPACE));
+        assert_eq!(place("configmap", Some("ops")), map("ops"));
+        assert_eq!(place("configmap/ops", None), map("ops"));
+        assert_eq!(place("configmap/ops", Some("ops")), map("ops"));
+        assert_eq!(place("configmap/ops/repair-system", None), map("ops"));
+        let conflict = "--journal configmap/ops conflicts with --namespace";
+        assert_eq!(place("configmap/ops", Some("x")), Err(conflict.to_owned()));
+        let other = "--journal configmap/ops/repair-user does not belong to this pool or profile"
+            .to_owned();
+        assert_eq!(place("configmap/ops/repair-user", None), Err(other));
+        let file = |path: &str| Ok(JournalPlace::File(path.to_owned()));
+        assert_eq!(place("/tmp/journal", None), file("/tmp/journal"));
+        assert_eq!(place("file//tmp/journal", None), file("/tmp/journal"));
+        let relative = std::env::current_dir().unwrap().join("file/x");
+        assert_eq!(place("file/x", None), file(relative.to_str().unwrap()));
+    }
+
+    #[test]
+    fn flag_of_a_journal_is_repeated() {
+        let repeated = |journal: &str| JournalArgument { journal: journal.to_owned() }.repeated();
+        assert_eq!(repeated("configmap"), "");
+        assert_eq!(repeated("a b"), " --journal 'a b'");
+    }
+
+    #[tokio::test]
+    async fn limit_ends_a_read_with_its_time() {
+        let limit = |timeout| Some(ReadLimit { timeout });
+        let never = std::future::pending::<Result<(), Failure>>();
+        let late = ReadLimit::apply(limit(Duration::ZERO), never).await.unwrap_err();
+        assert!(late.text().starts_with("no answer within 0s\nhint: "), "{}", late.text());
+        assert_eq!(ReadLimit::apply(None, async { Ok(7) }).await.ok(), Some(7));
+        assert_eq!(ReadLimit::end(limit(Duration::from_secs(90))), ", giving up after 90s");
+        assert_eq!(ReadLimit::end(None), "");
+    }
+}

@@ -75,6 +75,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn journal_is_named_unless_it_is_the_default() {
+        let flag = |place| journal_flag(&place);
+        assert_eq!(flag(JournalPlace::ConfigMap(NAMESPACE.to_owned())), "");
+        let other = flag(JournalPlace::ConfigMap("ops".to_owned()));
+        assert_eq!(other, " --journal configmap/ops");
+        assert_eq!(flag(JournalPlace::File("/a b".to_owned())), " --journal '/a b'");
+    }
+
+    #[test]
     fn only_a_lock_that_is_renewed_blocks_a_new_run() {
         let lock = |expires: bool, age: i64| {
             let owner = Owner { host: "h".into(), pid: 7, holder: "x".into() };

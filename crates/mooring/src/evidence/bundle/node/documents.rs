@@ -154,5 +154,6 @@ mod tests {
         let text = "context c answers in 84ms, Kubernetes v1.33.6, 3 pods; at most 0.3s";
         let expected = "context c answers in …ms, Kubernetes v1.33.6, 3 pods; at most …s";
         assert_eq!(without_seconds(text), expected);
+        assert_eq!(without_seconds("s, ms and 5"), "s, ms and 5");
     }
 }

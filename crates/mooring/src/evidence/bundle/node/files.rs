@@ -100,5 +100,9 @@ mod tests {
         let entry = TARGET.text(&format!("{}\nend\n", "line\n".repeat(300_000)));
         assert!(entry.is_truncated && entry.bytes.len() <= MAX_TEXT);
         assert!(entry.bytes.starts_with(b"line\n") && entry.bytes.ends_with(b"\nend\n"));
+        let fitting = TARGET.text(&"x".repeat(MAX_TEXT));
+        assert!(!fitting.is_truncated && fitting.bytes.len() == MAX_TEXT);
+        let one_line = TARGET.text(&"x".repeat(MAX_TEXT + 9));
+        assert!(one_line.is_truncated && one_line.bytes.len() == MAX_TEXT - 1);
     }
 }
