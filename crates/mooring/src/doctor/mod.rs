@@ -215,7 +215,8 @@ fn configuration(context: Option<&str>) -> Vec<Check> {
     let mut checks = Vec::new();
     let path = config::path();
     let file = path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-    checks.push(match config::context(context) {
+    // An invalid file is the reason why a cluster was not read, and then its context is not known.
+    checks.push(match config::context(context.or(Some(""))) {
         Err(failure) => unreadable_config(&failure),
         Ok(_) if !path.is_some_and(|path| path.exists()) => {
             Check::new("config", "file", CheckState::Skipped, format!("no {file}"))
