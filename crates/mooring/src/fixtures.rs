@@ -170,8 +170,8 @@ pub(crate) struct Server {
 impl Server {
     /// Adds a response; the body of an error is its message. Of several for one path, each is sent once, except the
     /// last one.
-    pub(crate) fn with(self, path: &str, status: u16, body: impl ToString) -> Self {
-        self.responses.lock().unwrap().push((path.to_owned(), status, body.to_string()));
+    pub(crate) fn with(self, path: &str, status: u16, body: impl Into<String>) -> Self {
+        self.responses.lock().unwrap().push((path.to_owned(), status, body.into()));
         self
     }
 

@@ -291,7 +291,7 @@ mod tests {
 
     #[tokio::test]
     async fn snapshot_is_due_after_a_change_or_a_read() {
-        let server = Server::default().with(LEASE, 200, lease());
+        let server = Server::default().with(LEASE, 200, lease().to_string());
         let (feed, mut requests) = feed(&server);
         let answers = tokio::spawn(async move {
             for answer in [Some(view(7)), None, Some(view(8))] {
@@ -323,7 +323,7 @@ mod tests {
         let map = serde_json::json!({"data": {"failures.json": record}});
         let node = r#"{"metadata": {"name": "n", "labels": {"karpenter.sh/nodepool": "p"}}}"#;
         let server = Server::default()
-            .with(&record::path("ops"), 200, map)
+            .with(&record::path("ops"), 200, map.to_string())
             .with(&record::path("ops"), 404, "no")
             .with(&record::path("ops"), 500, "broken")
             .with("/api/v1/nodes?limit=500", 200, format!(r#"{{"items": [{node}]}}"#))

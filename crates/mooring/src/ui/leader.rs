@@ -84,7 +84,7 @@ mod tests {
         let renewed = Timestamp::now();
         let spec = serde_json::json!({"holderIdentity": "p-1", "renewTime": renewed});
         let lease = serde_json::json!({"spec": spec});
-        let unreachable = find(Server::default().with(path, 200, lease)).await;
+        let unreachable = find(Server::default().with(path, 200, lease.to_string())).await;
         assert!(unreachable.is_some_and(|why| why != "no controller is running"));
         let leader = Leader {
             client: Server::default().client(),

@@ -340,6 +340,8 @@ fn bundle_of_a_name_redacts_secrets_of_every_source() {
     };
     let (redacted, files) = read("default-bad1");
     assert!(!files.keys().any(|path| path.starts_with("aks-default-gone1/")), "another node");
+    let record: Value = serde_json::from_slice(&files["aks-default-bad1/record.json"]).unwrap();
+    assert_eq!(record.as_array().unwrap().len(), 1, "{record}");
     for file in [
         "nodeclaim.yaml",
         "events.yaml",

@@ -162,9 +162,12 @@ fn completions_of_bash_have_names_of_the_cluster() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(&state.path().join("sim"), &WEDGED);
     let listed = |what: &str| text(&run(&sim, state.path(), None, &["complete", what]).stdout);
-    assert_eq!(listed("pools"), "system\nuser\n");
+    assert_eq!(listed("pools"), "default\nsystem\nuser\n");
     let nodes = listed("nodes");
-    assert!(nodes.starts_with("aks-system-") && nodes.ends_with("\nsystem\nuser\n"), "{nodes}");
+    assert!(
+        nodes.starts_with("aks-system-") && nodes.ends_with("\ndefault\nsystem\nuser\n"),
+        "{nodes}"
+    );
     let script = run(&sim, state.path(), None, &["completions", "bash"]);
     let file = state.path().join("mooring.bash");
     std::fs::write(&file, &script.stdout).unwrap();

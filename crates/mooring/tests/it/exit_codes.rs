@@ -165,6 +165,10 @@ fn healthy_cluster() {
             &["finalizers", "plan", "--context", "nosuch"],
         ],
     );
+    let (_, out, _) = fixture.run(&[], &["finalizers", "apply"]);
+    assert!(out.starts_with("✓ No resources of package-operator found in demo."), "{out}");
+    let (_, out, _) = fixture.run(&[], &["finalizers", "plan"]);
+    assert!(!out.contains("Next"), "{out}");
     let (_, _, err) = fixture.run(&[], &["repair", "detect", "--pool", "sytem"]);
     assert_eq!(
         err,
@@ -210,19 +214,43 @@ fn failed_nodes() {
         assert_eq!(azure["at"].is_null(), state == "failed", "{azure}");
         assert_eq!(azure["error"].is_null(), state == "read", "{azure}");
     }
-    fixture.check_with(3, &silent, &[&["why", "default-bad1", "--azure", "always"]]);
+    fixture.check_with(
+        3,
+        &silent,
+        &[
+            &["why", "default-bad1", "--azure", "always"],
+            &["trace", "default-bad1", "--azure", "always"],
+        ],
+    );
+}
+
+/// Starts the simulator with failed nodes, and a fault of Azure.
+fn with_fault(when: &str, then: &str) -> Fixture {
+    let (_, scenario, _) =
+        result(&mooring().args(["sim", "--show", "oras-missing"]).output().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fault.yaml");
+    let fault = format!("faults:\n  - when: {when}\n    then: {{status: {then}}}\n");
+    std::fs::write(&file, format!("{scenario}{fault}")).unwrap();
+    Fixture::start(file.to_str().unwrap())
+}
+
+#[test]
+fn vms_that_cannot_be_read() {
+    let denied = "{status: 403}";
+    let fixture = with_fault("{service: arm, path: '*/virtualMachines/*'}", denied);
+    let (code, _, err) = fixture.run(&[], &["fleet"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("warning: Azure was not read: "), "{err}");
+    let fixture = with_fault("{service: arm, path: '*/virtualMachines/*bad1'}", denied);
+    let (code, out, err) = fixture.run(&[], &["fleet"]);
+    assert_eq!((code, err.as_str()), (1, ""), "{out}");
+    assert!(out.contains(" 1 joining, 4 failed (4 still exist)\n"), "{out}");
 }
 
 #[test]
 fn throttled_by_azure() {
-    let (_, scenario, _) =
-        result(&mooring().args(["sim", "--show", "oras-missing"]).output().unwrap());
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("throttled.yaml");
-    let fault =
-        "faults:\n  - when: {service: arm}\n    then: {status: {status: 429, retryAfter: 3600}}\n";
-    std::fs::write(&file, format!("{scenario}{fault}")).unwrap();
-    let fixture = Fixture::start(file.to_str().unwrap());
+    let fixture = with_fault("{service: arm}", "{status: 429, retryAfter: 3600}");
     fixture.check(
         6,
         &[
@@ -257,21 +285,28 @@ fn uninstalled_operator() {
     let hash = fixture.hash(&["finalizers", "plan"]);
     let apply = ["finalizers", "apply", "--yes", "--plan-hash"];
     fixture.check(4, &[&["finalizers", "apply"], &[&apply[..], &[OTHER_HASH]].concat()]);
+    let (_, _, err) = fixture.run(&[], &["finalizers", "apply"]);
+    let hint = "hint: in scripts, use `mooring finalizers apply --yes --plan-hash HASH`\n";
+    assert!(err.ends_with(hint), "{err}");
+    assert!(err.starts_with("! This removes the resources of package-operator ("), "{err}");
     // The run stops at once, and is then unfinished.
     let stopped = [&apply[..], &[&*hash, "--timeout", "0"]].concat();
     let rehearsed = [&apply[..], &[&*hash, "--dry-run"]].concat();
     fixture.check(0, &[&rehearsed]);
-    fixture.check(4, &[&[&apply[..], &[OTHER_HASH, "--dry-run"]].concat()]);
+    let (time, digits) = hash.split_once('.').unwrap();
+    let changed = format!("{time}.{}", digits.chars().rev().collect::<String>());
+    fixture.check(4, &[&[&apply[..], &[&*changed, "--dry-run"]].concat()]);
     fixture.check(5, &[&stopped]);
     fixture.check(4, &[&stopped]);
     // A pipeline continues regardless of the result.
     fixture.check_answer(0, &["finalizers", "apply", "--best-effort", "--timeout", "0"]);
-    for (hash, is_known) in [(OTHER_HASH, true), (EXPIRED_HASH, false)] {
+    for (hash, is_known) in [(&*changed, true), (EXPIRED_HASH, false)] {
         let words = ["finalizers", "resume", "--yes", "--plan-hash", hash, "-o", "json"];
         let (code, out, err) = fixture.run(&[], &words);
         let result: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
         assert_eq!((code, &result["result"]), (4, &"refused".into()), "{result}");
         assert_eq!(result["planHash"].is_string(), is_known, "{result}");
+        assert!(result["cluster"]["uid"].is_string(), "{result}");
     }
     for (words, code) in [(&[][..], 1), (&["--exit-zero"], 0)] {
         let words = [&["finalizers", "status", "--watch"], words].concat();
@@ -287,5 +322,5 @@ fn uninstalled_operator() {
     fixture.check(0, &[&["finalizers", "resume", "--yes", "--plan-hash", &hash]]);
     fixture.check(0, &[&["finalizers", "status"]]);
     // Nothing is left, so the approval does not matter.
-    fixture.check(0, &[&[&apply[..], &[OTHER_HASH, "--dry-run"]].concat()]);
+    fixture.check(0, &[&[&apply[..], &[&*changed, "--dry-run"]].concat()]);
 }

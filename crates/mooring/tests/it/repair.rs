@@ -1,7 +1,7 @@
 //! Tests of `mooring repair` with an interrupted run: what `resume`, `abort`, `status` and the pipeline do with it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -60,6 +60,7 @@ impl Fixture {
         let mut rest = String::new();
         lines.read_to_string(&mut rest).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(5), "{seen}{rest}");
+        assert!(!seen.contains('\u{1b}') && !rest.contains('\u{1b}'), "{seen}{rest}");
         rest
     }
 
@@ -71,6 +72,27 @@ impl Fixture {
         terminal.type_keys("q");
         terminal.end().0
     }
+}
+
+/// Returns the lines of a command that does not end, which is killed with the last line.
+fn piped(fixture: &Fixture, words: &[&str]) -> impl Iterator<Item = String> {
+    struct Lines(Child, std::io::Lines<BufReader<ChildStdout>>);
+    impl Drop for Lines {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+    impl Iterator for Lines {
+        type Item = String;
+
+        fn next(&mut self) -> Option<String> {
+            self.1.next().map(Result::unwrap)
+        }
+    }
+    let mut child = fixture.command(words).stderr(Stdio::null()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    Lines(child, lines)
 }
 
 #[test]
@@ -85,6 +107,7 @@ fn interrupted_run_is_previewed_and_rolled_back() {
     // Nothing in Azure has the approval, so a new plan can be approved.
     let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
     assert!(err.contains("is unfinished: `resume` would start at step "), "{err}");
+    assert!(err.contains("! This continues the repair of pool system in\n"), "{err}");
     assert!(err.contains("16 steps rebuild pool system of demo"), "{err}");
     let (_, err) = fixture.run(0, &["abort", "--dry-run"]);
     assert!(err.contains("is unfinished: `abort` would start at step "), "{err}");
@@ -127,6 +150,9 @@ fn interrupted_run_is_previewed_and_rolled_back() {
         assert!(out.contains("✗ The repair of pool system of demo is unfinished"), "{out}");
     }
     assert_eq!((fixture.watch(&[]), fixture.watch(&["--exit-zero"])), (1, 0));
+    let mut piped = self::piped(&fixture, &["status", "--watch"]);
+    assert!(piped.next().unwrap().starts_with("POOL "));
+    assert!(piped.next().unwrap().starts_with("system  "));
     for words in [&["-o", "yaml"][..], &["-o", "json", "--schema", "mooring.repair.status/v1"]] {
         let (_, err) = fixture.run(2, &[&["status", "--watch"], words].concat());
         assert!(err.contains("--watch has no "), "{err}");
@@ -170,6 +196,15 @@ fn pipeline_shows_the_plan_of_a_wedged_pool_in_a_dry_run() {
     assert!(err.starts_with("Dry run: nothing will be changed\n"), "{err}");
     assert!(!err.contains("unfinished") && !err.contains("nothing to do"), "{err}");
     assert!(out.contains("mooring repair apply --pool system   prompts for demo/system"), "{out}");
+    // A check of the verdict fails: signatures of another defect.
+    let file = fixture.folder.path().join("other.yaml");
+    let list =
+        "schema: mooring.signatures/v1\nsignatures:\n- {name: other, errors: [{code: Other}]}\n";
+    std::fs::write(&file, list).unwrap();
+    let mut command = fixture.command(&["--pipeline", "--dry-run"]);
+    let output = wait(command.env("MOORING_SIGNATURES", &file).spawn().unwrap(), TIMEOUT);
+    let (code, _, err) = result(&output);
+    assert!(code == 0 && err.ends_with("\nnothing to do\n"), "{code} {err}");
 }
 
 #[test]

@@ -279,3 +279,27 @@ pub(crate) enum PlanFormat {
     /// Mermaid diagram
     Mermaid,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        target: TargetArguments,
+    }
+
+    #[test]
+    fn flags_are_repeated_for_a_further_command() {
+        let repeated =
+            |words: &[&str]| Flags::parse_from([&["x"], words].concat()).target.repeated();
+        assert_eq!(repeated(&[]), "");
+        assert_eq!(repeated(&["--profile", "a.yaml"]), " --profile a.yaml");
+        let words = " --group g --namespace n --release r --binding b --finalizer f/x --kubeconfig /k --context c --journal configmap/j";
+        let list: Vec<&str> = words.split_whitespace().collect();
+        assert_eq!(repeated(&list), words);
+    }
+}

@@ -145,8 +145,8 @@ mod tests {
         let usual = read(&["--group", "example.com"]).unwrap();
         let more = read(&["--group", "example.com", "--finalizer", "other.io/x"]).unwrap();
         assert_eq!(more.finalizers, ["example.com/*", "other.io/x"]);
-        assert_eq!(usual.finalizers, Profile::of_group("example.com").finalizers);
-        let words = ["--group", "example.com", "--namespace", "mooring-system"];
+        assert_eq!(usual.finalizers, ["example.com/*"]);
+        let words = ["--group", "example.com", "--namespace", "ops", "--journal", "configmap/ops"];
         let failure = read(&words).unwrap_err();
         assert!(failure.text().contains("which is removed"), "{}", failure.text());
         assert_eq!(read(&["--profile", "nosuch"]).unwrap_err().code(), "usage");

@@ -54,7 +54,11 @@ impl ContextCluster {
 
     /// Compares the API server of the context with that of the cluster in Azure.
     pub(super) async fn prove(&self, operator: &mut Operator) -> Result<(), Failure> {
-        let by_azure = operator.identity().await.uid;
+        self.compare(operator.identity().await.uid.as_deref())
+    }
+
+    /// Compares the uids of `kube-system`.
+    fn compare(&self, by_azure: Option<&str>) -> Result<(), Failure> {
         match (&self.uid, by_azure) {
             (Some(own), Some(other)) if *own != other => Err(Failure::blocked(format!(
                 "context {} and cluster {} are two clusters: the uids of kube-system differ\nhint: `az aks get-credentials` writes the context again",
@@ -150,5 +154,62 @@ impl RepairCommand {
             Self::Abort { yes, .. } => *yes,
             Self::Detect { .. } | Self::Plan { .. } | Self::Status { .. } => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn repair(words: &[&str]) -> RepairCommand {
+        let cli = Cli::parse_from([&["mooring", "repair"], words].concat());
+        match cli.command {
+            Some(Command::Repair(arguments)) => arguments.command.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn reads_have_a_limit_and_changes_may_be_unattended() {
+        let hash = format!("20991115T113000Z.{}", "a".repeat(64));
+        for (words, has_limit, is_change, is_unattended) in [
+            (&["detect"][..], true, false, false),
+            (&["plan"], true, false, false),
+            (&["status"], true, false, false),
+            (&["status", "--watch"], false, false, false),
+            (&["apply"], false, true, false),
+            (&["apply", "--yes", "--plan-hash", &hash], false, true, true),
+            (&["resume"], false, true, false),
+            (&["resume", "--yes"], false, true, true),
+            (&["resume", "--plan-hash", &hash], false, true, true),
+            (&["abort"], false, true, false),
+            (&["abort", "--yes"], false, true, true),
+        ] {
+            let command = repair(words);
+            let found = (command.limit().is_some(), command.is_change(), command.is_unattended());
+            assert_eq!(found, (has_limit, is_change, is_unattended), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn context_of_another_cluster_is_refused() {
+        let of_context = |uid: Option<&str>| ContextCluster {
+            context: "prod".to_owned(),
+            id: ResourceId::cluster("s", "g", "c").unwrap(),
+            uid: uid.map(str::to_owned),
+            is_protected: true,
+        };
+        let compare = |own, other| of_context(own).compare(other);
+        assert!(compare(Some("1"), Some("1")).is_ok());
+        assert!(compare(None, Some("1")).is_ok() && compare(Some("1"), None).is_ok());
+        let refused = compare(Some("1"), Some("2")).unwrap_err();
+        assert_eq!(refused.code(), "blocked");
+        assert!(refused.text().starts_with("context prod and cluster "), "{}", refused.text());
+        assert_eq!(of_context(None).protected(), Some("prod"));
+        let id = of_context(None).id;
+        assert_eq!(of_context(None).name().cluster.as_deref(), Some(id.as_str()));
     }
 }

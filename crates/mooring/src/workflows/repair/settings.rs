@@ -153,7 +153,7 @@ mod tests {
             "--wedge-states",
             "Canceled, Updating",
             "--override",
-            "pdb=known",
+            "recreations=known",
             "--kubernetes-version",
             "control-plane",
             "--budgets",
@@ -169,7 +169,7 @@ mod tests {
         let window = SignedDuration::from_mins(90);
         assert_eq!((own.fail_threshold, own.fail_window), (7, window));
         assert_eq!(own.wedge_states, ["Failed", "Canceled", "Updating"]);
-        assert_eq!(own.overrides["pdb"], "known");
+        assert_eq!(own.overrides["recreations"], "known");
         assert_eq!((own.version, own.budgets), (VersionPolicy::ControlPlane, BudgetPolicy::Stop));
         assert_eq!(own.limits.overall, SignedDuration::from_mins(30));
         assert_eq!(own.limits.poll, SignedDuration::from_secs(9));

@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn terminal_is_redrawn_from_the_last_screen() {
         let mut view = View { form: Form::Terminal, name: "it", ..View::default() };
-        let mut shown = |view: &mut View| view.next(&frame(&[]), &Style::PIPE);
+        let shown = |view: &mut View| view.next(&frame(&[]), &Style::PIPE);
         let first = shown(&mut view);
         assert!(!first.contains('\x1b'), "{first:?}");
         assert_eq!(shown(&mut view), format!("{}{first}", erase(1)));

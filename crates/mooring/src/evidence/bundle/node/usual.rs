@@ -83,6 +83,7 @@ mod tests {
         let backward = claim(-5);
         assert_eq!(medians(&[all[0], all[1], &backward]), BTreeMap::new());
         let at_once = claim(0);
-        assert_eq!(medians(&[all[0], all[2], &at_once])[life::LAUNCH], 3.0);
+        let expected = BTreeMap::from([(life::LAUNCH, 3.0)]);
+        assert_eq!(medians(&[all[0], all[2], &at_once]), expected);
     }
 }

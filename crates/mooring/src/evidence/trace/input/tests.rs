@@ -151,9 +151,9 @@ fn single_compressed_file_has_the_name_without_its_suffix() {
     use std::io::Write as _;
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(b"+ exit 50").unwrap();
-    let packed = packer.finish().unwrap();
+    let bytes = packer.finish().unwrap();
     let mut input = Input::default();
-    input.read_gzip(&packed[..], "cluster-provision.log.gz").unwrap();
+    input.read_gzip(&bytes[..], "cluster-provision.log.gz").unwrap();
     let file = &input.files[0];
     assert_eq!((file.path.as_str(), &file.bytes[..]), ("cluster-provision.log", &b"+ exit 50"[..]));
     assert!(input.notes.is_empty(), "{:?}", input.notes);
