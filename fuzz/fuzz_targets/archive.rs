@@ -15,7 +15,7 @@ use mooring_trace::{chrome, html, is_wanted, json, otlp, table};
 
 /// The reader is part of the binary `mooring`, which has no library: its file is compiled here.
 #[allow(dead_code)]
-#[path = "../../crates/mooring/src/evidence/trace/input.rs"]
+#[path = "../../crates/mooring/src/evidence/trace/input/mod.rs"]
 mod input;
 
 /// Items of the binary that the reader requires.

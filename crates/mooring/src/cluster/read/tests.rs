@@ -109,7 +109,7 @@ fn unreadable_counts_are_a_warning() {
 }
 
 #[test]
-fn record_of_an_earlier_version_is_a_warning_until_it_is_adopted() {
+fn record_of_an_earlier_version_is_a_warning_until_adopted() {
     let controller = |namespace: &str| ControllerState::unknown(namespace.to_owned());
     let record = facts([]).record.unwrap();
     let legacy = failures("");

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claim_has_the_times_of_true_conditions_and_the_name_of_its_vm() {
+    fn claim_has_times_of_true_conditions_and_the_name_of_its_vm() {
         let condition = |kind: &str, status: &str, time: &str| json!({"type": kind, "status": status, "lastTransitionTime": time});
         let mut object = json!({
             "metadata": {"name": "c", "creationTimestamp": "2026-11-17T09:00:00Z"},
