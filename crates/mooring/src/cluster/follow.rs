@@ -269,6 +269,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::fixtures::Server;
 
     fn event(kind: &str, uid: &str, version: &str, is_ready: bool) -> String {
         let status = if is_ready { "True" } else { "False" };
@@ -305,6 +306,55 @@ mod tests {
         assert_eq!(names(&state), [("b", true)]);
         let mut starting = State::<NodeItem>::Starting;
         assert_eq!(super::apply(&mut starting, &event("ADDED", "a", "1", true)), None);
+    }
+
+    const NODES: &str = "/api/v1/nodes?limit=500";
+
+    fn watch_path(version: u32) -> String {
+        format!(
+            "/api/v1/nodes?watch=1&allowWatchBookmarks=true&timeoutSeconds=290&resourceVersion={version}"
+        )
+    }
+
+    fn list_of(uid: &str, version: u32) -> String {
+        let item = format!(r#"{{"metadata": {{"name": "{uid}", "uid": "{uid}"}}}}"#);
+        format!(r#"{{"metadata": {{"resourceVersion": "{version}"}}, "items": [{item}]}}"#)
+    }
+
+    async fn wait_for(followed: &Followed<NodeItem>, expected: &str) {
+        loop {
+            let names = match followed.current().await {
+                Ok(None) => "absent".to_owned(),
+                Ok(Some(nodes)) => {
+                    nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>().join(" ")
+                }
+                Err(error) => error.what,
+            };
+            if names == expected {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn watch_continues_and_lists_again_after_an_error() {
+        let gone = r#"{"type":"ERROR","object":{"kind":"Status","code":410}}"#;
+        let server = Server::default()
+            .with(NODES, 200, list_of("a", 1))
+            .with(&watch_path(1), 200, event("ADDED", "b", "2", true))
+            .with(&watch_path(2), 200, event("DELETED", "a", "3", true))
+            .with(&watch_path(3), 200, gone)
+            .with(NODES, 200, list_of("c", 4))
+            .with(NODES, 500, "no");
+        let followed = Followed::start(&server.client());
+        for names in ["a b", "b", "c", "no"] {
+            let shown = wait_for(&followed, names);
+            let shown = tokio::time::timeout(Duration::from_mins(5), shown).await;
+            assert!(shown.is_ok(), "{names}: {:?}", server.requests());
+        }
+        let absent = Followed::<NodeItem>::start(&Server::default().client());
+        assert_eq!(absent.current().await, Ok(None));
     }
 
     #[test]

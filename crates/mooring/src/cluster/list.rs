@@ -141,7 +141,9 @@ mod tests {
     use crate::fixtures::Server;
 
     fn page(items: &str, follow: &str) -> String {
-        format!(r#"{{"metadata": {{"continue": "{follow}"}}, "items": [{items}]}}"#)
+        format!(
+            r#"{{"metadata": {{"continue": "{follow}", "resourceVersion": "77"}}, "items": [{items}]}}"#
+        )
     }
 
     async fn numbers(server: &Server) -> Result<Option<Vec<u32>>, ApiError> {
@@ -157,7 +159,8 @@ mod tests {
         let cached = Server::default().with("/x?resourceVersion=0", 200, page("4", ""));
         let api = Api::new(cached.client());
         let read = list_cached(&api, "/x", |item| item.get().parse::<u32>().ok()).await;
-        assert_eq!(read, Ok(Some(vec![4])));
+        let Listed { items, version } = read.unwrap().unwrap();
+        assert_eq!((items, version.as_str()), (vec![4], "77"));
         assert_eq!(numbers(&Server::default()).await, Ok(None), "no such resource");
         let failed = numbers(&Server::default().with("/x?limit=500", 500, "no")).await;
         assert_eq!(failed.unwrap_err().status, Some(500));
@@ -189,8 +192,9 @@ mod tests {
         let names = async |server: Server| {
             let nodes = list_nodes(&Api::new(server.client())).await;
             nodes.map(|nodes| {
-                let names = |nodes: Vec<NodeItem>| {
-                    nodes.into_iter().map(|node| node.name).collect::<Vec<_>>().join(" ")
+                let names = |nodes: Listed<NodeItem>| {
+                    assert_eq!(nodes.version, "77");
+                    nodes.items.into_iter().map(|node| node.name).collect::<Vec<_>>().join(" ")
                 };
                 nodes.map(names)
             })

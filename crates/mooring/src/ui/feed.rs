@@ -264,6 +264,7 @@ mod tests {
     fn feed(server: &Server) -> (Feed, mpsc::Receiver<ViewRequest>) {
         let (views, requests) = mpsc::channel(1);
         let feed = Feed {
+            client: server.client(),
             api: Api::new(server.client()),
             views,
             clock: Arc::new(now),

@@ -126,6 +126,7 @@ mod tests {
         let arguments = source_arguments(&["--namespace", "ops"]);
         Reader {
             connection,
+            lists: Lists::Read,
             azure: arguments.azure,
             arguments,
             azure_at: None,

@@ -22,7 +22,7 @@ async fn read_from(server: &Server) -> Result<Cluster, Failure> {
         server: "https://demo:443".to_owned(),
     };
     let arguments = source_arguments(&["--namespace", "ops", "--azure", "never"]);
-    Box::pin(read_connected(&connection, &arguments)).await
+    Box::pin(read_connected(&connection, &Lists::Read, &arguments)).await
 }
 
 #[tokio::test]
