@@ -30,6 +30,13 @@ mod tests {
         assert_ne!(hash(&["a", "bc"]), hash(&["ab", "c"]));
     }
 
+    /// The times of reads are derived from it, so that a restart does not move them.
+    #[test]
+    fn fraction_is_stable() {
+        let of = |parts: &[&str]| fraction(parts) * 4_294_967_296.0;
+        assert_eq!([of(&["u", "1"]), of(&["u", "quick", "1"])], [3_348_697_726.0, 2_095_212_210.0]);
+    }
+
     #[test]
     fn fractions_are_spread_over_the_whole_range() {
         let mut tenths = [0_u32; 10];

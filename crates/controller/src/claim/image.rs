@@ -97,4 +97,20 @@ mod tests {
             images.iter().map(|image| key(image)).collect();
         assert_eq!(keys.len(), images.len(), "{keys:#?}");
     }
+
+    #[test]
+    fn gallery_of_another_owner_keeps_its_resource_group() {
+        let ours = GALLERY.replace("AKS-Ubuntu", "ours");
+        assert_eq!(key(&ours), "ours/AKSUbuntu/2204gen2containerd/202601.13.0");
+        assert_eq!(key("/galleries/own/images/i/versions/1.0.0"), "own/i/1.0.0");
+    }
+
+    #[test]
+    fn name_without_a_version_is_kept_as_it_is() {
+        for name in ["AKSUbuntu-2204-latest", "AKSUbuntu-2204-7", "AKSUbuntu-2204-1.0a"] {
+            assert_eq!((key(name).as_str(), version(name)), (name, name));
+        }
+        assert_eq!(key("AKSUbuntu--1.0.0"), "AKSUbuntu--1.0.0");
+        assert_eq!(version("galleries/AKSUbuntu-2204-1.0.0"), "1.0.0");
+    }
 }

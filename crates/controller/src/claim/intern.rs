@@ -57,4 +57,19 @@ mod tests {
         assert!(interner.len() <= 2 * MIN_SWEEP, "{}", interner.len());
         assert!(Arc::ptr_eq(&kept, &interner.intern("kept")));
     }
+
+    #[test]
+    fn unused_texts_are_removed_only_when_the_number_has_doubled() {
+        let mut interner = Interner::default();
+        assert!(interner.is_empty());
+        let kept: Vec<Arc<str>> =
+            (0..300).map(|text| interner.intern(&format!("kept {text}"))).collect();
+        assert!(!interner.is_empty());
+        for text in 0..2 * MIN_SWEEP - kept.len() {
+            interner.intern(&format!("unused {text}"));
+        }
+        assert_eq!(interner.len(), 2 * MIN_SWEEP);
+        interner.intern("one more");
+        assert_eq!(interner.len(), kept.len() + 1);
+    }
 }

@@ -119,5 +119,24 @@ mod tests {
             assert_eq!(scope().contains_machine(&machine), inside, "{machine:?}");
         }
         assert!(!Scope { cluster: None, ..scope() }.contains_machine(&id("rg", "prod")));
+        let cluster = scope().cluster.unwrap();
+        for (rest, inside) in
+            [("", false), ("/x", false), ("/agentPools/", false), ("/agentPools/p", true)]
+        {
+            let pool = format!("{cluster}{rest}").as_str().into();
+            let machine = MachineId { pool, name: "m".into() };
+            assert_eq!(scope().contains_machine(&machine), inside, "{rest}");
+        }
+    }
+
+    #[test]
+    fn reason_names_what_is_not_read() {
+        let scope = scope();
+        let machine = scope.reason(ScopeViolation::Machine);
+        assert!(machine.contains("outside the cluster /subscriptions/aaaa/"), "{machine}");
+        let unset = Scope { cluster: None, ..scope.clone() }.reason(ScopeViolation::Machine);
+        assert!(unset.contains("no cluster is configured"), "{unset}");
+        let vm = scope.reason(ScopeViolation::ProviderId);
+        assert!(vm.contains("node resource group MC_rg_prod of subscription aaaa;"), "{vm}");
     }
 }

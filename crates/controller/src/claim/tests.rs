@@ -110,4 +110,53 @@ fn resource_versions_are_compared_as_numbers() {
 fn claim_costs_less_than_640_bytes() {
     let claim = project(&object()).unwrap();
     assert!(claim.footprint() < 640, "{} bytes, {} fixed", claim.footprint(), size_of::<Claim>());
+    // A uid of 36 bytes, names of 13 and 17, a version of 4.
+    assert_eq!(claim.footprint(), size_of::<Claim>() + 80 + 32 + 48 + 32);
+    let machine = MachineId { pool: "p".into(), name: "default-2jf98".into() };
+    let with_machine = Claim { machine: Some(machine), ..claim.clone() };
+    assert_eq!(with_machine.footprint(), claim.footprint() + 32);
+}
+
+#[test]
+fn form_of_the_image_id_is_a_hint_for_the_mode() {
+    for (image, expected) in [
+        ("/CommunityGalleries/g/images/i/versions/1.0.0", Some(Mode::Scriptless)),
+        ("/subscriptions/s/resourceGroups/g/providers/x/galleries/g/images/i", Some(Mode::Vm)),
+        ("/subscriptions/s/resourceGroups/g/providers/x/images/own", None),
+        ("/other/galleries/g/images/i", None),
+        ("AKSUbuntu-2204gen2containerd-202601.13.0", None),
+    ] {
+        let mut object = object();
+        object["status"]["imageID"] = json!(image);
+        assert_eq!(project(&object).unwrap().mode(), expected, "{image}");
+    }
+    let mut without = object();
+    without["status"]["imageID"] = json!("");
+    let claim = project(&without).unwrap();
+    assert_eq!((claim.mode(), claim.image_key()), (None, None));
+}
+
+#[test]
+fn provider_id_that_cannot_be_read_is_a_scope_violation() {
+    let violation = |provider_id: Value| {
+        let mut object = object();
+        object["status"]["providerID"] = provider_id;
+        project(&object).unwrap().scope_violation
+    };
+    assert_eq!(violation(object()["status"]["providerID"].clone()), None);
+    assert_eq!(violation(json!("aws:///i-0")), Some(ScopeViolation::ProviderId));
+    assert_eq!((violation(json!("")), violation(json!(null))), (None, None));
+}
+
+#[test]
+fn conditions_without_a_time_count_from_the_creation() {
+    let mut object = object();
+    for condition in object["status"]["conditions"].as_array_mut().unwrap() {
+        condition.as_object_mut().unwrap().remove("lastTransitionTime");
+        condition["status"] = json!("True");
+    }
+    let claim = project(&object).unwrap();
+    assert_eq!((claim.launched, claim.registered), (Some(claim.created), Some(claim.created)));
+    assert_eq!(claim.unregistered_since, claim.created);
+    assert_eq!(claim.condition.map(|own| own.since), Some(claim.created));
 }

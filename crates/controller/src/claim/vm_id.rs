@@ -99,6 +99,7 @@ mod tests {
         let vm = VmId::parse(VM, &mut interner).unwrap();
         assert_eq!((&*vm.group, &*vm.name), ("mc_rg", "aks-default-2jf98"));
         assert_eq!(vm.path(), VM.strip_prefix("azure://").unwrap());
+        assert_eq!(vm.to_string(), vm.path());
         assert_eq!(
             VmId::parse(&VM.to_uppercase().replace("AZURE", "azure"), &mut interner)
                 .map(|vm| vm.name),

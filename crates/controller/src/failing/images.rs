@@ -200,6 +200,38 @@ mod tests {
     }
 
     #[test]
+    fn finding_remains_until_its_rate_has_halved() {
+        let mut watch = FleetWatch::default();
+        (0..40).for_each(|_| watch.count("good", None));
+        (0..10).for_each(|_| watch.count("bad", Some("X")));
+        assert_eq!(update(&mut watch).new.len(), 1);
+        // Others fail with it as well, so it no longer holds.
+        (0..40).for_each(|_| watch.count("good", Some("X")));
+        (0..9).for_each(|_| watch.count("bad", None));
+        assert_eq!(update(&mut watch), FindingChanges::default(), "10 of 19");
+        watch.count("bad", None);
+        let over = vec![("bad".to_owned(), "X".to_owned())];
+        assert_eq!(update(&mut watch), FindingChanges { new: vec![], over }, "10 of 20");
+    }
+
+    #[test]
+    fn findings_of_an_image_and_of_a_cause_end_separately() {
+        let mut watch = FleetWatch::default();
+        let at = |hours: i64| Timestamp::from_second(1_800_000_000 + hours * 3600).unwrap();
+        (0..80).for_each(|_| watch.count("good", None));
+        for (image, cause, hours) in [("a", "X", 9), ("a", "Y", 0), ("b", "Z", 0)] {
+            (0..10).for_each(|_| watch.count(image, Some(cause)));
+            watch.failed_at(image, cause, at(hours));
+        }
+        assert_eq!(watch.update(at(9)).new.len(), 3);
+        let open: Vec<&str> = watch.open_findings().map(|open| open.cause.as_str()).collect();
+        assert_eq!(open, ["X", "Y", "Z"]);
+        let over = [("a", "Y"), ("b", "Z")].map(|(image, cause)| (image.into(), cause.into()));
+        assert_eq!(watch.update(at(25)), FindingChanges { new: vec![], over: over.into() });
+        assert_eq!(watch.open_findings().count(), 1);
+    }
+
+    #[test]
     fn memory_is_bounded_and_overflow_is_counted() {
         let mut watch = FleetWatch::default();
         for image in 0..1000 {

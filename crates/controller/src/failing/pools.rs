@@ -77,3 +77,85 @@ impl PoolWatch {
         (known && !pool.is_empty()).then(|| self.pools.entry(pool.to_owned()).or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn entry(pool: &str, seconds: i64) -> Entry {
+        serde_json::from_value(json!({
+            "id": format!("{pool}-{seconds}"), "at": at(seconds), "uid": "u", "nodeClaim": "c", "pool": pool,
+            "node": "aks-c", "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "cause": "X",
+        }))
+        .unwrap()
+    }
+
+    fn failing(watch: &PoolWatch, seconds: i64) -> Vec<(String, u32, Timestamp)> {
+        let failing = watch.failing(at(seconds)).into_iter();
+        failing.map(|pool| (pool.pool, pool.failed, pool.last.at)).collect()
+    }
+
+    #[test]
+    fn pool_fails_after_three_failures_since_a_node_joined() {
+        let mut watch = PoolWatch::default();
+        watch.joined("a", at(10));
+        // A failure of the same moment is not later than the node that joined.
+        for seconds in [9, 10, 11, 12] {
+            watch.failed(&entry("a", seconds));
+        }
+        assert_eq!(failing(&watch, 20), []);
+        watch.failed(&entry("a", 13));
+        assert_eq!(failing(&watch, 20), [("a".to_owned(), 3, at(13))]);
+        // Earlier outcomes may arrive later.
+        watch.joined("a", at(8));
+        watch.failed(&entry("a", 1));
+        assert_eq!(failing(&watch, 20), [("a".to_owned(), 3, at(13))]);
+        watch.joined("a", at(14));
+        assert_eq!(failing(&watch, 20), []);
+    }
+
+    #[test]
+    fn pool_fails_for_a_day_after_its_last_failure() {
+        let mut watch = PoolWatch::default();
+        for seconds in 1..=3 {
+            watch.failed(&entry("a", seconds));
+        }
+        let day = FAILING_TTL.as_secs();
+        assert_eq!(failing(&watch, 3 + day).len(), 1);
+        assert_eq!(failing(&watch, 4 + day).len(), 0);
+    }
+
+    #[test]
+    fn unconfirmed_and_standalone_failures_are_not_of_a_pool() {
+        let mut watch = PoolWatch::default();
+        for seconds in 1..=9 {
+            watch.failed(&Entry { unconfirmed: true, ..entry("a", seconds) });
+            watch.failed(&entry("", seconds));
+        }
+        assert_eq!((failing(&watch, 9), watch.pools.len()), (vec![], 0));
+    }
+
+    #[test]
+    fn failures_and_pools_are_bounded() {
+        let mut watch = PoolWatch::default();
+        for seconds in 1..=50 {
+            watch.failed(&entry("a", seconds));
+        }
+        assert_eq!(failing(&watch, 60), [("a".to_owned(), 50, at(50))]);
+        watch.failed(&entry("a", 51));
+        assert_eq!(watch.pools["a"].failures.front(), Some(&at(2)), "the oldest is dropped");
+        assert_eq!(failing(&watch, 60), [("a".to_owned(), 50, at(51))]);
+        for pool in 0..2 * MAX_POOLS {
+            watch.joined(&format!("pool-{pool}"), at(1));
+        }
+        assert_eq!(watch.pools.len(), MAX_POOLS);
+        watch.joined("a", at(52));
+        assert_eq!(failing(&watch, 60), [], "a known pool is still counted");
+    }
+}

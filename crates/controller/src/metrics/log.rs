@@ -130,6 +130,30 @@ mod tests {
     }
 
     #[test]
+    fn level_of_a_line_depends_on_the_reason() {
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let claim = Claim::placeholder(&"u".into(), "c", None, None, at);
+        for reason in Reason::ALL {
+            let lines = Lines::default();
+            let writer = lines.clone();
+            let subscriber = subscriber(move || writer.clone(), Level::INFO);
+            tracing::subscriber::with_default(subscriber, || {
+                super::verdict(&claim, &Verdict::plain(reason, "m"));
+            });
+            let expected = match reason {
+                Reason::CseFailed | Reason::CseTimedOut | Reason::NodeNotRegistered => "ERROR",
+                Reason::CseStatusUnavailable | Reason::CseFailureUnconfirmed => "WARN",
+                _ => "INFO",
+            };
+            let line: Value = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap();
+            assert_eq!(
+                (&line["level"], &line["reason"]),
+                (&json!(expected), &json!(reason.as_str()))
+            );
+        }
+    }
+
+    #[test]
     fn log_line_has_the_keys_of_karpenter() {
         let object = json!({
             "metadata": {"name": "default-2jf98", "uid": "u", "creationTimestamp": "2026-11-15T08:00:00Z",

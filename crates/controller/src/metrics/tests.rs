@@ -27,6 +27,15 @@ fn metrics_are_in_openmetrics_format() {
     metrics.leads(true);
     metrics.deferred(4);
     metrics.dropped(DropCounts { deleted: 6, events: 7, writes: 8 });
+    metrics.not_registered(&failed("default", "i"));
+    metrics.image_fails("i", "X");
+    metrics.image_fails("j", "X");
+    metrics.image_recovered("j", "X");
+    metrics.add_hook("ops");
+    metrics.notified("ops", "delivered");
+    for write in [Write::Event, Write::Record, Write::Counts, Write::Notifications, Write::Lease] {
+        metrics.write_failed(write);
+    }
     let text = metrics.text();
     for line in [
         r#"mooring_cse_failures_total{code="211",reason="OrasBinaryMissing",nodepool="default",image="202601.27.0"} 2"#,
@@ -46,6 +55,17 @@ fn metrics_are_in_openmetrics_format() {
         r#"mooring_dropped_total{kind="nodeclaim"} 6"#,
         r#"mooring_dropped_total{kind="event"} 7"#,
         r#"mooring_dropped_total{kind="write"} 8"#,
+        r#"mooring_nodes_not_registered_total{code="211",reason="OrasBinaryMissing",nodepool="default",image="i"} 1"#,
+        r#"mooring_image_fails_bootstrap{image="i",reason="X"} 1"#,
+        r#"mooring_image_fails_bootstrap{image="j",reason="X"} 0"#,
+        r#"mooring_notifications_total{hook="ops",result="delivered"} 1"#,
+        r#"mooring_notifications_total{hook="ops",result="undelivered"} 0"#,
+        r#"mooring_notifications_total{hook="ops",result="dropped"} 0"#,
+        r#"mooring_write_failures_total{kind="event"} 1"#,
+        r#"mooring_write_failures_total{kind="record"} 1"#,
+        r#"mooring_write_failures_total{kind="counts"} 1"#,
+        r#"mooring_write_failures_total{kind="notifications"} 1"#,
+        r#"mooring_write_failures_total{kind="lease"} 1"#,
     ] {
         assert!(text.lines().any(|is| is == line), "{line}\n{text}");
     }

@@ -77,3 +77,32 @@ fn collect(error: &ErrorBody, depth: usize, texts: &mut Vec<String>) {
         texts.push(format!("code={}, message={}", error.code, error.message));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn error_of(error: &Value) -> String {
+        let body = json!({"properties": {"status": {"provisioningError": error}}});
+        MachineStatus::parse(body.to_string().as_bytes()).unwrap().error
+    }
+
+    #[test]
+    fn details_of_an_error_come_first_down_to_a_depth() {
+        let mut error = json!({"code": "level-6"});
+        for level in (0..6).rev() {
+            error = json!({"code": format!("level-{level}"), "details": [error]});
+        }
+        let levels = [4, 3, 2, 1, 0].map(|level| format!("code=level-{level}, message="));
+        assert_eq!(error_of(&error), levels.join("\n"));
+        let wide: Vec<Value> =
+            (0..9).map(|number| json!({"message": number.to_string()})).collect();
+        let found = error_of(&json!({"details": wide}));
+        assert_eq!(found.lines().count(), 8);
+        assert_eq!(found.lines().last(), Some("code=, message=7"));
+        assert_eq!(error_of(&json!({"message": "m"})), "code=, message=m");
+        assert_eq!(error_of(&json!({})), "");
+    }
+}

@@ -156,4 +156,30 @@ mod tests {
         }
         assert_eq!(found.state, NodeState::NoProviderId);
     }
+
+    #[test]
+    fn node_is_lost_after_a_time_without_a_provider_id() {
+        let without = node(|_| ()).unwrap();
+        let due = without.created + PROVIDER_ID_TIMEOUT;
+        assert_eq!(without.due(), due);
+        assert!(without.is_lost(due));
+        assert!(!without.is_lost(due - jiff::SignedDuration::from_secs(1)));
+        let with = node(|object| object["spec"]["providerID"] = json!("azure:///x")).unwrap();
+        assert!(!with.is_lost(due));
+    }
+
+    #[test]
+    fn only_the_ready_condition_counts() {
+        for (kind, status, expected) in [
+            ("Ready", "True", NodeState::Ready),
+            ("Ready", "Unknown", NodeState::NotReady),
+            ("MemoryPressure", "True", NodeState::NotReady),
+        ] {
+            let found = node(|object| {
+                object["spec"]["providerID"] = json!("azure:///x");
+                object["status"]["conditions"] = json!([{"type": kind, "status": status}]);
+            });
+            assert_eq!(found.unwrap().state, expected, "{kind} {status}");
+        }
+    }
 }

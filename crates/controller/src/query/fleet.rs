@@ -139,8 +139,45 @@ mod tests {
         let table = Table::of(&record, &claims);
         assert_eq!((table.rows.len(), table.rows[0].failed, table.rows[0].nodes), (1, 6, 6));
         assert_eq!(table.rows[0].pools, ["default"]);
-        assert_eq!(table.about("202601.27.0").count(), 1);
+        let about: Vec<&str> = table.about("202601.27.0").collect();
+        assert_eq!(about.len(), 1);
+        assert!(about[0].starts_with("Image 202601.27.0: 6 of 6 nodes failed"), "{about:?}");
+        assert_eq!(table.about("202601.13.0").count(), 0);
         assert_eq!(Table::of(&Document::default(), &claims), Table::default());
+    }
+
+    #[test]
+    fn affected_resources_are_those_of_the_image() {
+        let of = |number: usize, image: &str, cause: &str, pool: &str, class: &str| Entry {
+            image: Some(image.to_owned()),
+            cause: cause.to_owned(),
+            pool: pool.to_owned(),
+            node_class: class.to_owned(),
+            ..entry(number)
+        };
+        let mut record = Document::default();
+        let entries = [
+            of(1, "bad", "X", "b", "linux"),
+            of(2, "bad", "X", "b", "linux"),
+            of(3, "bad", "Y", "a", "linux"),
+            of(4, "bad", "Y", "", ""),
+            of(5, "other", "X", "c", "windows"),
+        ];
+        record.merge(&entries, 50);
+        let table = Table::of(&record, &[]);
+        let rows: Vec<_> = table
+            .rows
+            .iter()
+            .map(|row| (&*row.image, &*row.cause, row.failed, row.nodes))
+            .collect();
+        assert_eq!(rows, [("bad", "X", 2, 4), ("bad", "Y", 2, 4), ("other", "X", 1, 1)]);
+        let expected = AffectedResources {
+            pools: vec!["a".to_owned(), "b".to_owned()],
+            classes: vec!["linux".to_owned()],
+            has_versions: Some(true),
+        };
+        assert_eq!(table.affected_resources("bad", Some(true)), expected);
+        assert_eq!(table.affected_resources("none", None), AffectedResources::default());
     }
 
     #[test]

@@ -174,6 +174,52 @@ mod tests {
     }
 
     #[test]
+    fn message_tells_if_the_node_has_joined() {
+        let joined = "The node has joined. words";
+        for (reason, has_joined, starts, source) in [
+            (Reason::CseSucceeded, Some(true), joined, ReportSource::Azure),
+            (Reason::NoCseExtension, Some(true), joined, ReportSource::Azure),
+            (Reason::CseRunning, Some(true), "words", ReportSource::Azure),
+            (Reason::CseSucceeded, Some(false), "words No Node registered: ", ReportSource::Azure),
+            (Reason::CseSucceeded, Some(false), "words No Node registered: ", ReportSource::Node),
+            (Reason::CseSucceeded, Some(false), "words", ReportSource::Record),
+            (Reason::CseSucceeded, None, "words", ReportSource::Azure),
+        ] {
+            let message = NodeReport { source, ..report(reason, has_joined) }.message();
+            assert!(message.starts_with(starts), "{message}");
+            assert_eq!(message == "words", starts == "words", "{message}");
+        }
+        let names = [ReportSource::Azure, ReportSource::Node, ReportSource::Record];
+        assert_eq!(names.map(ReportSource::as_str), ["azure", "node", "record"]);
+    }
+
+    #[test]
+    fn report_from_the_record_shows_its_source() {
+        let entry = |pool: &str, source: &str, unconfirmed: bool| -> Entry {
+            serde_json::from_value(serde_json::json!({
+                "id": "1", "at": "2026-11-15T08:00:00Z", "uid": "u", "nodeClaim": "c", "pool": pool, "node": "aks-c",
+                "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 211, "effectiveCode": 232,
+                "cause": "X", "source": source, "unconfirmed": unconfirmed,
+            }))
+            .unwrap()
+        };
+        for (source, unconfirmed, expected) in [
+            ("registration", false, Source::Registration),
+            ("instance-view", false, Source::InstanceView),
+            ("", false, Source::InstanceView),
+            ("registration", true, Source::KarpenterEvent),
+        ] {
+            let report = NodeReport::recorded(&entry("default", source, unconfirmed));
+            assert_eq!(report.verdict.failure.as_ref().unwrap().source, expected, "{source}");
+            assert_eq!(report.is_unconfirmed(), unconfirmed);
+            assert_eq!(report.pool.as_deref(), Some("default"));
+        }
+        let report = NodeReport::recorded(&entry("", "", false));
+        assert_eq!(report.pool, None);
+        assert_eq!(report.next("c", None).as_deref(), Some("mooring explain 232"));
+    }
+
+    #[test]
     fn next_command_depends_on_the_reason() {
         let next =
             |reason, joined| report(reason, joined).next("c", Some("rg")).unwrap_or_default();
@@ -186,5 +232,14 @@ mod tests {
         assert_eq!(next(Reason::NodeNotRegistered, Some(false)), "mooring why c --run-command");
         assert_eq!(next(Reason::NoCseExtension, Some(true)), "");
         assert_eq!(next(Reason::CseRunning, Some(false)), "mooring why c");
+        assert_eq!(next(Reason::NodeNotRegistered, None), "mooring why c --run-command");
+        assert_eq!(next(Reason::NoCseExtension, Some(false)), "mooring why c --run-command");
+        assert_eq!(next(Reason::CseStatusUnavailable, Some(false)), "");
+        assert_eq!(next(Reason::CseSucceeded, None), "");
+        let read = NodeReport {
+            source: ReportSource::Node,
+            ..report(Reason::NoCseExtension, Some(false))
+        };
+        assert_eq!(read.next("c", None), None, "the node has been read");
     }
 }

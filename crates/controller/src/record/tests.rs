@@ -122,3 +122,43 @@ fn record_of_a_newer_schema_is_rejected() {
     let grown = r#"{"schema":"mooring.failures/v1","pools":{},"new":1}"#;
     assert!(Document::parse(grown).is_ok());
 }
+
+#[test]
+fn record_is_filled_up_to_its_limit() {
+    let mut document = Document::default();
+    let entries: Vec<Entry> =
+        (0..2000).map(|number| entry(&format!("pool-{:03}", number % 200), number)).collect();
+    document.merge(&entries, 50);
+    let size = |entry: &Entry| serde_json::to_string(entry).unwrap().len() + 1;
+    let pools: usize = document.pools.keys().map(|pool| pool.len() + 8).sum();
+    let bytes = 256 + pools + document.entries().map(size).sum::<usize>();
+    let largest = entries.iter().map(size).max().unwrap();
+    assert!(bytes <= MAX_BYTES && bytes + largest > MAX_BYTES, "{bytes} of {MAX_BYTES}");
+    assert_eq!((document.entries().count() as u64) + document.dropped, 2000);
+    assert_eq!(document.pools.len(), 200, "the longest lists are shortened");
+}
+
+#[test]
+fn record_of_an_earlier_version_is_taken_over_with_its_count() {
+    let (mut own, mut other) = (Document::default(), Document::default());
+    own.merge(&[entry("a", 3), entry("a", 4)], 1);
+    other.merge(&[entry("a", 1), entry("a", 2)], 50);
+    other.dropped = 7;
+    own.take_over(&other, "kube-system", 50);
+    assert_eq!((own.entries().count(), own.dropped), (3, 1 + 7));
+    assert_eq!(own.taken_from.as_deref(), Some("kube-system"));
+}
+
+#[test]
+fn image_is_blamed_for_confirmed_failures_of_nodes() {
+    for (cause, unconfirmed, expected) in [
+        ("OrasBinaryMissing", false, true),
+        ("OrasBinaryMissing", true, false),
+        ("CSENotCreated", false, false),
+        ("NodeNotMatched", false, false),
+        ("CSENotCreated", true, false),
+    ] {
+        let entry = Entry { cause: cause.to_owned(), unconfirmed, ..entry("a", 1) };
+        assert_eq!(entry.blames_image(), expected, "{cause} {unconfirmed}");
+    }
+}

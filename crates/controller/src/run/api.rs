@@ -131,3 +131,50 @@ impl Api {
 fn safe_message(error: &kube::Error) -> String {
     crate::verdict::text::safe(&mooring_kube::redacted_message(error), 512)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// An API server with one response.
+    fn api(status: u16, body: &'static str) -> Api {
+        let service = tower::service_fn(move |_: http::Request<kube::client::Body>| {
+            let body = kube::client::Body::from(body.as_bytes().to_vec());
+            let response = http::Response::builder().status(status).body(body).unwrap();
+            std::future::ready(Ok::<_, Infallible>(response))
+        });
+        Api::new(kube::Client::new(service, "default"))
+    }
+
+    #[tokio::test]
+    async fn list_is_returned_as_it_is_or_with_its_error() {
+        let found = api(200, "text");
+        assert_eq!(found.get_list("/x").await.as_deref(), Ok("text"));
+        assert_eq!(found.get_binary_list("/x").await.as_deref(), Ok(&b"text"[..]));
+        let body = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no list","code":403}"#;
+        let expected = ApiError { status: Some(403), what: "no list".to_owned() };
+        assert_eq!(api(403, body).get_list("/x").await, Err(expected.clone()));
+        assert_eq!(api(403, body).get_binary_list("/x").await, Err(expected));
+    }
+
+    #[tokio::test]
+    async fn failed_request_has_a_reason_and_no_status() {
+        let service = tower::service_fn(|_: http::Request<kube::client::Body>| {
+            let error = std::io::Error::other("connection reset password=hunter2");
+            std::future::ready(Err::<http::Response<kube::client::Body>, _>(error))
+        });
+        let api = Api::new(kube::Client::new(service, "default"));
+        let failed = [
+            api.get("/x").await.unwrap_err(),
+            api.get_list("/x").await.unwrap_err(),
+            api.get_binary_list("/x").await.unwrap_err(),
+        ];
+        for error in failed {
+            assert_eq!(error.status, None);
+            assert!(error.what.contains("connection reset"), "{error:?}");
+            assert!(!error.what.contains("hunter2"), "{error:?}");
+        }
+    }
+}

@@ -198,6 +198,99 @@ mod tests {
         .unwrap()
     }
 
+    /// Returns an inspector of pages, by their token, and the tokens of the pages that were read.
+    fn inspector(
+        pages: &[(&str, serde_json::Value)],
+    ) -> (Inspector, Arc<std::sync::Mutex<Vec<String>>>) {
+        let read = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let (log, pages) = (Arc::clone(&read), Vec::from(pages).into_iter());
+        let pages: HashMap<String, String> =
+            pages.map(|(token, page)| (token.to_owned(), page.to_string())).collect();
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            let query = request.uri().query().unwrap().to_owned();
+            let token = query.split_once("&continue=").map_or("", |(_, token)| token).to_owned();
+            let page = pages.get(&token).cloned().unwrap_or_default();
+            log.lock().unwrap().push(token);
+            let response = http::Response::new(kube::client::Body::from(page.into_bytes()));
+            std::future::ready(Ok::<_, std::convert::Infallible>(response))
+        });
+        (Inspector::new(Api::new(kube::Client::new(service, "default"))), read)
+    }
+
+    fn page(next: &str, items: &[serde_json::Value]) -> serde_json::Value {
+        json!({"metadata": {"continue": next}, "items": items})
+    }
+
+    /// A kubelet's request of `node-001`.
+    fn item(created: &str, decision: &str) -> serde_json::Value {
+        let pem =
+            format!("-----BEGIN-----\n{}\n{}\n-----END-----\n", &REQUEST[..64], &REQUEST[64..]);
+        json!({
+            "metadata": {"creationTimestamp": created},
+            "spec": {"username": "system:bootstrap:x", "request": STANDARD.encode(pem)},
+            "status": {"conditions": [{"type": decision}]},
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn newest_decision_of_all_pages_counts_for_ten_seconds() {
+        let first = page("a-B_1.=", &[item("2026-11-15T05:00:02Z", "Denied")]);
+        let second = page("", &[item("2026-11-15T05:00:01Z", "Approved")]);
+        let (inspector, read) = inspector(&[("", first), ("a-B_1.=", second)]);
+        assert_eq!(inspector.inspect("node-001").await, RequestState::Denied);
+        assert_eq!(inspector.inspect("node-002").await, RequestState::Absent);
+        assert_eq!(*read.lock().unwrap(), ["", "a-B_1.="]);
+        tokio::time::advance(LIST_INTERVAL - Duration::from_millis(1)).await;
+        inspector.inspect("node-001").await;
+        assert_eq!(read.lock().unwrap().len(), 2);
+        tokio::time::advance(Duration::from_millis(1)).await;
+        inspector.inspect("node-001").await;
+        assert_eq!(read.lock().unwrap().len(), 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn incomplete_list_does_not_show_absence() {
+        let blank = json!({"metadata": {}, "spec": {}});
+        let most = vec![blank.clone(); MAX_REQUESTS - 1];
+        let more = vec![blank; MAX_REQUESTS];
+        for (next, items, expected) in [
+            ("b", &most, RequestState::Absent),
+            ("b", &more, RequestState::Unknown),
+            ("", &more, RequestState::Absent),
+            ("a&b", &most, RequestState::Unknown),
+            ("unreadable", &most, RequestState::Unknown),
+        ] {
+            let last = page("", &[]);
+            let (inspector, _) =
+                inspector(&[("", page(next, items)), ("b", last.clone()), ("a&b", last)]);
+            assert_eq!(inspector.inspect("node-001").await, expected, "{next} {}", items.len());
+        }
+    }
+
+    #[test]
+    fn condition_with_status_false_is_no_decision() {
+        for (kind, status, expected) in [
+            ("Denied", json!("False"), RequestState::Pending),
+            ("Denied", json!(null), RequestState::Denied),
+            ("Approved", json!("True"), RequestState::Approved),
+            ("Failed", json!("True"), RequestState::Pending),
+        ] {
+            let one = request("system:bootstrap:x", &json!([{"type": kind, "status": status}]));
+            assert_eq!(one.state(), expected, "{kind} {status}");
+        }
+    }
+
+    #[test]
+    fn common_name_has_a_length_of_one_byte() {
+        let der = |length: u8| {
+            let mut der = vec![0x30, 6, 3, 0x55, 4, 3, 12, length];
+            der.extend(std::iter::repeat_n(b'a', 300));
+            common_name(&der).map(|name| name.len())
+        };
+        assert_eq!((der(0), der(20), der(0x7f)), (Some(0), Some(20), Some(0x7f)));
+        assert_eq!((der(0x80), der(0x81)), (None, None));
+    }
+
     #[test]
     fn csr_shows_its_node_and_decision() {
         let pending = request("system:bootstrap:abcdef", &json!([]));

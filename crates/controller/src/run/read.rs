@@ -89,3 +89,39 @@ pub async fn read_list(arm: &Client, sweep: &Sweep) -> Option<SweepResult> {
     };
     found.inspect_err(|error| tracing::warn!(%error, "sweep failed")).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_arm::identity::IdentityError;
+    use mooring_arm::{CallInfo, Refusal, WriteStatus};
+
+    use super::*;
+
+    #[test]
+    fn error_of_azure_is_an_observation() {
+        let refusal = || Refusal::read(400, None, b"");
+        let pause = Some(Duration::from_secs(7));
+        let unreadable = |what| Observation::Unreadable { what };
+        for (kind, expected) in [
+            (ErrorKind::NotFound(refusal()), Observation::Missing),
+            (ErrorKind::Unauthorized(refusal()), Observation::Denied { status: 401 }),
+            (ErrorKind::Forbidden(refusal()), Observation::Denied { status: 403 }),
+            (
+                ErrorKind::Throttled { refusal: refusal(), retry_after: pause },
+                Observation::Throttled { retry_after: pause },
+            ),
+            (ErrorKind::BudgetFull, Observation::Throttled { retry_after: None }),
+            (
+                ErrorKind::Identity(IdentityError::Setup(String::new())),
+                unreadable("no Azure access token"),
+            ),
+            (ErrorKind::Deadline("x"), unreadable("no response from Azure")),
+            (ErrorKind::Server(refusal()), unreadable("server error")),
+            (ErrorKind::Refused(refusal()), unreadable("unexpected response")),
+        ] {
+            let (write_status, call) = (WriteStatus::NotApplied, Box::<CallInfo>::default());
+            let error = Error { kind, write_status, call };
+            assert_eq!(observe_error(&error), expected, "{error:?}");
+        }
+    }
+}

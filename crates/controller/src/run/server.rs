@@ -131,7 +131,15 @@ mod tests {
         let response = tokio::time::timeout(HEAD_TIMEOUT / 2, get(address, "/healthz")).await;
         let response = response.expect("the probe waits for idle connections");
         assert!(response.starts_with("HTTP/1.1 200") && response.ends_with("ok\n"), "{response}");
-        assert_eq!(idle.len(), 64);
+        // The oldest were closed for it, and the youngest were not.
+        let mut bytes = [0; 1];
+        for stream in &mut idle[..32] {
+            assert_eq!(stream.read(&mut bytes).await.unwrap_or_default(), 0);
+        }
+        for stream in &idle[60..] {
+            let read = stream.try_read(&mut bytes);
+            assert!(read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock));
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -153,6 +161,8 @@ mod tests {
         let probes = Pages::Probes(Arc::new(Health::new(clock())), clock);
         let metrics = Pages::Metrics(Arc::new(Metrics::new()));
         let status = |pages: &Pages, path: &str| pages.page(path).0.as_u16();
+        assert_eq!(status(&probes, "/readyz"), 503, "nothing is synced");
+        assert!(metrics.page("/metrics").1.starts_with("application/openmetrics-text;"));
         assert_eq!((status(&probes, "/healthz"), status(&probes, "/metrics")), (200, 404));
         assert_eq!((status(&metrics, "/metrics"), status(&metrics, "/healthz")), (200, 404));
     }

@@ -269,6 +269,20 @@ mod tests {
         assert!(backoff.fail(None, at(30 + 601)).0 < Duration::from_secs(1));
     }
 
+    #[test]
+    fn pause_doubles_with_a_quarter_of_jitter() {
+        let mut backoff = Backoff::new("w", "a", Duration::from_secs(30));
+        for (failed, whole) in [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0].into_iter().enumerate() {
+            let jitter = fraction(&["w/a", &failed.to_string()]);
+            let expected = Duration::from_secs_f64(whole * (0.75 + jitter / 2.0));
+            assert_eq!(backoff.fail(None, at(0)), (expected, failed == 0), "{failed}");
+        }
+        // Long enough without a failure, the watch works.
+        assert!(backoff.fail(None, at(WORKS_AFTER.as_secs())).0 > Duration::from_secs(20));
+        let (pause, is_new) = backoff.fail(None, at(2 * WORKS_AFTER.as_secs() + 1));
+        assert!(pause < Duration::from_secs(1) && is_new, "{pause:?}");
+    }
+
     fn handler(to_loop: Sender<Message>) -> WatchHandler {
         WatchHandler {
             name: CLAIMS,

@@ -111,6 +111,17 @@ mod tests {
     }
 
     #[test]
+    fn rate_limit_shows_what_is_left() {
+        let mut limit = RateLimit::new(at(0));
+        assert_eq!(limit.available(), 125.0);
+        assert!(limit.take(0.0, at(0)) && limit.take(123.0, at(0)));
+        assert!(!limit.take(123.0, at(0)) && !limit.has(123.0, at(0)));
+        assert_eq!(limit.available(), 123.0);
+        assert!(limit.has(122.0, at(0)) && limit.has(123.0, at(80)));
+        assert_eq!(limit.available(), 124.0, "12.5 a second");
+    }
+
+    #[test]
     fn rate_limit_ignores_a_clock_set_back() {
         let mut limit = RateLimit::new(at(10_000));
         while limit.take(0.0, at(10_000)) {}

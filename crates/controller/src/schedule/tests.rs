@@ -197,6 +197,7 @@ fn unregistered_node_is_never_too_old() {
 #[test]
 fn queue_returns_triggers_first_then_the_oldest() {
     let mut queue = Queue::default();
+    assert!(queue.is_empty());
     let uid = |name: &str| -> Arc<str> { Arc::from(name) };
     queue.set(&uid("young"), at(10), Priority::Pending, at(5));
     queue.set(&uid("old"), at(10), Priority::Pending, at(1));
@@ -206,6 +207,7 @@ fn queue_returns_triggers_first_then_the_oldest() {
     assert_eq!((queue.len(), queue.first()), (4, None));
     let mut order = Vec::new();
     queue.advance(at(10));
+    assert_eq!((queue.waiting(), queue.uids().count(), queue.is_empty()), (3, 4, false));
     while let Some((_, uid)) = queue.first() {
         let uid = Arc::clone(uid);
         order.push(uid.to_string());
@@ -213,4 +215,149 @@ fn queue_returns_triggers_first_then_the_oldest() {
     }
     assert_eq!(order, ["gone", "old", "young"]);
     assert_eq!((queue.len(), queue.next_at()), (1, Some(at(99))));
+}
+
+fn millis(milliseconds: i64) -> Timestamp {
+    at(0) + SignedDuration::from_millis(milliseconds)
+}
+
+#[test]
+fn pause_grows_by_at_most_a_quarter() {
+    for (seconds, jitter, expected) in
+        [(60, 0.0, 60_000), (60, 0.5, 67_500), (60, 1.0, 75_000), (4, 0.5, 4_500), (0, 0.5, 0)]
+    {
+        assert_eq!(spread(seconds, jitter), SignedDuration::from_millis(expected), "{seconds}");
+    }
+}
+
+#[test]
+fn fixed_read_is_at_most_a_twentieth_late() {
+    let read = |last: Option<i64>, retry_after_seconds, jitter, now| {
+        let history =
+            ReadHistory { last: last.map(millis), retry_after_seconds, ..ReadHistory::default() };
+        match next_fixed_read(&scriptless(), history, jitter, millis(now)) {
+            NextRead::At(at, Priority::Pending) => Some(at),
+            _ => None,
+        }
+    };
+    for (last, retry_after, jitter, now, expected) in [
+        (None, 0, 0.5, 0, 307_500),
+        (None, 0, 1.0, 0, 315_000),
+        (None, 0, 0.5, 307_500, 307_500),
+        // Late, and not overdue.
+        (None, 0, 0.5, 307_600, 308_100),
+        (Some(299_000), 0, 0.5, 299_000, 307_500),
+        (Some(300_000), 0, 0.5, 300_000, 738_000),
+        (Some(310_000), 0, 0.5, 800_000, 800_000),
+        (Some(310_000), 90, 0.5, 800_000, 890_000),
+        (Some(310_000), 90, 0.5, 400_000, 738_000),
+    ] {
+        let found = read(last, retry_after, jitter, now);
+        assert_eq!(found, Some(millis(expected)), "{last:?} {retry_after} {jitter} {now}");
+    }
+    assert_eq!(read(Some(1_200_000), 0, 0.5, 1_200_000), None);
+    assert_eq!(late_read_at(&scriptless(), 0.5, at(7200)), at(7230), "overdue before");
+}
+
+#[test]
+fn extension_is_not_expected_by_mode_or_by_an_earlier_read() {
+    use Reason::{CseNotCreated, CseRunning, CseStatusUnavailable, NoCseExtension};
+    for (held, vm, community) in [
+        (None, false, true),
+        (Some(NoCseExtension), true, true),
+        (Some(CseNotCreated), true, true),
+        (Some(CseRunning), false, false),
+        (Some(CseStatusUnavailable), false, true),
+    ] {
+        assert_eq!(expects_no_extension(&claim(), held), vm, "{held:?}");
+        assert_eq!(expects_no_extension(&scriptless(), held), community, "{held:?}");
+    }
+    let due = |claim: &Claim, now| is_fixed_read_due(claim, history_of(0), None, at(now));
+    assert!(due(&scriptless(), 300) && !due(&scriptless(), 299) && !due(&claim(), 300));
+}
+
+#[test]
+fn one_result_after_a_deletion_is_enough_without_an_extension() {
+    let read = |held, last: Option<i64>, missing| {
+        let history = ReadHistory { last: last.map(at), missing, ..ReadHistory::default() };
+        matches!(next_quick_read(&claim(), 1, history, held, at(100)), NextRead::At(..))
+    };
+    for (held, last, missing, again) in [
+        (Some(Reason::CseSucceeded), Some(99), 0, false),
+        (Some(Reason::CseSucceeded), None, 0, true),
+        (Some(Reason::CseSucceeded), Some(99), 1, true),
+        (Some(Reason::NoCseExtension), Some(99), 0, false),
+        (Some(Reason::NoCseExtension), None, 0, true),
+        (Some(Reason::CseRunning), Some(99), 0, true),
+        (None, Some(99), 0, true),
+    ] {
+        assert_eq!(read(held, last, missing), again, "{held:?} {last:?} {missing}");
+    }
+}
+
+#[test]
+fn late_reads_after_a_success_have_pauses() {
+    let condition = Condition {
+        index: 0,
+        status: crate::verdict::condition::Status::True,
+        reason: "CSESucceeded".into(),
+        message: "".into(),
+        since: at(0),
+    };
+    let succeeded = Claim { condition: Some(condition), ..claim() };
+    let read = |claim: &Claim, history, now| match next(
+        claim,
+        history,
+        Some(Reason::CseSucceeded),
+        TIMEOUT,
+        at(now),
+    ) {
+        NextRead::At(at, Priority::Pending) => Some(at),
+        _ => None,
+    };
+    let late = |late, retry_after_seconds| ReadHistory {
+        late,
+        retry_after_seconds,
+        ..ReadHistory::default()
+    };
+    for (history, now, expected) in [
+        (late(0, 90), 100, 300),
+        (late(0, 90), 310, 310),
+        (late(1, 0), 310, 330),
+        (late(1, 90), 310, 400),
+        (ReadHistory { not_before: Some(at(500)), ..late(0, 0) }, 310, 500),
+        (ReadHistory { not_before: Some(at(200)), ..late(0, 0) }, 100, 300),
+    ] {
+        assert_eq!(read(&succeeded, history, now), Some(at(expected)), "{history:?} {now}");
+    }
+    let deleted = Claim { deleted: Some(at(50)), ..succeeded.clone() };
+    assert_eq!(read(&deleted, late(0, 0), 310), None);
+    let triggered = ReadHistory { since_trigger: Some(0), ..late(0, 0) };
+    assert_eq!(
+        next(&deleted, triggered, Some(Reason::CseSucceeded), TIMEOUT, at(310)),
+        NextRead::At(at(310), Priority::Trigger)
+    );
+}
+
+#[test]
+fn overdue_claim_is_read_once_more_for_an_idle_karpenter() {
+    let read = |claim: &Claim, idle_reported, now| {
+        let history = ReadHistory { idle_reported, ..history_of(3) };
+        next(claim, history, Some(Reason::NodeNotRegistered), TIMEOUT, at(now))
+    };
+    let overdue = scriptless();
+    assert_eq!(read(&overdue, false, 1000), NextRead::At(at(1200), Priority::Pending));
+    assert_eq!(read(&overdue, false, 1300), NextRead::At(at(1300), Priority::Pending));
+    let ended = NextRead::Never(NoReadReason::Ended);
+    assert_eq!(read(&overdue, true, 1000), ended);
+    assert_eq!(read(&Claim { deleted: Some(at(900)), ..overdue.clone() }, false, 1000), ended);
+    assert_eq!(read(&Claim { registered: Some(at(900)), ..overdue }, false, 1000), ended);
+}
+
+#[test]
+fn denied_scriptless_node_is_read_after_five_minutes() {
+    let history = ReadHistory { denied: true, last: Some(at(310)), ..history_of(1) };
+    let next = next(&scriptless(), history, None, TIMEOUT, at(310));
+    let NextRead::At(then, Priority::Pending) = next else { panic!("{next:?}") };
+    assert!((300..=375).contains(&then.duration_since(at(310)).as_secs()), "{then}");
 }

@@ -197,3 +197,74 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::failure::Source;
+
+    #[test]
+    fn events_have_few_reasons() {
+        for reason in ["CSEFailed", "CSETimedOut", "NodeNotRegistered", "CSEFailureUnconfirmed"] {
+            assert_eq!(event_reason(reason), reason);
+        }
+        assert_eq!(event_reason("OfALaterVersion"), "CSEFailed");
+    }
+
+    #[test]
+    fn entry_has_all_that_is_known_of_a_failure() {
+        let now: Timestamp = "2026-11-15T08:00:00.7Z".parse().unwrap();
+        let claim = Claim {
+            zone: Some("westeurope-1".into()),
+            image: Some("AKSUbuntu-2204-1.0.0".into()),
+            ..Claim::placeholder(&"u".into(), "c", None, Some("default"), now)
+        };
+        for (source, reason) in [
+            (Source::InstanceView, Reason::CseFailed),
+            (Source::KarpenterEvent, Reason::CseFailureUnconfirmed),
+        ] {
+            let failure = Failure {
+                code: Some(211),
+                name: Some("ERR_X".to_owned()),
+                effective: Some((232, "ERR_Y".to_owned())),
+                cause: "X".to_owned(),
+                sentence: "it failed".to_owned(),
+                action: "Retry".to_owned(),
+                owner: "image",
+                confidence: "high",
+                evidence: Some("a line".to_owned()),
+                source,
+            };
+            let verdict =
+                Verdict { reason, message: "m".to_owned(), failure: Some(failure.clone()) };
+            let entry = failure_entry(&claim, &verdict, &failure, now);
+            let expected = Entry {
+                id: Entry::id_of("u", &verdict.key()),
+                at: "2026-11-15T08:00:00Z".parse().unwrap(),
+                uid: "u".to_owned(),
+                node_claim: "c".to_owned(),
+                pool: "default".to_owned(),
+                node_class: String::new(),
+                node: "aks-c".to_owned(),
+                reason: reason.as_str().to_owned(),
+                message: "m".to_owned(),
+                note: messages::note(&failure, "aks-c"),
+                key: format!("{reason}/211/X"),
+                code: Some(211),
+                name: Some("ERR_X".to_owned()),
+                effective_code: Some(232),
+                cause: "X".to_owned(),
+                owner: "image".to_owned(),
+                confidence: "high".to_owned(),
+                evidence: Some("a line".to_owned()),
+                source: source.as_str().to_owned(),
+                unconfirmed: source == Source::KarpenterEvent,
+                image: Some("AKSUbuntu/2204/1.0.0".to_owned()),
+                zone: Some("westeurope-1".to_owned()),
+                instance_type: None,
+                launched: None,
+            };
+            assert_eq!(entry, expected);
+        }
+    }
+}

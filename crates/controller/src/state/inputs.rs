@@ -290,7 +290,7 @@ fn adopted(claim: &Claim) -> Option<HeldVerdict> {
 }
 
 /// A node that registered did not fail, regardless of events and of the delay: Azure is read again.
-fn clear_unconfirmed(tracked: &mut TrackedClaim) {
+pub(super) fn clear_unconfirmed(tracked: &mut TrackedClaim) {
     if tracked.claim.registered.is_none() {
         return;
     }

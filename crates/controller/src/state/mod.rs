@@ -25,3 +25,6 @@ pub use messages::{
     Action, DiagnosedClaim, DropCounts, Input, QueueLengths, Read, Sweep, SweepResult, Target,
 };
 pub use sweep::{query as sweep_query, rows as sweep_rows};
+
+#[cfg(test)]
+mod tests;

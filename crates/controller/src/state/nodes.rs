@@ -78,3 +78,56 @@ impl Nodes {
         .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::node::PROVIDER_ID_TIMEOUT;
+
+    fn node(name: &str, uid: &str, state: NodeState) -> Node {
+        let pool = "default".to_owned();
+        Node { name: name.into(), uid: uid.into(), pool, created: Timestamp::UNIX_EPOCH, state }
+    }
+
+    fn names(nodes: &[Node]) -> Vec<&str> {
+        nodes.iter().map(|node| &*node.name).collect()
+    }
+
+    #[test]
+    fn node_without_a_provider_id_is_reported_once() {
+        let due = Timestamp::UNIX_EPOCH + PROVIDER_ID_TIMEOUT;
+        let lost = || node("a", "u1", NodeState::NoProviderId);
+        let mut nodes = Nodes::default();
+        nodes.add(lost());
+        nodes.add(node("b", "u2", NodeState::NotReady));
+        assert_eq!(nodes.next_at(), Some(due));
+        assert_eq!(nodes.take_due(due - jiff::SignedDuration::from_secs(1)), []);
+        assert_eq!((names(&nodes.take_due(due)), nodes.reported()), (vec!["a"], 1));
+        // Neither an update nor a list repeats it.
+        nodes.add(lost());
+        nodes.replace(vec![lost()]);
+        assert_eq!((nodes.next_at(), nodes.take_due(due).len(), nodes.reported()), (None, 0, 1));
+        // Another Node of the same name is another report.
+        nodes.add(node("a", "u3", NodeState::NoProviderId));
+        assert_eq!((nodes.reported(), nodes.take_due(due).len()), (0, 1));
+        nodes.forget_reports();
+        assert_eq!((nodes.reported(), nodes.take_due(due).len()), (0, 1));
+        // It has a providerID now.
+        nodes.add(node("a", "u3", NodeState::NotReady));
+        assert_eq!((nodes.reported(), nodes.next_at()), (0, None));
+    }
+
+    #[test]
+    fn unknown_node_is_absent_only_after_a_list() {
+        let mut nodes = Nodes::default();
+        nodes.add(node("a", "u1", NodeState::Ready));
+        assert_eq!(nodes.state_of("a"), NodeState::Ready);
+        assert_eq!(nodes.state_of("b"), NodeState::Unknown);
+        nodes.replace(vec![node("c", "u3", NodeState::NotReady)]);
+        assert_eq!(nodes.state_of("a"), NodeState::Absent);
+        nodes.remove("c", "another");
+        assert_eq!(nodes.state_of("c"), NodeState::NotReady);
+        nodes.remove("c", "u3");
+        assert_eq!(nodes.state_of("c"), NodeState::Absent);
+    }
+}

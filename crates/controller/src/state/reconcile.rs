@@ -268,3 +268,31 @@ fn outranks(verdict: &Verdict, held: &HeldVerdict) -> bool {
     // A read that shows a running bootstrap replaces the failure reported by an event, and vice versa.
     rank(verdict.reason) > rank(held.reason) || (same && verdict.message != *held.message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdict_replaces_only_one_of_lower_rank_or_another_text() {
+        use Reason::*;
+        for (held, new, same, other) in [
+            (CseStatusUnavailable, NoCseExtension, true, true),
+            (NoCseExtension, CseStatusUnavailable, false, false),
+            (NoCseExtension, CseNotCreated, false, true),
+            (CseNotCreated, CseRunning, true, true),
+            (CseRunning, CseFailureUnconfirmed, false, true),
+            (CseFailureUnconfirmed, CseRunning, false, true),
+            (CseRunning, CseSucceeded, true, true),
+            (CseSucceeded, CseRunning, false, false),
+            (CseSucceeded, CseSucceeded, false, false),
+            (CseSucceeded, NodeNotRegistered, true, true),
+            (NodeNotRegistered, CseFailed, false, false),
+            (CseFailed, CseTimedOut, false, false),
+        ] {
+            let held = HeldVerdict { reason: held, message: "m".into(), was_written: true };
+            let outranks = |message| outranks(&Verdict::plain(new, message), &held);
+            assert_eq!((outranks("m"), outranks("n")), (same, other), "{} {new}", held.reason);
+        }
+    }
+}

@@ -266,6 +266,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn listed_success_of_a_registered_node_needs_no_read() {
+        for (registered, reason, expected) in
+            [(true, Some(Reason::CseSucceeded), 0), (false, None, 1)]
+        {
+            let (mut state, now) = sweeping(None);
+            let tracked = state.claims.get_mut("u").unwrap();
+            tracked.claim.registered = registered.then_some(now);
+            let rows = HashMap::from([("aks-c".to_owned(), Progress::Succeeded)]);
+            let result = SweepResult::Extensions { group: "MC_a_b_c".into(), rows };
+            let actions = state.handle(super::super::Input::SweepResult(result), now);
+            assert_eq!((state.claims["u"].reason(), reads(&actions)), (reason, expected));
+        }
+    }
+
     fn reads_of_an_unlisted_node(image: &str, count: u32, seconds: i64) -> usize {
         let (mut state, _) = sweeping(None);
         let tracked = state.claims.get_mut("u").unwrap();
@@ -314,5 +329,6 @@ mod tests {
     #[test]
     fn resource_group_is_escaped_in_the_query() {
         assert!(query("g' or '1").contains("=~ 'gor1'"));
+        assert!(query("MC_a-b.c(1)").contains("=~ 'MC_a-b.c(1)'"));
     }
 }

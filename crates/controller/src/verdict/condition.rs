@@ -100,3 +100,21 @@ impl fmt::Display for Reason {
         f.pad(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_and_reason_are_read_back_from_their_names() {
+        for reason in Reason::ALL {
+            assert_eq!(Reason::parse(reason.as_str()), Some(reason));
+            assert_eq!(reason.is_terminal(), reason.status() != Status::Unknown, "{reason}");
+        }
+        for status in [Status::True, Status::False, Status::Unknown] {
+            assert_eq!(Status::parse(status.as_str()), status);
+        }
+        assert_eq!((Reason::parse(""), Status::parse("true")), (None, Status::Unknown));
+        assert_eq!(format!("{:<11}|", Reason::CseFailed), "CSEFailed  |");
+    }
+}

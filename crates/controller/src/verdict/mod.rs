@@ -241,6 +241,52 @@ mod tests {
     use super::*;
 
     #[test]
+    fn text_without_its_origin_is_diagnosed_by_the_system() {
+        let claim = Claim::placeholder(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
+        let first = |text: &str, os| diagnoses(&claim, text, Some(os)).into_iter().next();
+        let windows = first("non-zero exit code: 5", Os::Windows);
+        let linux = first("non-zero exit code: 5", Os::Linux);
+        assert_eq!(windows.and_then(|found| found.os), Some(Os::Windows));
+        assert_eq!(linux.and_then(|found| found.os), Some(Os::Linux));
+        assert!(first("", Os::Linux).is_none());
+    }
+
+    #[test]
+    fn missing_extension_is_final_only_after_minutes() {
+        let launched = Timestamp::UNIX_EPOCH;
+        let claim = |uid: &str, image: &str| Claim {
+            launched: Some(launched),
+            image: Some(image.into()),
+            ..Claim::placeholder(&uid.into(), "c", None, None, launched)
+        };
+        let vm = "/subscriptions/s/galleries/g/images/i";
+        let status = VmStatus { progress: Progress::Succeeded, ..VmStatus::default() };
+        let observation = Observation::Vm(status);
+        for (claim, seconds, expected) in [
+            (claim("u", vm), 179, None),
+            (claim("u", vm), 180, Some(Reason::CseNotCreated)),
+            (claim("u", "other"), 180, Some(Reason::NoCseExtension)),
+            (claim("", vm), 180, Some(Reason::NoCseExtension)),
+        ] {
+            let now = launched + jiff::SignedDuration::from_secs(seconds);
+            let reason = match evaluate(&claim, &observation, now) {
+                Finding::Passing(verdict) => Some(verdict.reason),
+                Finding::Nothing => None,
+                Finding::Final(verdict) => panic!("{verdict:?}"),
+            };
+            assert_eq!(reason, expected, "{seconds}");
+        }
+        let registered = Claim { registered: Some(launched), ..claim("u", vm) };
+        let found = evaluate(&registered, &observation, launched);
+        assert!(
+            matches!(found, Finding::Final(verdict) if verdict.reason == Reason::NoCseExtension)
+        );
+        let denied = evaluate(&registered, &Observation::Denied { status: 403 }, launched);
+        let Finding::Passing(verdict) = denied else { panic!("{denied:?}") };
+        assert!(verdict.message.starts_with("Access to the VM was denied (403). "), "{verdict:?}");
+    }
+
+    #[test]
     fn machine_with_an_error_has_not_succeeded() {
         let claim = Claim::placeholder(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
         let evaluated = |progress, error: &str| {

@@ -51,5 +51,7 @@ mod tests {
     fn tail_is_the_last_lines_in_order() {
         assert_eq!(safe_tail("a\nb\n\nc\n", 2, 100), "b | c");
         assert_eq!(safe_tail("", 2, 100), "");
+        assert_eq!(safe_tail("a\nbcdefg\n", 1, 6), "bcdefg");
+        assert_eq!(safe_tail("a\nbcdefgh\n", 1, 6), "…fgh");
     }
 }

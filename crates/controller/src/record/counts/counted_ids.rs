@@ -103,3 +103,58 @@ impl CountedIds {
         self.ids.retain(|_, at| *at >= half_hour);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    #[test]
+    fn id_has_six_bytes() {
+        assert_eq!((id_of(5), id_of(u64::MAX), id_of(1 << 48)), (5, 0xffff_ffff_ffff, 0));
+    }
+
+    #[test]
+    fn only_a_time_in_the_future_is_corrected() {
+        let clamped = |seconds| {
+            let mut counted = CountedIds::new(at(seconds));
+            counted.clamp(at(10));
+            counted.settled_before()
+        };
+        assert_eq!((clamped(9), clamped(10)), (at(9), at(10)));
+        assert_eq!(clamped(11), HalfHour::of(at(10)).start());
+    }
+
+    #[test]
+    fn oldest_half_hours_are_forgotten_above_the_limit() {
+        let (old, new) = (at(0), at(3600));
+        for (of_old, of_new, expected) in [
+            (1, MAX_IDS - 1, (MAX_IDS, false)),
+            (1, MAX_IDS, (MAX_IDS, true)),
+            (2, MAX_IDS - 1, (MAX_IDS - 1, true)),
+            (0, MAX_IDS, (MAX_IDS, false)),
+            (0, MAX_IDS + 2, (MAX_IDS, false)),
+        ] {
+            let mut counted = CountedIds::new(at(-3600));
+            for id in 0..of_old + of_new {
+                assert!(counted.insert(id as u64, if id < of_old { old } else { new }));
+            }
+            counted.prune(new);
+            assert_eq!((counted.ids.len(), counted.is_settled(old)), expected, "{of_old} {of_new}");
+        }
+    }
+
+    #[test]
+    fn ids_are_remembered_for_six_hours() {
+        let mut counted = CountedIds::new(at(0));
+        assert!(counted.insert(1, at(0)) && !counted.insert(1, at(5)));
+        let hours = REMEMBERED.as_secs();
+        counted.prune(at(hours));
+        assert!(counted.contains(1) && !counted.is_settled(at(0)));
+        counted.prune(at(hours + 1800));
+        assert!(!counted.contains(1) && counted.is_settled(at(0)) && !counted.insert(1, at(0)));
+    }
+}

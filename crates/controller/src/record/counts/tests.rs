@@ -189,3 +189,23 @@ fn stored_names_are_made_printable() {
     let shown = format!("{}{}{:?}", totals[0].pool, totals[0].image, totals[0].failed);
     assert!(!shown.contains(|c: char| c.is_control() || c == '\u{202e}'), "{shown:?}");
 }
+
+#[test]
+fn counted_outcome_is_found_by_its_id_and_its_time() {
+    let start = 1_800_000_000_i64.rem_euclid(HALF_HOUR_SECONDS);
+    assert_eq!(half_hour_start(at(HALF_HOUR_SECONDS - start)), at(HALF_HOUR_SECONDS - start));
+    assert_eq!(
+        half_hour_start(at(2 * HALF_HOUR_SECONDS - start - 1)),
+        at(HALF_HOUR_SECONDS - start)
+    );
+    let mut document = Document::new(at(0));
+    document.merge(&[joined(1, "a", 10)], at(10));
+    assert!(document.is_counted("uid-1", at(10)) && !document.is_counted("uid-2", at(10)));
+    // Ids of the first day are forgotten, and everything since the start counts as counted.
+    let day = 24 * 3600;
+    document.merge(&[joined(3, "a", day)], at(day));
+    assert!(!document.counted.contains(counted_ids::id_of(hash(&["uid-1"]))));
+    assert!(document.is_counted("uid-2", at(10)) && document.is_counted("uid-2", at(0)));
+    assert!(!document.is_counted("uid-2", at(-1)), "before the start");
+    assert!(!document.is_counted("uid-2", at(day)));
+}

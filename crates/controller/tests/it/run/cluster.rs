@@ -14,14 +14,14 @@ use mooring_controller::metrics::Metrics;
 use mooring_controller::notify::Notifications;
 use mooring_controller::record::Document;
 use mooring_controller::record::counts;
-use mooring_controller::run::{Clock, Controller, Health};
+use mooring_controller::run::{Clock, Controller, Health, View, ViewRequest};
 use mooring_kube::Times;
 use mooring_simulator::cluster::{Cluster as World, Options, Running, Shell};
 use mooring_simulator::karpenter;
 use mooring_simulator::kubernetes::{InProcess, Key, User};
 use mooring_simulator::scenario::Scenario;
 use serde_json::Value;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{azure, rules};
 
@@ -61,6 +61,7 @@ pub(crate) struct Replica {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) health: Arc<Health>,
     arm: mooring_arm::Client,
+    views: mpsc::Sender<ViewRequest>,
     stop: Option<oneshot::Sender<()>>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -68,6 +69,13 @@ pub(crate) struct Replica {
 impl Replica {
     pub(crate) fn requests(&self) -> u64 {
         self.arm.metrics().requests.values().sum()
+    }
+
+    /// Returns the state, if it is newer than this generation.
+    pub(crate) async fn view(&self, seen: u64) -> Option<View> {
+        let (reply, view) = oneshot::channel();
+        self.views.send(ViewRequest { seen, reply }).await.unwrap();
+        view.await.unwrap()
     }
 
     /// Kills the replica without a shutdown.
@@ -239,10 +247,12 @@ impl Cluster {
             notifications: self.notifications.lock().unwrap().clone(),
         };
         let (stop, stopped) = oneshot::channel::<()>();
-        let task = tokio::spawn(controller.run(async move {
+        let (views, requests) = mpsc::channel(1);
+        let stopped = async move {
             let _ = stopped.await;
-        }));
-        Replica { metrics, health, arm, stop: Some(stop), task }
+        };
+        let task = tokio::spawn(controller.run_viewed(stopped, requests));
+        Replica { metrics, health, arm, views, stop: Some(stop), task }
     }
 
     /// Returns the last observed condition of a NodeClaim.

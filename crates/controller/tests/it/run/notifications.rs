@@ -1,18 +1,16 @@
-//! Notifications of the whole controller, and the client against a server on loopback.
+//! Notifications of the whole controller.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use mooring_controller::notify::{Hook, HttpTransport, Notifications, Request, Transport, hook};
-use mooring_redact::Secret;
+use mooring_controller::notify::{Hook, Notifications, Request, Transport, hook};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::kubernetes::Key;
 use mooring_testbed::schema::validate_named;
 use ring::hmac;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::run::cluster::{Cluster, NAMESPACE};
 use crate::run::modes::{BAD, Provisioning};
@@ -242,6 +240,73 @@ async fn unreadable_notifications_are_kept_and_stop_nothing() {
     replica.stop().await;
 }
 
+fn count(text: &str, name: &str) -> String {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap_or_default().trim().to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn stored_notifications_keep_changes_of_another_writer() {
+    let (cluster, receiver) = failing(r#"["pool-failing"]"#);
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    fail(&cluster, 0..4).await;
+    let key = Key::new(Some(NAMESPACE), "mooring-notifications");
+    cluster.shell.with(|world, now| {
+        let change = json!({"metadata": {"labels": {"team": "a"}}});
+        world.kubernetes_mut().change("configmaps", &key, &change, now).unwrap();
+    });
+    join(&cluster, "default-good1").await;
+    let events = [event("pool-failing", "open"), event("pool-failing", "over")];
+    assert_eq!(receiver.events(), events);
+    let text = replica.metrics.text();
+    let failures = count(&text, r#"mooring_write_failures_total{kind="notifications"}"#);
+    assert_eq!(failures, "1", "the version was old once");
+    // Stored: the alert and its delivery; after the conflict, that it is over and delivered.
+    assert_eq!(count(&text, r#"mooring_writes_total{kind="notifications"}"#), "3");
+    replica.kill().await;
+    let next = cluster.start("b");
+    cluster.pass(120).await;
+    assert_eq!(receiver.events(), events);
+    next.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_before_stored_notifications_are_read() {
+    let (cluster, receiver) = failing(r#"["pool-failing"]"#);
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    fail(&cluster, 0..4).await;
+    assert_eq!(receiver.events().len(), 1);
+    replica.kill().await;
+    let rule = json!({"when": {"method": "GET", "path": "*/configmaps/mooring-notifications"},
+        "then": {"status": {"status": 500}}});
+    let rule = serde_json::from_value(rule).unwrap();
+    cluster.shell.with(|world, _| world.kubernetes_mut().add_fault(rule));
+    let next = cluster.start("b");
+    cluster.pass(60).await;
+    assert_eq!(receiver.events().len(), 1, "b cannot know what a has sent");
+    cluster.shell.with(|world, _| world.kubernetes_mut().clear_faults());
+    join(&cluster, "default-good1").await;
+    let events = [event("pool-failing", "open"), event("pool-failing", "over")];
+    assert_eq!(receiver.events(), events);
+    next.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn new_leader_is_announced_with_its_name() {
+    let (cluster, receiver) = failing(r#"["controller"]"#);
+    for name in ["a", "b"] {
+        let replica = cluster.start(name);
+        cluster.pass(60).await;
+        replica.stop().await;
+    }
+    let messages: Vec<Value> =
+        receiver.bodies().into_iter().map(|body| body["message"].clone()).collect();
+    let expected = ["a", "b"].map(|name| json!(format!("Controller {name} is now the leader.")));
+    assert_eq!(messages, expected);
+}
+
 #[tokio::test(start_paused = true)]
 async fn url_and_key_of_a_hook_are_never_printed() {
     let (cluster, receiver) = failing(r#"["pool-failing"]"#);
@@ -261,79 +326,4 @@ async fn url_and_key_of_a_hook_are_never_printed() {
     }
     assert!(!shown.contains("canary-4711"), "{shown}");
     replica.stop().await;
-}
-
-#[test]
-fn hook_configuration_is_validated() {
-    let read = |config: &str, url: Option<&str>| {
-        let (config, url) = (config.to_owned(), url.map(str::to_owned));
-        hook::hooks(move |name| match name {
-            "MOORING_NOTIFY" => Some(config.clone()),
-            "MOORING_NOTIFY_URL_0" => url.clone(),
-            _ => None,
-        })
-    };
-    let one = r#"[{"name":"ops","events":["finding"]}]"#;
-    for url in ["https://a.example/x", "http://127.0.0.1:1/x", "http://[::1]/", "http://localhost/"]
-    {
-        assert_eq!(read(one, Some(url)).unwrap().len(), 1, "{url}");
-    }
-    for url in ["http://a.example/canary", "ftp://a/", "canary", "http://127.0.0.1.example/"] {
-        let error = read(one, Some(url)).unwrap_err().to_string();
-        assert!(error.contains("MOORING_NOTIFY_URL_0 is not an https URL"), "{error}");
-        assert!(!error.contains("canary"), "{error}");
-    }
-    assert!(read(one, None).unwrap_err().to_string().contains("MOORING_NOTIFY_URL_0 is not set"));
-    assert_eq!(read("", None), Ok(vec![]));
-    let runs = r#"[{"name":"ops","events":["run"]}]"#;
-    assert_eq!(read(runs, Some("https://a/")).unwrap().len(), 1);
-    for config in ["{", r#"[{"name":"A b","events":[]}]"#, r#"[{"name":"a","events":["runs"]}]"#] {
-        assert!(read(config, Some("https://a/")).is_err(), "{config}");
-    }
-}
-
-/// Accepts one request, and returns the response and the request.
-async fn serve(response: &'static str) -> (String, tokio::task::JoinHandle<String>) {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/{CANARY}", listener.local_addr().unwrap());
-    let server = tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut text = String::new();
-        while !text.ends_with("BODY") {
-            let mut bytes = [0; 1024];
-            let read = stream.read(&mut bytes).await.unwrap();
-            text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
-        }
-        stream.write_all(response.as_bytes()).await.unwrap();
-        text
-    });
-    (url, server)
-}
-
-#[tokio::test]
-async fn client_posts_json_and_follows_no_redirect() {
-    let transport = HttpTransport::new().unwrap();
-    let request = |url: &str| Request {
-        url: Secret::from(url),
-        headers: vec![("Mooring-Timestamp", "7".to_owned())],
-        body: "BODY".to_owned(),
-    };
-    for (response, status) in [
-        ("HTTP/1.1 204 No Content\r\n\r\n", 204),
-        ("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", 302),
-    ] {
-        let (url, server) = serve(response).await;
-        assert_eq!(transport.send(request(&url)).await, Ok(status));
-        let received = server.await.unwrap().to_ascii_lowercase();
-        assert!(
-            received.starts_with("post /canary") && received.contains("mooring-timestamp: 7"),
-            "{received}"
-        );
-        assert!(received.contains("content-type: application/json"), "{received}");
-    }
-    // Nothing listens on the port of a closed listener.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let error = transport.send(request(&format!("http://127.0.0.1:{port}/{CANARY}"))).await;
-    let error = error.unwrap_err();
-    assert!(error.starts_with("no response") && !error.contains(CANARY), "{error}");
 }

@@ -37,7 +37,7 @@ fn unsampled(options: Options) -> Cluster {
     })
 }
 
-fn node_query(cluster: &Cluster) -> NodeQuery {
+pub(crate) fn node_query(cluster: &Cluster) -> NodeQuery {
     let service = cluster.shell.kube_service("simulated-administrator");
     let options = cluster.shell.with(|world, _| world.azure().options().clone());
     NodeQuery {

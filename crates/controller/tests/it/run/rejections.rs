@@ -40,6 +40,40 @@ async fn replica_that_cannot_list_nodeclaims_does_not_lead() {
     blind.stop().await;
 }
 
+/// An earlier version may lead as long as its Lease cannot be read, unless access to it is denied.
+#[tokio::test(start_paused = true)]
+async fn denied_lease_of_an_earlier_version_is_not_waited_for() {
+    for (status, holder) in [(403, "a"), (500, "")] {
+        let cluster = Cluster::new(false, Provisioning::Extension.failing());
+        reject(&cluster, "GET", "*/namespaces/kube-system/leases/*", status);
+        let replica = cluster.start("a");
+        cluster.pass(60).await;
+        assert_eq!(cluster.holder(), holder, "{status}");
+        replica.stop().await;
+        cluster.take_forbidden();
+    }
+}
+
+/// A patch that conflicts is followed by a read of the object.
+#[tokio::test(start_paused = true)]
+async fn nodeclaim_is_forgotten_if_its_read_returns_404() {
+    for (status, claims) in [(404, 0), (500, 1)] {
+        let cluster = Cluster::new(false, Provisioning::Scriptless.failing());
+        let replica = cluster.start("a");
+        cluster.pass(5).await;
+        cluster.claim("default-x1");
+        cluster.pass(10).await;
+        cluster.shell.with(|world, _| world.stop_karpenter());
+        reject(&cluster, "PATCH", "*/nodeclaims/*/status", 409);
+        reject(&cluster, "GET", "*/nodeclaims/default-x1", status);
+        // The first condition, and the time in which an event could still report it.
+        cluster.pass(20 * 60).await;
+        assert!(calls(&cluster, "GET", "/nodeclaims/default-x1") > 0, "{status}");
+        assert_eq!(gauge(&replica.metrics.text(), "claims"), claims, "{status}");
+        replica.stop().await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn replica_leads_without_reading_the_record() {
     let cluster = Cluster::new(false, Provisioning::Extension.failing());

@@ -1,0 +1,183 @@
+//! One-time queries: instances of AKS node pools, NodeClaims, and the state of the cluster.
+
+use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
+use mooring_controller::record::{Document, Entry};
+use mooring_controller::run::View;
+use mooring_simulator::azure::Cse;
+use mooring_simulator::cluster::Options;
+use mooring_simulator::karpenter;
+use mooring_simulator::kubernetes::Key;
+use serde_json::{Value, json};
+
+use crate::run::cluster::{CLAIMS, Cluster, NAMESPACE};
+use crate::run::modes::Provisioning;
+use crate::run::registration::node_query;
+
+fn create(cluster: &Cluster, object: Value) {
+    cluster.shell.with(|world, now| world.kubernetes_mut().create(object, now).unwrap());
+}
+
+fn node(name: &str, provider_id: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": name, "labels": {"karpenter.sh/nodepool": "default"}},
+        "spec": {"providerID": provider_id},
+    })
+}
+
+fn entry(uid: &str, node: &str, cause: &str) -> Entry {
+    serde_json::from_value(json!({
+        "id": uid, "at": "2026-11-15T04:00:00Z", "uid": uid, "nodeClaim": format!("claim-{uid}"),
+        "pool": "default", "node": node, "reason": "CSEFailed", "message": "m", "note": "n", "key": "k",
+        "code": 50, "cause": cause,
+    }))
+    .unwrap()
+}
+
+fn record(cluster: &Cluster, entries: &[Entry]) {
+    let mut document = Document::default();
+    document.merge(entries, 50);
+    create(cluster, document.config_map(NAMESPACE, None));
+}
+
+fn is_not_found(found: &Result<Vec<NodeReport>, QueryError>) -> bool {
+    matches!(found, Err(QueryError::NotFound(_)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
+    let cluster = Cluster::quiet(Options::default());
+    let query = node_query(&cluster);
+    let all = query.why("system").await.unwrap();
+    assert_eq!(all.len(), 3);
+    for one in &all {
+        assert_eq!((one.pool.as_deref(), one.joined), (Some("system"), Some(true)), "{one:?}");
+        assert!(one.node.starts_with("aks-system-") && one.image.is_some(), "{one:?}");
+        assert_eq!((&one.claim, one.is_failed()), (&None, false), "{one:?}");
+    }
+    let nodes = |found: &[NodeReport]| -> Vec<String> {
+        found.iter().map(|one| one.node.clone()).collect()
+    };
+    for (number, name) in nodes(&all).iter().enumerate() {
+        for what in [format!("system/{number}"), format!("system/{name}"), name.clone()] {
+            let found = query.why(&what).await.unwrap();
+            assert_eq!(nodes(&found), [name.clone()], "{what}");
+            assert_eq!(
+                (&found[0].pool, found[0].joined),
+                (&all[number].pool, Some(true)),
+                "{what}"
+            );
+            assert_eq!(found[0].image, all[number].image, "{what}");
+        }
+    }
+    for what in ["system/9", "syste", "systems", "other/0", "", "a b", "aks-system"] {
+        assert!(is_not_found(&query.why(what).await), "{what}");
+    }
+    // Without access to the cluster it is unknown if a node joined.
+    let query = NodeQuery { api: None, ..node_query(&cluster) };
+    let found = query.why(&all[1].node).await.unwrap();
+    assert_eq!((nodes(&found), found[0].joined), (vec![all[1].node.clone()], None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn node_of_another_resource_group_is_not_read() {
+    let cluster = Cluster::quiet(Options::default());
+    let query = node_query(&cluster);
+    let subscription = &query.scope.subscription;
+    let compute = format!(
+        "azure:///subscriptions/{subscription}/resourceGroups/other/providers/Microsoft.Compute"
+    );
+    create(&cluster, node("vm", &format!("{compute}/virtualMachines/vm")));
+    let instance = format!("{compute}/virtualMachineScaleSets/set/virtualMachines/0");
+    create(&cluster, node("instance", &instance));
+    for name in ["vm", "instance"] {
+        let error = query.why(name).await.unwrap_err();
+        assert!(matches!(&error, QueryError::OutOfScope(node, _) if node == name), "{error}");
+    }
+    let trace = cluster.shell.with(|world, _| world.azure().trace().text());
+    assert_eq!(trace.lines().count(), 1, "only its header: {trace}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn recorded_failure_explains_a_nodeclaim_without_a_vm() {
+    let cluster = Cluster::new(false, karpenter::Options::default());
+    cluster.shell.with(|world, _| world.stop_karpenter());
+    cluster.claim("default-x1");
+    let query = node_query(&cluster);
+    let waiting = query.claim_report("default-x1").await.unwrap().unwrap();
+    assert_eq!(waiting.source, ReportSource::Azure);
+    assert!(waiting.message().contains("has not launched a VM"), "{waiting:?}");
+    assert_eq!(query.claim_report("default-x2").await.unwrap(), None);
+    let uid = cluster.shell.with(|world, _| {
+        let claim = world.kubernetes().get(CLAIMS, &Key::new(None, "default-x1")).unwrap();
+        claim["metadata"]["uid"].as_str().unwrap().to_owned()
+    });
+    record(&cluster, &[entry("u1", "aks-other", "OutboundConnFail"), entry(&uid, "aks-x", "Own")]);
+    let found = query.claim_report("default-x1").await.unwrap().unwrap();
+    assert_eq!(found.source, ReportSource::Record);
+    assert_eq!(found.verdict.failure.unwrap().cause, "Own");
+}
+
+#[tokio::test(start_paused = true)]
+async fn recorded_failure_of_a_node_is_its_earlier_attempt() {
+    let cluster = Cluster::quiet(Options::default());
+    let query = node_query(&cluster);
+    let mut reports = query.why("system").await.unwrap();
+    query.add_earlier(&mut reports).await;
+    assert!(reports.iter().all(|one| one.earlier.is_none()), "no record");
+    record(&cluster, &[entry("u1", &reports[1].node, "OutboundConnFail")]);
+    query.add_earlier(&mut reports).await;
+    let earlier: Vec<Option<&str>> =
+        reports.iter().map(|one| one.earlier.as_ref().map(|earlier| &*earlier.cause)).collect();
+    assert_eq!(earlier, [None, Some("OutboundConnFail"), None]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn node_without_a_provider_id_is_found_after_minutes() {
+    let cluster = Cluster::quiet(Options::default());
+    create(&cluster, node("lost", ""));
+    create(&cluster, node("joining", "azure:///x"));
+    assert!(node_query(&cluster).nodes_without_provider_id().await.is_empty());
+    cluster.pass(200).await;
+    let found = node_query(&cluster).nodes_without_provider_id().await;
+    let names: Vec<&str> = found.iter().map(|node| &*node.name).collect();
+    assert_eq!(names, ["lost"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn definition_of_the_node_class_shows_if_versions_can_be_pinned() {
+    let cluster = Cluster::quiet(Options::default());
+    let query = node_query(&cluster);
+    let key = Key::new(None, "aksnodeclasses.karpenter.azure.com");
+    let resource = "customresourcedefinitions.apiextensions.k8s.io";
+    assert_eq!(query.has_versions().await, Some(false));
+    cluster.shell.with(|world, now| {
+        let mut spec = world.kubernetes().get(resource, &key).unwrap()["spec"].clone();
+        let path = "/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+        spec.pointer_mut(path).unwrap()["versions"] =
+            json!({"type": "object", "properties": {"nodeImageVersion": {"type": "string"}}});
+        world.kubernetes_mut().change(resource, &key, &json!({"spec": spec}), now).unwrap();
+    });
+    assert_eq!(query.has_versions().await, Some(true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn view_shows_the_state_once_for_every_change() {
+    let cluster = Cluster::new(false, Provisioning::Extension.with_cse(Cse::default()));
+    let replica = cluster.start("a");
+    cluster.pass(5).await;
+    cluster.claim("default-x1");
+    cluster.pass(90).await;
+    let view: View = replica.view(0).await.unwrap();
+    assert!(view.leads && view.generation > 0);
+    let names: Vec<&str> = view.claims.iter().map(|claim| &*claim.name).collect();
+    assert_eq!((names, view.lengths.claims), (vec!["default-x1"], 1));
+    assert_eq!(view.arm.requests, replica.requests());
+    assert!(view.arm.requests > 0 && view.arm.budget_left > 0.0, "{:?}", view.arm);
+    assert!(replica.view(view.generation).await.is_none(), "nothing changed");
+    cluster.claim("default-x2");
+    cluster.pass(5).await;
+    let later = replica.view(view.generation).await.unwrap();
+    assert!(later.generation > view.generation && later.claims.len() == 2);
+    replica.stop().await;
+}
