@@ -143,6 +143,9 @@ mod tests {
         );
         assert_eq!(billing.about(), FailureSubject::OtherExtension);
         assert_eq!(event("Failed to register: creating VM: quota").about(), FailureSubject::Else);
+        for text in ["creating VM CSE", "VMExtensionError_X", "code=VMExtensionX", "CSE failed"] {
+            assert_eq!(event(text).about(), FailureSubject::Cse, "{text}");
+        }
     }
 
     #[test]

@@ -189,3 +189,110 @@ proptest::proptest! {
         }
     }
 }
+
+/// A VM with extensions of the bootstrap's type: name, status and message.
+fn scripts(extensions: &[(&str, &str, &str)]) -> Cse {
+    let views: Vec<Value> = extensions
+        .iter()
+        .map(|(name, state, message)| {
+            json!({"name": name, "type": "Microsoft.Azure.Extensions.CustomScript",
+                "statuses": [{"code": format!("ProvisioningState/{state}"), "message": message}]})
+        })
+        .collect();
+    let view = json!({"extensions": views});
+    status_of(&json!({"properties": {"provisioningState": "Succeeded", "instanceView": view}}))
+        .cse()
+}
+
+#[test]
+fn failed_script_counts_before_running_and_succeeded_ones() {
+    let failed = Cse::Failed { text: "m".to_owned(), os: Os::Linux };
+    let (first, second) = ("cse-agent-karpenter", "vmssCSE");
+    assert_eq!(scripts(&[(first, "transitioning", ""), (second, "failed", "m")]), failed);
+    assert_eq!(scripts(&[(first, "succeeded", ""), (second, "failed", "m")]), failed);
+    assert_eq!(scripts(&[(first, "succeeded", ""), (second, "transitioning", "")]), Cse::Running);
+}
+
+#[test]
+fn other_script_is_the_bootstrap_only_without_a_known_name() {
+    let report = "{\"ExitCode\": \"50\"}";
+    let failed = Cse::Failed { text: report.to_owned(), os: Os::Linux };
+    assert_eq!(scripts(&[("a-policy", "failed", report)]), failed);
+    assert_eq!(scripts(&[("a-policy", "failed", "no report")]), Cse::Absent);
+    let both = [("a-policy", "failed", report), ("vmssCSE", "transitioning", "")];
+    assert_eq!(scripts(&both), Cse::Running);
+}
+
+#[test]
+fn message_of_an_extension_counts_before_that_of_its_handler() {
+    let body = json!({"properties": {"instanceView": {
+        "vmAgent": {"extensionHandlers": [
+            {"type": "Microsoft.Azure.Extensions.CustomScript", "status": {"message": "handler"}}]},
+        "extensions": [{"name": "vmssCSE", "type": "Microsoft.Azure.Extensions.CustomScript",
+            "statuses": [{"code": "ProvisioningState/failed/3", "message": "own"}]}]}}});
+    let Cse::Failed { text, .. } = status_of(&body).cse() else { panic!() };
+    assert_eq!(text, "own");
+    let seen = Observation::of_vm(200, None, body.to_string().as_bytes());
+    assert_eq!(
+        (seen.report_text().as_str(), Observation::Missing.report_text().as_str()),
+        ("own", "")
+    );
+}
+
+#[test]
+fn agent_works_if_it_or_an_extension_reports() {
+    for (agent, extension, power, expected) in [
+        ("succeeded", "failed", "running", Agent::Ready),
+        ("Unavailable", "succeeded", "running", Agent::Ready),
+        ("Unavailable", "failed", "running", Agent::Silent),
+        ("Unavailable", "failed", "deallocated", Agent::Unknown),
+        ("Unavailable", "failed", "starting", Agent::Unknown),
+    ] {
+        let body = json!({"properties": {"instanceView": {
+            "statuses": [{"code": format!("PowerState/{power}")}],
+            "vmAgent": {"statuses": [{"code": format!("ProvisioningState/{agent}")}]},
+            "extensions": [{"name": "x", "type": "y",
+                "statuses": [{"code": format!("ProvisioningState/{extension}")}]}]}}});
+        let found = status_of(&body);
+        assert_eq!(found.agent, expected, "{agent} {extension} {power}");
+        let expected = match power {
+            "running" => Power::Running,
+            "deallocated" => Power::Stopped,
+            _ => Power::Unknown,
+        };
+        assert_eq!(found.power, expected, "{power}");
+    }
+}
+
+#[test]
+fn progress_is_parsed_from_states_and_codes() {
+    for (state, expected) in [
+        ("Succeeded", Progress::Succeeded),
+        ("ProvisioningState/failed/50", Progress::Failed),
+        ("Canceled", Progress::Failed),
+        ("Updating", Progress::Running),
+        ("ProvisioningState/transitioning", Progress::Running),
+        ("Deleting", Progress::Deleting),
+        ("ProvisioningState/deprovisioning", Progress::Deleting),
+        ("PowerState/running", Progress::Unknown),
+        ("", Progress::Unknown),
+    ] {
+        assert_eq!(Progress::parse(state), expected, "{state}");
+    }
+}
+
+#[test]
+fn status_without_content_is_an_observation() {
+    let unreadable = |what| Observation::Unreadable { what };
+    for (status, expected) in [
+        (200, unreadable("unreadable response")),
+        (401, Observation::Denied { status: 401 }),
+        (410, Observation::Missing),
+        (499, unreadable("unexpected response")),
+        (500, unreadable("server error")),
+        (599, unreadable("server error")),
+    ] {
+        assert_eq!(Observation::of_vm(status, None, b""), expected);
+        assert_eq!(Observation::of_machine(status, None, b""), expected);
+    }
+}

@@ -49,6 +49,17 @@ mod tests {
         assert!(is_earlier(&well, &entry()));
         let other = Entry { code: Some(124), cause: "GlobalTimeout".to_owned(), ..entry() };
         assert!(is_earlier(&same, &other));
+        let renamed = Entry { node: "aks-d".to_owned(), ..entry() };
+        let recreated = Entry { node_claim: "d".to_owned(), ..entry() };
+        assert!(is_earlier(&well, &renamed) && is_earlier(&well, &recreated));
+        for other in [
+            Entry { code: Some(124), ..entry() },
+            Entry { cause: "GlobalTimeout".to_owned(), ..entry() },
+        ] {
+            assert!(is_earlier(&same, &other), "code or cause differs");
+        }
+        let known = NodeReport { earlier: same.verdict.failure.clone(), ..well.clone() };
+        assert!(!is_earlier(&known, &entry()), "it has one");
         let elsewhere = Entry { node: "aks-d".to_owned(), node_claim: "d".to_owned(), ..entry() };
         assert!(!is_earlier(&well, &elsewhere));
         assert!(!is_earlier(&NodeReport { source: ReportSource::Record, ..well }, &entry()));

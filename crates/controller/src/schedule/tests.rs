@@ -97,8 +97,8 @@ fn finished_or_old_bootstrap_is_not_read() {
         assert_eq!(never(&claim(), Some(held), 100), NextRead::Never(NoReadReason::Ended));
     }
     let old = Claim { registered: Some(at(90)), ..claim() };
-    assert!(matches!(never(&old, None, MAX_AGE), NextRead::At(..)));
-    assert_eq!(never(&old, None, MAX_AGE + 1), NextRead::Never(NoReadReason::TooOld));
+    assert!(matches!(never(&old, None, 1800), NextRead::At(..)));
+    assert_eq!(never(&old, None, 1801), NextRead::Never(NoReadReason::TooOld));
     assert_eq!(
         never(&Claim { launched: None, ..claim() }, None, 100),
         NextRead::Never(NoReadReason::NotLaunched)

@@ -36,3 +36,26 @@ impl AlertReports {
         Some(open)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    #[test]
+    fn alerts_are_reported_when_one_is_new_or_over() {
+        let open = || vec![Alert::of_leader("a")];
+        let mut reports = AlertReports::default();
+        assert!(reports.is_due(at(0)));
+        assert_eq!(reports.report(open(), at(0)), Some(open()));
+        assert!(!reports.is_due(at(59)) && reports.is_due(at(60)));
+        reports.request();
+        assert!(reports.is_due(at(1)));
+        assert_eq!(reports.report(open(), at(1)), None);
+        assert!(!reports.is_due(at(2)));
+        assert_eq!(reports.report(Vec::new(), at(2)), Some(Vec::new()));
+    }
+}

@@ -93,3 +93,76 @@ impl Counting {
         Some(std::mem::take(&mut self.pending))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn outcome(number: usize, cause: Option<&str>) -> Outcome {
+        Outcome::new(&format!("uid-{number}"), at(0), "default", "i", cause)
+    }
+
+    fn counting() -> Counting {
+        let mut counting = Counting::default();
+        counting.load(StoredCounts::Counted(CountedIds::new(at(0))), at(0));
+        counting
+    }
+
+    #[test]
+    fn outcomes_are_collected_and_written_once_a_minute() {
+        let mut counting = counting();
+        assert_eq!((counting.next_at(), counting.take_due(at(9))), (None, None));
+        counting.add(outcome(1, None), 9, at(10));
+        counting.add(outcome(1, None), 9, at(11));
+        counting.add(outcome(2, None), 9, at(12));
+        assert_eq!((counting.next_at(), counting.take_due(at(14))), (Some(at(15)), None));
+        assert_eq!(counting.take_due(at(15)), Some(vec![outcome(1, None), outcome(2, None)]));
+        counting.add(outcome(3, None), 9, at(16));
+        assert_eq!(counting.next_at(), Some(at(75)));
+        assert_eq!(counting.take_due(at(75)).map(|outcomes| outcomes.len()), Some(1));
+        counting.add(outcome(4, None), 9, at(200));
+        assert_eq!(counting.next_at(), Some(at(205)));
+    }
+
+    #[test]
+    fn failures_are_written_before_the_record_drops_them() {
+        let mut counting = counting();
+        counting.add(outcome(1, Some("X")), 2, at(10));
+        counting.add(outcome(2, None), 2, at(10));
+        assert_eq!(counting.next_at(), Some(at(15)));
+        counting.add(outcome(3, Some("X")), 2, at(11));
+        assert_eq!(counting.next_at(), Some(at(11)));
+        assert_eq!(counting.take_due(at(11)).map(|outcomes| outcomes.len()), Some(3));
+        counting.add(outcome(4, Some("X")), 2, at(12));
+        assert_eq!(counting.next_at(), Some(at(71)), "counted from the last write");
+    }
+
+    #[test]
+    fn failed_write_is_repeated_after_five_minutes_and_bounded() {
+        let mut counting = counting();
+        counting.add(outcome(1, None), 9, at(10));
+        counting.requeue(vec![outcome(2, None)], at(11));
+        assert_eq!((counting.next_at(), counting.lost()), (Some(at(311)), 0));
+        let pending = counting.take_due(at(311)).unwrap();
+        assert_eq!(pending, [outcome(2, None), outcome(1, None)], "the oldest first");
+        counting.requeue(vec![outcome(3, None); MAX_PENDING + 2], at(400));
+        assert_eq!((counting.pending.len(), counting.lost()), (MAX_PENDING, 2));
+        counting.requeue(vec![outcome(3, None)], at(401));
+        assert_eq!(counting.lost(), 3);
+    }
+
+    #[test]
+    fn nothing_is_counted_without_readable_counts() {
+        let mut counting = Counting::default();
+        counting.load(StoredCounts::Unreadable, at(0));
+        counting.add(outcome(1, None), 9, at(10));
+        assert_eq!((counting.next_at(), counting.is_open(at(10))), (None, false));
+        counting.load(StoredCounts::Missing, at(20));
+        assert_eq!(counting.next_at(), Some(at(20)), "created at once");
+        assert!(counting.is_open(at(20)) && !counting.is_open(at(19)));
+    }
+}

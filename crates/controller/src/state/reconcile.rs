@@ -273,6 +273,69 @@ fn outranks(verdict: &Verdict, held: &HeldVerdict) -> bool {
 mod tests {
     use super::*;
 
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn tracked(reason: Reason, was_written: bool) -> TrackedClaim {
+        let claim = crate::claim::Claim::placeholder(&"u".into(), "c", None, None, at(0));
+        let held = Some(HeldVerdict { reason, message: "m".into(), was_written });
+        TrackedClaim { held, ..TrackedClaim::new(claim) }
+    }
+
+    /// Returns the kind of a requested write, or when to try again.
+    fn written(tracked: &mut TrackedClaim, seconds: i64) -> Result<Kind, Option<Timestamp>> {
+        let mut actions = Vec::new();
+        let later = write(tracked, "CSEProvisioned", at(seconds), &mut actions);
+        match actions.pop() {
+            Some(Action::Patch { kind, .. }) => Ok(kind),
+            _ => Err(later),
+        }
+    }
+
+    #[test]
+    fn condition_waits_for_the_response_to_its_write() {
+        let mut tracked = tracked(Reason::CseFailed, false);
+        assert_eq!(written(&mut tracked, 0), Ok(Kind::Verdict));
+        assert_eq!(written(&mut tracked, 59), Err(None));
+        assert_eq!(written(&mut tracked, 60), Ok(Kind::Verdict), "no response");
+        tracked.deleted_at = Some(at(61));
+        assert_eq!(written(&mut tracked, 200), Err(None));
+    }
+
+    #[test]
+    fn success_waits_for_the_registration() {
+        let mut alone = tracked(Reason::CseSucceeded, false);
+        assert_eq!(written(&mut alone, 100), Err(Some(at(130))));
+        assert_eq!(written(&mut alone, 129), Err(Some(at(130))));
+        assert_eq!(written(&mut alone, 130), Ok(Kind::Verdict));
+        let mut joined = tracked(Reason::CseSucceeded, false);
+        joined.claim.registered = Some(at(100));
+        assert_eq!(written(&mut joined, 104), Err(Some(at(105))));
+        assert_eq!(written(&mut joined, 105), Ok(Kind::Verdict));
+        assert_eq!(written(&mut tracked(Reason::CseSucceeded, true), 100), Ok(Kind::Reassert));
+    }
+
+    #[test]
+    fn dropped_condition_is_rewritten_less_and_less_often() {
+        let mut tracked = tracked(Reason::CseFailed, true);
+        assert_eq!(written(&mut tracked, 0), Ok(Kind::Reassert));
+        let mut now = 0;
+        for pause in [1, 2, 5, 60, 300, 300] {
+            tracked.work().patching = None;
+            assert_eq!(written(&mut tracked, now), Err(Some(at(now + pause))));
+            now += pause;
+            assert_eq!(written(&mut tracked, now), Ok(Kind::Reassert), "{pause}");
+        }
+        let window = REASSERT_WINDOW.as_secs();
+        for (pause, times) in [(window, 8), (window + 1, 1)] {
+            tracked.work().patching = None;
+            now += pause;
+            assert_eq!(written(&mut tracked, now), Ok(Kind::Reassert));
+            assert_eq!(tracked.work().reasserted, Some((at(now), times)), "{pause}");
+        }
+    }
+
     #[test]
     fn verdict_replaces_only_one_of_lower_rank_or_another_text() {
         use Reason::*;

@@ -192,12 +192,6 @@ fn stored_names_are_made_printable() {
 
 #[test]
 fn counted_outcome_is_found_by_its_id_and_its_time() {
-    let start = 1_800_000_000_i64.rem_euclid(HALF_HOUR_SECONDS);
-    assert_eq!(half_hour_start(at(HALF_HOUR_SECONDS - start)), at(HALF_HOUR_SECONDS - start));
-    assert_eq!(
-        half_hour_start(at(2 * HALF_HOUR_SECONDS - start - 1)),
-        at(HALF_HOUR_SECONDS - start)
-    );
     let mut document = Document::new(at(0));
     document.merge(&[joined(1, "a", 10)], at(10));
     assert!(document.is_counted("uid-1", at(10)) && !document.is_counted("uid-2", at(10)));
@@ -208,4 +202,52 @@ fn counted_outcome_is_found_by_its_id_and_its_time() {
     assert!(document.is_counted("uid-2", at(10)) && document.is_counted("uid-2", at(0)));
     assert!(!document.is_counted("uid-2", at(-1)), "before the start");
     assert!(!document.is_counted("uid-2", at(day)));
+}
+
+#[test]
+fn half_hours_are_kept_for_a_week() {
+    assert_eq!((half_hour_start(at(1799)), half_hour_start(at(1800))), (at(0), at(1800)));
+    let mut document = Document::new(at(0));
+    document.merge(&[joined(1, "a", 0)], at(0));
+    let (day, until) = (24 * 3600, at(7 * 24 * 3600));
+    let long_ago = Filter { since: Some(at(-365 * day)), ..Filter::default() };
+    let series = document.series(long_ago, until);
+    assert_eq!((series.len(), series[0].at, series[0].joined), (7 * 48 + 1, at(0), 1));
+    let later = document.series(long_ago, at(7 * day + 1800));
+    assert_eq!((later.len(), later[0].at, later[0].joined), (7 * 48 + 1, at(1800), 0));
+    let recent = Filter { since: Some(at(1799)), ..Filter::default() };
+    assert_eq!(document.series(recent, at(3600)).len(), 3);
+}
+
+#[test]
+fn totals_are_selected_by_pool_image_and_cause() {
+    let mut document = Document::new(at(0));
+    let outcome = |number: usize, pool: &str, image: &str, cause: Option<&str>| {
+        Outcome::new(&format!("uid-{number}"), at(1), pool, image, cause)
+    };
+    let outcomes = [
+        outcome(1, "a", "i", None),
+        outcome(2, "a", "i", Some("X")),
+        outcome(3, "a", "i", Some("X")),
+        outcome(4, "a", "j", Some("Y")),
+        outcome(5, "b", "i", Some("Y")),
+    ];
+    document.merge(&outcomes, at(1));
+    let select = |pool, image, cause| {
+        let totals = document.totals(Filter { since: None, pool, image, cause });
+        let row = |total: Total| (total.pool + &total.image, total.joined, total.failed);
+        totals.into_iter().map(row).collect::<Vec<_>>()
+    };
+    let failed = |counts: &[(&str, u64)]| -> BTreeMap<String, u64> {
+        counts.iter().map(|(cause, count)| ((*cause).to_owned(), *count)).collect()
+    };
+    let (ai, aj) =
+        (("ai".to_owned(), 1, failed(&[("X", 2)])), ("aj".to_owned(), 0, failed(&[("Y", 1)])));
+    let bi = ("bi".to_owned(), 0, failed(&[("Y", 1)]));
+    assert_eq!(select(None, None, None), [ai.clone(), aj.clone(), bi.clone()]);
+    assert_eq!(select(Some("a"), None, None), [ai.clone(), aj.clone()]);
+    assert_eq!(select(None, Some("i"), None), [ai.clone(), bi.clone()]);
+    assert_eq!(select(Some("a"), Some("j"), None), [aj.clone()]);
+    let joined = ("ai".to_owned(), 1, failed(&[]));
+    assert_eq!(select(None, None, Some("Y")), [joined, aj, bi]);
 }

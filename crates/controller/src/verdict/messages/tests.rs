@@ -181,3 +181,90 @@ proptest! {
         }
     }
 }
+
+fn failed(source: Source) -> Failure {
+    Failure {
+        cause: "X".to_owned(),
+        sentence: "it broke".to_owned(),
+        action: "Fix it".to_owned(),
+        ..silent_failure(source)
+    }
+}
+
+#[test]
+fn long_messages_end_at_their_limits() {
+    let long = |source| Failure { sentence: "x".repeat(2000), ..failed(source) };
+    for (source, length) in [
+        (Source::InstanceView, MAX_MESSAGE_BYTES),
+        (Source::KarpenterEvent, MAX_MESSAGE_BYTES),
+        // The report of an idle Karpenter is appended later.
+        (Source::Registration, MAX_MESSAGE_BYTES - IDLE.len()),
+    ] {
+        assert_eq!(condition(&long(source)).len(), length, "{source:?}");
+    }
+    let named = Failure { name: Some("N".repeat(2000)), ..failed(Source::KarpenterEvent) };
+    let note = note(&named, "aks-c");
+    assert_eq!(note.len(), MAX_NOTE_BYTES);
+    assert!(note.ends_with(EVENT_ONLY.trim_end_matches('.')), "{note}");
+}
+
+#[test]
+fn note_names_the_code_or_what_is_known_instead() {
+    let code = |code, name: Option<&str>| Failure {
+        code,
+        name: name.map(str::to_owned),
+        ..failed(Source::InstanceView)
+    };
+    let evidence = Failure { evidence: Some("last".into()), ..failed(Source::Registration) };
+    let effective = |name: &str| Failure {
+        effective: Some((232, name.to_owned())),
+        ..code(Some(211), Some("ERR_X"))
+    };
+    for (failure, expected) in [
+        (code(Some(50), Some("ERR_X")), "CSE exited with code 50 on node n: ERR_X"),
+        (code(Some(50), None), "CSE exited with code 50 on node n: unknown code"),
+        (code(None, Some("ERR_X")), "CSE failed without an exit code on node n: ERR_X"),
+        (code(None, None), "CSE failed without an exit code on node n"),
+        (failed(Source::Clock), "CSE did not finish on node n: it broke"),
+        (failed(Source::Registration), "Node n did not register: it broke. Fix it"),
+        (evidence, "Node n did not register: it broke. Fix it. CSE output ends with: last"),
+        (effective("ERR_Y"), "CSE exited with code 211 on node n: ERR_X. it broke (232 ERR_Y)"),
+        (effective(""), "CSE exited with code 211 on node n: ERR_X. it broke (232)"),
+    ] {
+        assert_eq!(note(&failure, "n"), expected);
+    }
+}
+
+#[test]
+fn condition_begins_with_the_code_or_what_is_known_instead() {
+    for (failure, expected) in [
+        (failed(Source::Clock), "CSE did not finish: it broke. Fix it. See "),
+        (failed(Source::InstanceView), "CSE failed without an exit code: it broke. Fix it. See "),
+        (failed(Source::KarpenterEvent), "Unconfirmed: CSE failed without an exit code: it broke"),
+    ] {
+        let message = condition(&failure);
+        assert!(message.starts_with(expected), "{message}");
+    }
+    let registration = failed(Source::Registration);
+    assert_eq!(condition(&registration), "The node did not register: it broke. Fix it.");
+    let without = Failure { action: String::new(), ..registration };
+    assert_eq!(condition(&without), "The node did not register: it broke.");
+    let late = out_of_time(15);
+    assert_eq!((&*late.cause, late.source), ("StillRunning", Source::Clock));
+    assert!(late.sentence.ends_with("after 15m") && late.action.ends_with("a step that hangs"));
+}
+
+#[test]
+fn sentence_ends_where_another_begins() {
+    for (text, expected) in [
+        ("One. Two.", "One"),
+        ("One. `two`", "One"),
+        ("See e.g. this. Then", "See e.g. this"),
+        ("One.", "One."),
+        ("One. two", "One. two"),
+    ] {
+        assert_eq!(first_sentence(text), expected);
+    }
+    assert_eq!((label("a-b c").as_str(), label("-").as_str()), ("abc", "Unknown"));
+    assert_eq!(clause("One.\nTwo. ", 99), "One. Two");
+}

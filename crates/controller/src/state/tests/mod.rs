@@ -1,3 +1,6 @@
+mod overdue;
+mod rewrites;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;

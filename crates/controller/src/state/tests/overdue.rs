@@ -1,0 +1,110 @@
+//! Inspection of nodes that do not register.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{State, add, at, claim, leader};
+use crate::observation::{Agent, Power};
+use crate::state::tracked::{HeldVerdict, Work};
+use crate::verdict::condition::Reason;
+use crate::verdict::registration::VmState;
+
+fn vm(lacks_extension: bool) -> Option<VmState> {
+    let (power, agent) = (Power::Running, Agent::Ready);
+    Some(VmState { power, agent, lacks_extension, runs_extension: !lacks_extension })
+}
+
+fn deleted(object: &mut Value) {
+    object["metadata"]["deletionTimestamp"] = json!(at(900));
+}
+
+/// A leader with a NodeClaim of this work, and no requested action.
+fn state(change: fn(&mut Value), work: impl FnOnce(&mut Work)) -> State {
+    let mut state = leader();
+    add(&mut state, claim("a", change), 0);
+    let tracked = state.claims.get_mut("a").unwrap();
+    tracked.work = None;
+    work(tracked.work());
+    state
+}
+
+/// Returns if a node is inspected, and the number of requests.
+fn inspect(state: &mut State, exhausted: bool, now: Timestamp) -> (bool, usize) {
+    let mut actions = Vec::new();
+    let inspected = state.inspect(&Arc::from("a"), exhausted, now, &mut actions);
+    (inspected, actions.len())
+}
+
+#[test]
+fn overdue_node_is_inspected_once_enough_is_known() {
+    for (is_deleted, seen, last, count, expected) in [
+        (false, None, None, 3, false),
+        (false, None, None, 4, true),
+        (false, None, Some(at(900)), 1, true),
+        (false, vm(true), None, 0, true),
+        (false, vm(false), None, 0, true),
+        (true, None, Some(at(900)), 9, false),
+        (true, vm(false), Some(at(900)), 9, false),
+        (true, vm(true), Some(at(900)), 1, true),
+    ] {
+        let change = if is_deleted { deleted } else { |_: &mut Value| {} };
+        let work = |work: &mut Work| {
+            work.vm = seen;
+            (work.history.last, work.history.count) = (last, count);
+        };
+        let found = inspect(&mut state(change, work), false, at(960));
+        assert_eq!(found, (expected, usize::from(expected)), "{seen:?} {last:?} {count}");
+        let early = inspect(&mut state(change, work), true, at(800));
+        assert_eq!(early, (is_deleted, usize::from(is_deleted)), "not overdue");
+        assert_eq!(inspect(&mut state(change, work), true, at(960)), (true, 1));
+    }
+}
+
+#[test]
+fn inspection_is_not_repeated_before_its_time() {
+    for (since, after, expected) in [
+        (Some(901), None, (true, 0)),
+        (Some(900), None, (true, 1)),
+        (None, Some(961), (false, 0)),
+        (None, Some(960), (true, 1)),
+    ] {
+        let mut state = state(
+            |_| {},
+            |work| {
+                work.vm = vm(true);
+                (work.inspecting, work.inspect_after) = (since.map(at), after.map(at));
+            },
+        );
+        assert_eq!(inspect(&mut state, false, at(960)), expected, "{since:?} {after:?}");
+    }
+    // A deleted NodeClaim does not wait.
+    let mut state = state(deleted, |work| {
+        (work.vm, work.inspect_after) = (vm(true), Some(at(961)));
+    });
+    assert_eq!(inspect(&mut state, false, at(960)), (true, 1));
+}
+
+#[test]
+fn node_is_read_again_after_a_success_before_it_is_inspected() {
+    let succeeded = |object: &mut Value| {
+        object["status"]["conditions"].as_array_mut().unwrap().push(json!({
+            "type": "CSEProvisioned", "status": "True", "reason": "CSESucceeded", "message": "m",
+            "lastTransitionTime": at(0),
+        }));
+    };
+    for (late, late_read, expected) in
+        [(0, false, false), (2, false, false), (3, false, true), (1, true, true)]
+    {
+        let mut state = state(succeeded, |work| {
+            (work.history.late, work.late_read, work.vm) = (late, late_read, vm(true));
+        });
+        let tracked = state.claims.get_mut("a").unwrap();
+        let reason = Reason::CseSucceeded;
+        tracked.held = Some(HeldVerdict { reason, message: "m".into(), was_written: true });
+        let found = inspect(&mut state, false, at(300));
+        assert_eq!(found, (expected, usize::from(expected)), "{late} {late_read}");
+        assert_eq!(inspect(&mut state, true, at(299)), (false, 0), "not overdue");
+    }
+}
