@@ -166,11 +166,11 @@ fn ledger_follows_alerts_until_every_hook_has_their_end() {
     ];
     let (a, b) = (failing_pool("a"), failing_pool("b"));
     let mut ledger = Ledger::default();
-    assert_eq!(ledger.update(&[a.clone()], &hooks, at(1)), 0);
+    assert_eq!(ledger.update(std::slice::from_ref(&a), &hooks, at(1)), 0);
     assert_eq!(stored(&ledger), [("a", false, vec!["one", "two"])]);
     assert_eq!((ledger.alerts[0].started_at, ledger.alerts[0].over_at), (at(1), None));
     // Nothing changes while it is open.
-    assert_eq!(ledger.update(&[a.clone()], &hooks, at(2)), 0);
+    assert_eq!(ledger.update(std::slice::from_ref(&a), &hooks, at(2)), 0);
     assert_eq!(ledger.alerts[0].started_at, at(1));
     let sent = ledger.next_for("one").unwrap().clone();
     ledger.settle(&sent, "one");
@@ -179,7 +179,7 @@ fn ledger_follows_alerts_until_every_hook_has_their_end() {
     ledger.settle(&sent, "two");
     assert_eq!(stored(&ledger), [("a", false, vec![])], "an open alert is kept");
     // Its end is a new notification for each hook.
-    ledger.update(&[b.clone()], &hooks, at(3));
+    ledger.update(std::slice::from_ref(&b), &hooks, at(3));
     assert_eq!(
         stored(&ledger),
         [("a", true, vec!["one", "two"]), ("b", false, vec!["one", "two"])]
@@ -192,7 +192,7 @@ fn ledger_follows_alerts_until_every_hook_has_their_end() {
     assert_eq!(ledger.next_for("one"), Some(&end));
     ledger.settle(&end, "one");
     // An end that was not delivered is not moved.
-    ledger.update(&[b.clone()], &hooks, at(4));
+    ledger.update(std::slice::from_ref(&b), &hooks, at(4));
     assert_eq!(stored(&ledger), [("a", true, vec!["two"]), ("b", false, vec!["one", "two"])]);
     assert_eq!(ledger.alerts[0].over_at, Some(at(3)));
     ledger.settle(&end, "two");

@@ -166,6 +166,22 @@ mod tests {
     }
 
     #[test]
+    fn readyz_fails_after_the_time_of_each_part() {
+        let health = Health::new(at(0));
+        health.expect("NodeClaims");
+        health.watched("NodeClaims", true);
+        health.record_lease(at(0), true);
+        assert_eq!(health.readyz(at(30)), Ok(()));
+        assert_eq!(health.readyz(at(31)).unwrap_err(), "API server not responding");
+        health.failed("NodeClaims", at(0));
+        health.record_lease(at(60), true);
+        assert_eq!((health.healthz(at(60)), health.readyz(at(60))), (Ok(()), Ok(())));
+        assert!(health.record_loop(at(60)) && !health.record_loop(at(64)));
+        assert!(health.record_loop(at(65)), "five seconds later");
+        assert_eq!(health.readyz(at(61)).unwrap_err(), "watch failing: NodeClaims");
+    }
+
+    #[test]
     fn healthz_fails_for_a_stalled_part() {
         let health = Health::new(at(0));
         health.record_lease(at(50), false);

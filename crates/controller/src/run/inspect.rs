@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(inspector.inspect("node-001").await, RequestState::Denied);
         assert_eq!(inspector.inspect("node-002").await, RequestState::Absent);
         assert_eq!(*read.lock().unwrap(), ["", "a-B_1.="]);
-        tokio::time::advance(LIST_INTERVAL - Duration::from_millis(1)).await;
+        tokio::time::advance(LIST_INTERVAL.saturating_sub(Duration::from_millis(1))).await;
         inspector.inspect("node-001").await;
         assert_eq!(read.lock().unwrap().len(), 2);
         tokio::time::advance(Duration::from_millis(1)).await;

@@ -316,8 +316,8 @@ fn late_reads_after_a_success_have_pauses() {
         _ => None,
     };
     let late = |late, retry_after_seconds| ReadHistory {
-        late,
         retry_after_seconds,
+        late,
         ..ReadHistory::default()
     };
     for (history, now, expected) in [

@@ -169,3 +169,82 @@ pub(super) fn overdue_of(
         _ => overdue(claim, tracked.deleted_at, now),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::vm_id::VmId;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + seconds).unwrap()
+    }
+
+    fn tracked(reason: Option<Reason>, registered: bool) -> TrackedClaim {
+        let vm = VmId { subscription: "s".into(), group: "g".into(), name: "aks-c".into() };
+        let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, at(0));
+        let claim = Claim { registered: registered.then_some(at(70)), ..claim };
+        let held = |reason| HeldVerdict { reason, message: "m".into(), was_written: true };
+        TrackedClaim { held: reason.map(held), ..TrackedClaim::new(claim) }
+    }
+
+    #[test]
+    fn unfinished_write_of_a_condition_is_kept() {
+        let window = REASSERT_WINDOW.as_secs();
+        let dropped = |seconds| Work { reasserted: Some((at(seconds), 1)), ..Work::default() };
+        for (work, expected) in [
+            (Work::default(), false),
+            (Work { patching: Some(at(0)), ..Work::default() }, true),
+            (Work { failed_patches: 1, ..Work::default() }, true),
+            (Work { failed_patches: 2, ..Work::default() }, true),
+            (Work { success: Some(at(0)), ..Work::default() }, true),
+            (dropped(0), true),
+            (dropped(-1), false),
+        ] {
+            assert_eq!(work.has_writes(at(window)), expected, "{work:?}");
+        }
+    }
+
+    #[test]
+    fn registered_node_joined_unless_its_bootstrap_failed() {
+        use Reason::*;
+        for (reason, expected) in [
+            (None, true),
+            (Some(CseSucceeded), true),
+            (Some(NoCseExtension), true),
+            (Some(CseNotCreated), true),
+            (Some(CseStatusUnavailable), true),
+            (Some(CseRunning), false),
+            (Some(CseFailed), false),
+            (Some(NodeNotRegistered), false),
+        ] {
+            assert_eq!(tracked(reason, true).has_joined(), expected, "{reason:?}");
+            assert!(!tracked(reason, false).has_joined(), "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_launched_and_unexplained_node_is_overdue() {
+        let timeout = SignedDuration::from_mins(5);
+        let overdue = |tracked: &TrackedClaim| overdue_of(tracked, timeout, at(960)).is_some();
+        let waiting = tracked(None, false);
+        assert!(overdue(&waiting) && !waiting.is_explained(timeout, at(960)));
+        let mut unlaunched = tracked(None, false);
+        unlaunched.claim.launched = None;
+        let mut without = tracked(None, false);
+        without.claim.vm = None;
+        assert!(!overdue(&unlaunched) && !overdue(&without));
+        let failed = tracked(Some(Reason::CseFailed), false);
+        assert!(!overdue(&failed) && failed.is_explained(timeout, at(960)));
+        let succeeded = tracked(Some(Reason::CseSucceeded), false);
+        assert!(overdue(&succeeded) && !succeeded.is_explained(timeout, at(960)));
+    }
+
+    #[test]
+    fn read_may_return_for_a_minute() {
+        let mut tracked = tracked(None, false);
+        assert_eq!(tracked.reading_since(at(0)), None);
+        tracked.work().reading = Some((at(0), Priority::Pending));
+        assert_eq!(tracked.reading_since(at(59)), Some(at(0)));
+        assert_eq!(tracked.reading_since(at(60)), None);
+    }
+}

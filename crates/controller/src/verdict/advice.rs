@@ -114,6 +114,14 @@ mod tests {
     }
 
     #[test]
+    fn drift_budget_is_removed_only_if_it_is_first() {
+        assert_eq!(
+            release_drift("default"),
+            r#"kubectl patch nodepool default --type=json -p '[{"op":"test","path":"/spec/disruption/budgets/0","value":{"nodes":"0","reasons":["Drifted"]}},{"op":"remove","path":"/spec/disruption/budgets/0"}]'"#
+        );
+    }
+
+    #[test]
     fn image_is_pinned_only_if_the_crd_supports_it() {
         let all = |has_versions| steps(&affected(has_versions)).join("\n");
         assert!(all(Some(true)).contains(

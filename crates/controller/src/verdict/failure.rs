@@ -55,3 +55,16 @@ impl Source {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn source_is_read_back_from_its_name() {
+        for source in Source::ALL {
+            assert_eq!(Source::parse(source.as_str()), Some(source));
+        }
+        assert_eq!(Source::parse(""), None);
+    }
+}

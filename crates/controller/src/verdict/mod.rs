@@ -252,6 +252,28 @@ mod tests {
     }
 
     #[test]
+    fn bootstrap_that_runs_when_karpenter_gives_up_timed_out() {
+        let created = Timestamp::UNIX_EPOCH;
+        let body = br#"{"properties": {"instanceView": {"extensions": [{"name": "vmssCSE",
+            "type": "Microsoft.Azure.Extensions.CustomScript",
+            "statuses": [{"code": "ProvisioningState/transitioning"}]}]}}}"#;
+        let observation = Observation::of_vm(200, None, body);
+        for (minutes, expected) in [(3, Reason::CseRunning), (15, Reason::CseTimedOut)] {
+            let deleted = created + jiff::SignedDuration::from_mins(minutes);
+            let claim = Claim {
+                deleted: Some(deleted),
+                ..Claim::placeholder(&"u".into(), "c", None, None, created)
+            };
+            let found = evaluate(&claim, &observation, deleted);
+            let (Finding::Final(verdict) | Finding::Passing(verdict)) = found else {
+                panic!("nothing after {minutes}m")
+            };
+            assert_eq!(verdict.reason, expected);
+            assert_eq!(verdict.message.contains("after 15m"), minutes == 15, "{verdict:?}");
+        }
+    }
+
+    #[test]
     fn missing_extension_is_final_only_after_minutes() {
         let launched = Timestamp::UNIX_EPOCH;
         let claim = |uid: &str, image: &str| Claim {

@@ -247,7 +247,7 @@ fn totals_are_selected_by_pool_image_and_cause() {
     assert_eq!(select(None, None, None), [ai.clone(), aj.clone(), bi.clone()]);
     assert_eq!(select(Some("a"), None, None), [ai.clone(), aj.clone()]);
     assert_eq!(select(None, Some("i"), None), [ai.clone(), bi.clone()]);
-    assert_eq!(select(Some("a"), Some("j"), None), [aj.clone()]);
+    assert_eq!(select(Some("a"), Some("j"), None), std::slice::from_ref(&aj));
     let joined = ("ai".to_owned(), 1, failed(&[]));
     assert_eq!(select(None, None, Some("Y")), [joined, aj, bi]);
 }

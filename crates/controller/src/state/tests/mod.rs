@@ -1,3 +1,4 @@
+mod events;
 mod overdue;
 mod rewrites;
 
@@ -303,7 +304,7 @@ fn list_is_requested_once_in_30_seconds_while_many_start() {
     assert_eq!((state.is_sweeping(), state.next_sweep(at(0))), (false, None));
     let actions = add(&mut state, claim("b", |_| {}), 0);
     let list = Sweep::Extensions { subscription: "s".into(), group: "g".into() };
-    assert_eq!(sweeps(&actions), [list.clone()], "one for all");
+    assert_eq!(sweeps(&actions), std::slice::from_ref(&list), "one for all");
     assert_eq!(state.next_sweep(at(1)), Some(at(30)));
     assert_eq!(sweeps(&state.handle(Input::Tick, at(29))), []);
     assert_eq!(sweeps(&state.handle(Input::Tick, at(30))), [list]);

@@ -11,9 +11,9 @@ use crate::state::tracked::{HeldVerdict, Work};
 use crate::verdict::condition::Reason;
 use crate::verdict::registration::VmState;
 
-fn vm(lacks_extension: bool) -> Option<VmState> {
+fn vm(lacks_extension: bool) -> VmState {
     let (power, agent) = (Power::Running, Agent::Ready);
-    Some(VmState { power, agent, lacks_extension, runs_extension: !lacks_extension })
+    VmState { power, agent, lacks_extension, runs_extension: !lacks_extension }
 }
 
 fn deleted(object: &mut Value) {
@@ -43,11 +43,11 @@ fn overdue_node_is_inspected_once_enough_is_known() {
         (false, None, None, 3, false),
         (false, None, None, 4, true),
         (false, None, Some(at(900)), 1, true),
-        (false, vm(true), None, 0, true),
-        (false, vm(false), None, 0, true),
+        (false, Some(vm(true)), None, 0, true),
+        (false, Some(vm(false)), None, 0, true),
         (true, None, Some(at(900)), 9, false),
-        (true, vm(false), Some(at(900)), 9, false),
-        (true, vm(true), Some(at(900)), 1, true),
+        (true, Some(vm(false)), Some(at(900)), 9, false),
+        (true, Some(vm(true)), Some(at(900)), 1, true),
     ] {
         let change = if is_deleted { deleted } else { |_: &mut Value| {} };
         let work = |work: &mut Work| {
@@ -73,7 +73,7 @@ fn inspection_is_not_repeated_before_its_time() {
         let mut state = state(
             |_| {},
             |work| {
-                work.vm = vm(true);
+                work.vm = Some(vm(true));
                 (work.inspecting, work.inspect_after) = (since.map(at), after.map(at));
             },
         );
@@ -81,7 +81,7 @@ fn inspection_is_not_repeated_before_its_time() {
     }
     // A deleted NodeClaim does not wait.
     let mut state = state(deleted, |work| {
-        (work.vm, work.inspect_after) = (vm(true), Some(at(961)));
+        (work.vm, work.inspect_after) = (Some(vm(true)), Some(at(961)));
     });
     assert_eq!(inspect(&mut state, false, at(960)), (true, 1));
 }
@@ -98,7 +98,7 @@ fn node_is_read_again_after_a_success_before_it_is_inspected() {
         [(0, false, false), (2, false, false), (3, false, true), (1, true, true)]
     {
         let mut state = state(succeeded, |work| {
-            (work.history.late, work.late_read, work.vm) = (late, late_read, vm(true));
+            (work.history.late, work.late_read, work.vm) = (late, late_read, Some(vm(true)));
         });
         let tracked = state.claims.get_mut("a").unwrap();
         let reason = Reason::CseSucceeded;

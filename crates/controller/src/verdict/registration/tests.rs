@@ -51,6 +51,23 @@ fn most_specific_proven_cause_is_chosen() {
 }
 
 #[test]
+fn state_of_a_vm_shows_its_extension() {
+    let state = |extensions: serde_json::Value| {
+        let body = json!({"properties": {"provisioningState": "Succeeded",
+            "instanceView": {"extensions": extensions}}});
+        let state = VmState::of(&VmStatus::parse(body.to_string().as_bytes()).unwrap());
+        (state.lacks_extension, state.runs_extension)
+    };
+    let script = |code: &str| {
+        json!([{"name": "vmssCSE", "type": "Microsoft.Azure.Extensions.CustomScript",
+            "statuses": [{"code": code}]}])
+    };
+    assert_eq!(state(json!([])), (true, false));
+    assert_eq!(state(script("ProvisioningState/transitioning")), (false, true));
+    assert_eq!(state(script("ProvisioningState/succeeded")), (false, false));
+}
+
+#[test]
 fn confidence_is_low_without_evidence_and_high_with_proof() {
     for (cause, expected) in [
         (Cause::NothingSeen, "low"),

@@ -216,15 +216,20 @@ impl Cluster {
     }
 
     pub(crate) fn start(&self, instance: &str) -> Replica {
-        self.start_on(self.wire(None), instance)
+        self.start_on(self.wire(None), instance, false)
+    }
+
+    /// Starts a replica whose state can be viewed.
+    pub(crate) fn start_viewed(&self, instance: &str) -> Replica {
+        self.start_on(self.wire(None), instance, true)
     }
 
     pub(crate) fn start_to_crash(&self, instance: &str, last_write: usize) -> (Replica, Wire) {
         let wire = self.wire(Some(last_write));
-        (self.start_on(wire.clone(), instance), wire)
+        (self.start_on(wire.clone(), instance, false), wire)
     }
 
-    fn start_on(&self, wire: Wire, instance: &str) -> Replica {
+    fn start_on(&self, wire: Wire, instance: &str, viewed: bool) -> Replica {
         let shell = self.shell.clone();
         let clock: Clock = Arc::new(move || shell.now());
         let health = Arc::new(Health::new(clock()));
@@ -251,7 +256,11 @@ impl Cluster {
         let stopped = async move {
             let _ = stopped.await;
         };
-        let task = tokio::spawn(controller.run_viewed(stopped, requests));
+        let task = if viewed {
+            tokio::spawn(controller.run_viewed(stopped, requests))
+        } else {
+            tokio::spawn(controller.run(stopped))
+        };
         Replica { metrics, health, arm, views, stop: Some(stop), task }
     }
 

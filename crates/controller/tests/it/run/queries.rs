@@ -2,7 +2,8 @@
 
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
 use mooring_controller::record::{Document, Entry};
-use mooring_controller::run::View;
+use mooring_controller::run::{View, read_list};
+use mooring_controller::state::{Sweep, SweepResult};
 use mooring_simulator::azure::Cse;
 use mooring_simulator::cluster::Options;
 use mooring_simulator::karpenter;
@@ -61,7 +62,7 @@ async fn instance_of_an_aks_pool_has_a_number_and_a_name() {
     for (number, name) in nodes(&all).iter().enumerate() {
         for what in [format!("system/{number}"), format!("system/{name}"), name.clone()] {
             let found = query.why(&what).await.unwrap();
-            assert_eq!(nodes(&found), [name.clone()], "{what}");
+            assert_eq!(nodes(&found), std::slice::from_ref(name), "{what}");
             assert_eq!(
                 (&found[0].pool, found[0].joined),
                 (&all[number].pool, Some(true)),
@@ -164,7 +165,7 @@ async fn definition_of_the_node_class_shows_if_versions_can_be_pinned() {
 #[tokio::test(start_paused = true)]
 async fn view_shows_the_state_once_for_every_change() {
     let cluster = Cluster::new(false, Provisioning::Extension.with_cse(Cse::default()));
-    let replica = cluster.start("a");
+    let replica = cluster.start_viewed("a");
     cluster.pass(5).await;
     cluster.claim("default-x1");
     cluster.pass(90).await;
@@ -180,4 +181,20 @@ async fn view_shows_the_state_once_for_every_change() {
     let later = replica.view(view.generation).await.unwrap();
     assert!(later.generation > view.generation && later.claims.len() == 2);
     replica.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn list_shows_the_bootstrap_of_all_vms() {
+    let cluster = Cluster::new(false, Provisioning::Extension.failing());
+    cluster.claim("default-x1");
+    cluster.pass(70).await;
+    let query = node_query(&cluster);
+    let sweep = Sweep::Extensions {
+        subscription: query.scope.subscription.as_str().into(),
+        group: query.scope.node_resource_group.as_str().into(),
+    };
+    let found = read_list(&query.arm, &sweep).await;
+    let Some(SweepResult::Extensions { group, rows }) = found else { panic!("{found:?}") };
+    assert_eq!(&*group, query.scope.node_resource_group);
+    assert!(rows.contains_key("aks-default-x1"), "{rows:?}");
 }
