@@ -1,10 +1,8 @@
 //! The real file system.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{
-    DirBuilderExt as _, FileExt as _, OpenOptionsExt as _, PermissionsExt as _,
-};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock};
@@ -25,19 +23,10 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
 }
 
 pub(super) fn read_at(path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    let count = usize::try_from(count).map_err(io::Error::other)?;
-    let mut bytes = vec![0; count];
-    let mut filled = 0;
-    while filled < count {
-        match file.read_at(&mut bytes[filled..], offset.saturating_add(filled as u64)) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    bytes.truncate(filled);
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(count).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -167,5 +156,33 @@ pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
         Ok(()) => Ok(Some(file)),
         Err(Errno::WOULDBLOCK) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test's own files need no atomic writer")]
+    fn part_of_a_file_is_read_up_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "0123456789").unwrap();
+        for (offset, count, part) in [(0, 3, "012"), (3, 3, "345"), (8, 3, "89"), (10, 1, "")] {
+            assert_eq!(read_at(&path, offset, count).unwrap(), part.as_bytes());
+        }
+        assert_eq!(read_at(&path, 99, 1).unwrap(), b"");
+        assert_eq!(read_at(&path, 0, u64::MAX).unwrap().len(), 10);
+        assert!(read_at(&folder.path().join("none"), 0, 1).is_err());
+    }
+
+    #[test]
+    fn free_files_are_unknown_where_none_are_counted() {
+        for path in ["/", "/proc"] {
+            let counts = rustix::fs::statvfs(path).is_ok_and(|facts| facts.f_files != 0);
+            let free_files = space(Path::new(path)).unwrap().free_files;
+            assert_eq!(free_files.is_some(), counts, "{path}");
+        }
     }
 }
