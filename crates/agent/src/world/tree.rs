@@ -114,7 +114,11 @@ impl Stop {
 
     /// The processes of the tree that live, parents first.
     fn examine(&mut self) -> Vec<Stat> {
-        let living = below(&table(), |process| {
+        self.observe(&table())
+    }
+
+    fn observe(&mut self, table: &[Stat]) -> Vec<Stat> {
+        let living = below(table, |process| {
             let is_top = match self.scope {
                 Scope::Children(parent) => process.parent == parent,
                 Scope::Process(pid) => process.pid == pid,
@@ -191,6 +195,76 @@ mod tests {
         assert_eq!(pids(|process| process.parent == 9), [0; 0]);
         // A circle, which no kernel has, ends.
         assert_eq!(below(&[process(7, 8), process(8, 7)], |process| process.pid == 7).len(), 2);
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "any instant will do")]
+    fn stop(scope: Scope) -> Stop {
+        let now = Instant::now();
+        let (force_at, give_up_at) = (now + STOP_TIMEOUT, now + STOP_TIMEOUT + FORCE);
+        Stop { signal: Signal::Terminate, scope, seen: BTreeMap::new(), force_at, give_up_at }
+    }
+
+    #[test]
+    fn tree_is_that_of_the_scope_and_what_was_seen_in_it() {
+        let pids = |processes: Vec<Stat>| -> Vec<u32> {
+            processes.iter().map(|process| process.pid).collect()
+        };
+        for (scope, expected) in [(Scope::Process(2), [2, 4, 5]), (Scope::Children(1), [2, 4, 5])] {
+            let mut stop = stop(scope);
+            let all = [process(5, 4), process(1, 0), process(4, 2), process(2, 1), process(9, 8)];
+            assert_eq!(pids(stop.observe(&all)), expected, "{scope:?}");
+            // The first has ended, and init has adopted its child.
+            let later = [process(5, 4), process(4, 0), process(9, 8)];
+            assert_eq!(pids(stop.observe(&later)), [5, 4], "{scope:?}");
+            let end = stop.end();
+            assert_eq!(end.left, [(4, "p4".to_owned()), (5, "p5".to_owned())]);
+            assert_eq!((end.processes, end.killed), (0, 0), "no signal was sent");
+        }
+    }
+
+    #[test]
+    fn signal_reaches_the_observed_process_only() {
+        assert!(table().iter().any(|process| process.pid == std::process::id()));
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = stat(child.id()).unwrap();
+        // The same number, used again.
+        let later = Stat { start: process.start + 1, ..process.clone() };
+        assert!(!send(&later, Sent::KILL));
+        assert!(child.try_wait().unwrap().is_none());
+        assert!(send(&process, Sent::KILL));
+        assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn ended_processes_are_counted_by_the_last_signal() {
+        let mut stop = stop(Scope::Process(1));
+        for (pid, sent, alive) in [
+            (1, Some(Sent::TERM), false),
+            (2, Some(Sent::KILL), false),
+            (3, Some(Sent::KILL), true),
+            (4, None, false),
+        ] {
+            let seen = ObservedProcess { name: format!("p{pid}"), sent, alive };
+            stop.seen.insert((pid, 1), seen);
+        }
+        let expected = Stopped {
+            signal: Signal::Terminate,
+            processes: 2,
+            killed: 1,
+            left: vec![(3, "p3".to_owned())],
+        };
+        assert_eq!(stop.end(), expected);
+    }
+
+    #[test]
+    fn second_signal_only_brings_the_end_forward() {
+        let mut stop = stop(Scope::Process(1));
+        let begin = stop.force_at - STOP_TIMEOUT;
+        stop.hurry(begin + Duration::from_secs(1));
+        let hurried = (begin + Duration::from_secs(1), begin + Duration::from_secs(6));
+        assert_eq!((stop.force_at, stop.give_up_at), hurried);
+        stop.hurry(begin + Duration::from_secs(2));
+        assert_eq!((stop.force_at, stop.give_up_at), hurried);
     }
 
     #[test]
