@@ -308,3 +308,51 @@ pub(crate) fn leave_last_result(world: &mut dyn World, layout: &Layout, error: &
     let status = status(NOT_STARTED, error.to_owned(), String::new());
     let _ = report::leave(world, layout, &status, true);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_is_part_of_the_error_and_never_a_success() {
+        let left = vec![(7, "a b".to_owned()), (8, "sleep".to_owned())];
+        let few = Stopped { signal: Signal::Interrupt, processes: 1, killed: 0, left: Vec::new() };
+        let many = Stopped { signal: Signal::Terminate, processes: 3, killed: 2, left };
+        let killed = ChildStatus::Signaled { number: 9, core_dumped: false };
+        for (status, stopped, code, error) in [
+            (ChildStatus::Exited(0), None, 0, None),
+            (ChildStatus::Exited(50), None, 50, Some("exit status 50")),
+            (killed, None, -1, Some("signal: killed")),
+            (
+                ChildStatus::Exited(0),
+                Some(few.clone()),
+                130,
+                Some("interrupted by SIGINT; stopped 1 process"),
+            ),
+            (
+                ChildStatus::Exited(0),
+                Some(many),
+                143,
+                Some(
+                    "interrupted by SIGTERM; stopped 3 processes, 2 of them by SIGKILL; \
+                     2 processes still run: a b (pid 7), sleep (pid 8)",
+                ),
+            ),
+            (
+                ChildStatus::Exited(50),
+                Some(few.clone()),
+                50,
+                Some("exit status 50 (interrupted by SIGINT; stopped 1 process)"),
+            ),
+            (
+                killed,
+                Some(few),
+                -1,
+                Some("signal: killed (interrupted by SIGINT; stopped 1 process)"),
+            ),
+        ] {
+            let end = ChildEnd { status, stopped, output_left_open: false };
+            assert_eq!((code_of(&end), error_of(&end).as_deref()), (code, error));
+        }
+    }
+}

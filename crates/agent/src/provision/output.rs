@@ -106,3 +106,36 @@ impl<'r> OutputTail<'r> {
         lossy(&self.end[rest..]).into_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn end_of_each_stream_is_kept_without_half_a_character() {
+        const KEPT: usize = 8192;
+        let redactor = Redactor::new([""; 0]);
+        let mut output = Output::new(&redactor);
+        let mut push = |stream, text: &str| {
+            output.push(stream, text.as_bytes(), &mut Vec::new());
+        };
+        let line = |letters: usize| format!("{}\n", ".".repeat(letters));
+        push(Stream::Out, "begin\n");
+        push(Stream::Out, &line(KEPT - 6));
+        // The letter has two bytes; the first of them is cut off.
+        push(Stream::Err, &format!("{}é\n", ".".repeat(100)));
+        push(Stream::Err, &line(KEPT - 3));
+        for stream in [Stream::Out, Stream::Err] {
+            output.finish(stream, &mut Vec::new());
+        }
+        let (out, err) = output.tails();
+        assert_eq!(out, format!("egin\n{}", line(KEPT - 6)));
+        assert_eq!(err, format!("\n{}", line(KEPT - 3)));
+
+        // Nothing is removed from the beginning of output that is kept whole.
+        let mut output = Output::new(&redactor);
+        output.push(Stream::Out, b"\x80a\n", &mut Vec::new());
+        output.finish(Stream::Out, &mut Vec::new());
+        assert_eq!(output.tails(), ("\u{fffd}a\n".to_owned(), String::new()));
+    }
+}

@@ -109,3 +109,46 @@ fn the_scripts_see_the_whole_environment_below_the_root() {
     assert_eq!(rendered.split_terminator('\0').count(), 164);
     assert!(rendered.contains("CSE_HELPERS_FILEPATH=/opt/azure/containers/provision_source.sh\0"));
 }
+
+#[test]
+fn image_that_is_baked_before_the_wait_ends_it() {
+    const CONFIG_PATH: &str = "/opt/azure/containers/aks-node-controller-config.json";
+    const NBC_PATH: &str = "/opt/azure/containers/aks-node-controller-nbc-cmd.sh";
+    for (path, content, exit_code) in [
+        (CONFIG_PATH, r#"{"version": "v1", "pre_provision_only": true}"#, 0),
+        (CONFIG_PATH, r#"{"version": "v1", "pre_provision_only": false}"#, 124),
+        (NBC_PATH, "PRE_PROVISION_ONLY=true", 0),
+        (NBC_PATH, "PRE_PROVISION_ONLY=false", 124),
+    ] {
+        let node = Node::with_script("");
+        node.write("/opt/azure/containers/base_prep.complete", "");
+        node.write(path, content);
+        let output = node.run(&["provision-wait", "--timeout=1s"]);
+        assert_eq!(output.status.code(), Some(exit_code), "{content}");
+    }
+}
+
+#[test]
+fn wait_with_a_deadline_gets_the_result_before_it() {
+    let node = Node::with_script(START);
+    let wait = node.start(&["provision-wait", "--timeout=1h"]);
+    eventually("the wait's first record", || {
+        node.read(LOG).is_some_and(|log| log.contains("started"))
+    });
+    let config = node.write_typed("config.json", CONFIG);
+    let words = ["provision", "--provision-config", &config];
+    let provision = end_of(node.command(&words).env("WORK", "true").spawn().unwrap());
+    assert_eq!(exit_codes(&(provision, end_of(wait))), (Some(0), Some(0)));
+}
+
+#[test]
+fn end_of_a_result_that_is_no_report_is_printed() {
+    let node = Node::with_script("");
+    node.write(REPORT, format!("begin{}the end", ".".repeat(5000)));
+    node.write(SENTINEL, "");
+    let output = node.run(&["provision-wait"]);
+    assert_eq!(output.status.code(), Some(1));
+    let printed = text(&output.stdout);
+    assert_eq!(printed.len(), 4096);
+    assert!(printed.starts_with('.') && printed.ends_with(".the end\n"), "{printed}");
+}

@@ -201,6 +201,66 @@ fn a_log_that_cannot_be_opened_still_ends_in_a_result() {
     assert_eq!(text(&world.out), format!("{expected}\n"));
     assert_eq!(report(&node)["Error"], expected);
     assert!(node.exists(SENTINEL));
+    // Only a wait for a `provision` needs one.
+    let node = Node::new();
+    let mut world =
+        Faulty::new(&node.root(), |operation, _| (operation == "append").then_some(EROFS));
+    assert_eq!(world.run(&["version"]), 1);
+    assert!(!node.exists(REPORT) && !node.exists(SENTINEL));
+}
+
+#[test]
+fn sentinel_without_its_report_is_left_only_to_those_who_wait() {
+    for (is_recorded, fails) in [(true, &["/aks/"][..]), (false, &["/aks/", "/run/"])] {
+        let node = Node::with_script("exit 50");
+        let (exit_code, _) = provision(&node, move |operation, path| {
+            let path = path.to_string_lossy();
+            let is_report = path.contains("provision.json");
+            (operation == "write" && is_report && fails.iter().any(|part| path.contains(part)))
+                .then_some(ENOSPC)
+        });
+        assert_eq!(exit_code, 50);
+        assert!(!node.exists(REPORT));
+        assert_eq!(node.exists(SENTINEL), !is_recorded);
+    }
+}
+
+#[test]
+fn torn_report_of_successful_scripts_is_replaced() {
+    let node = Node::with_script(
+        "cd \"$(dirname \"$0\")\"; mkdir -p ../../../var/log/azure/aks; \
+         : > ../../../var/log/azure/aks/provision.json; touch provision.complete",
+    );
+    assert_eq!(provision(&node, |_, _| None).0, 0);
+    assert_eq!(report(&node)["ExitCode"], "0");
+    let record = node.read("/run/aks-node-controller/provision.json").unwrap();
+    assert!(record.contains(r#""report":"{\"ExitCode\":\"0\""#), "{record}");
+}
+
+#[test]
+fn report_ends_with_what_the_scripts_logged_in_this_run() {
+    const SCRIPTS_LOG: &str = "/var/log/azure/cluster-provision.log";
+    for (letters, kept) in [(7, 7), (3000, 3000), (3001, 3000)] {
+        let script = format!(
+            "log=\"$(dirname \"$0\")/../../..{SCRIPTS_LOG}\"; \
+             head -c {letters} /dev/zero | tr '\\0' . >> \"$log\"; exit 50"
+        );
+        let node = Node::with_script(&script);
+        node.write(SCRIPTS_LOG, "an earlier run\n");
+        assert_eq!(provision(&node, |_, _| None).0, 50);
+        let output = report(&node)["Output"].as_str().unwrap().to_owned();
+        assert!(!output.contains("earlier"), "{output}");
+        assert_eq!(output.chars().filter(|letter| *letter == '.').count(), kept);
+    }
+}
+
+#[test]
+fn signals_that_cannot_be_caught_do_not_stop_the_boot() {
+    let node = Node::with_script("exit 0");
+    let fails = |operation: &str, _: &Path| (operation == "catch_signals").then_some(EIO);
+    let (exit_code, output) = provision(&node, fails);
+    assert_eq!(exit_code, 0);
+    assert!(output.contains("failed to catch signals"), "{output}");
 }
 
 #[test]

@@ -19,4 +19,6 @@ mod preflight;
 mod processes;
 mod reboots;
 mod registry;
+mod render;
+mod stops;
 mod verdicts;

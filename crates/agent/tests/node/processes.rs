@@ -172,15 +172,19 @@ fn process_of_another_boot_is_not_the_recorded_one() {
     // Number and start time are those of a process that lives; only the boot differs.
     let fields = std::fs::read_to_string("/proc/self/stat").unwrap();
     let start = fields.rsplit_once(')').unwrap().1.split_ascii_whitespace().nth(19).unwrap();
+    // A wrong command line and a dry run leave a result unless a process that provisions lives.
+    let wrong = &["provision", "--nosuch"][..];
+    let dry = &["provision", "--dry-run", "--provision-config", "/nosuch"];
     for (boot, is_live) in [(boot_id(), true), ("another".to_owned(), false)] {
-        let node = Node::with_script("");
-        let pid = std::process::id();
-        let record = format!(r#"{{"pid":{pid},"startTime":"{start}","bootId":"{boot}"}}"#);
-        node.write(RUN_RECORD, record);
-        // A wrong command line leaves a result unless a process that provisions lives.
-        assert_eq!(node.run(&["provision", "--nosuch"]).status.code(), Some(1));
-        assert_eq!(node.exists(REPORT), !is_live, "{boot}");
-        assert_eq!(node.exists(SENTINEL), !is_live, "{boot}");
+        for words in [wrong, dry] {
+            let node = Node::with_script("");
+            let pid = std::process::id();
+            let record = format!(r#"{{"pid":{pid},"startTime":"{start}","bootId":"{boot}"}}"#);
+            node.write(RUN_RECORD, record);
+            assert_eq!(node.run(words).status.code(), Some(1));
+            assert_eq!(node.exists(REPORT), !is_live, "{boot} {words:?}");
+            assert_eq!(node.exists(SENTINEL), !is_live, "{boot} {words:?}");
+        }
     }
 }
 

@@ -231,6 +231,7 @@ fn scripts_that_outlive_a_killed_agent_are_waited_for() {
     fs::write(node.typed("pids.go"), "").unwrap();
     let output = end_of(wait);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr).matches("its scripts still run").count(), 1);
 }
 
 #[test]
