@@ -219,3 +219,17 @@ fn exit_code(stage: Stage, results: &[Result]) -> u8 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_with_a_code_are_fatal_and_probes_are_not() {
+        let fatal: Vec<_> =
+            checks().filter(|check| check.can_be_fatal).map(|check| check.name).collect();
+        assert_eq!(fatal, ["left-over", "config", "oras", "start-script", "components"]);
+        let probes: Vec<_> = checks().skip(CHECKS.len()).map(|check| check.name).collect();
+        assert_eq!(probes, ["imds", "registry", "api-server"]);
+    }
+}

@@ -144,3 +144,25 @@ fn advice(failure: &HttpFailure) -> &'static str {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_is_about_the_part_that_failed() {
+        for (kind, word) in [
+            (HttpFailureKind::Dns, "DNS"),
+            (HttpFailureKind::Connect, "firewall"),
+            (HttpFailureKind::TimedOut, "firewall"),
+            (HttpFailureKind::Proxy(Some(403)), "NO_PROXY"),
+            (HttpFailureKind::Certificate, "CA"),
+            (HttpFailureKind::Tls, "CA"),
+            (HttpFailureKind::Cut, "curl"),
+            (HttpFailureKind::Malformed, "curl"),
+        ] {
+            let failure = HttpFailure { kind, text: String::new() };
+            assert!(advice(&failure).contains(word), "{kind:?}");
+        }
+    }
+}

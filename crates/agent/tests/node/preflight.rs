@@ -498,3 +498,35 @@ fn names_resolve_as_the_nodes_own_tools_resolve_them() {
     let api_server = finding(&found, "api-server");
     assert_eq!(api_server["verdict"], "pass", "{api_server}");
 }
+
+#[test]
+fn evidence_names_the_operating_system_and_the_package() {
+    for (release, printed, expected) in [
+        ("NAME=x\n", "", ["operating system: unknown (/etc/os-release)", "oras is not installed"]),
+        (
+            "PRETTY_NAME=\"Azure Linux\"\n",
+            "package oras is not installed",
+            ["operating system: Azure Linux\"", "oras is not installed"],
+        ),
+        (
+            "PRETTY_NAME=\"Azure Linux\"\nVERSION_ID=\"3.0\"\n",
+            "oras-1.2.3",
+            ["operating system: Azure Linux (3.0)\"", "oras-1.2.3"],
+        ),
+    ] {
+        let node = Node::with_script("");
+        node.write("/etc/os-release", release);
+        let rpm = format!("#!/bin/sh\nprintf '%s' '{printed}'\n");
+        write_program(&programs(&node).join("rpm"), rpm, 0o755);
+        let config = node.write_typed("config.json", WITH_REGISTRY);
+        let words = ["preflight", "-o", "json", "--provision-config", &config];
+        let found = findings(&run(&node, &words));
+        let evidence = &finding(&found, "oras")["evidence"];
+        // The search path, three usual places, the system and the package.
+        assert_eq!(evidence.as_array().unwrap().len(), 6, "{evidence}");
+        let evidence = evidence.to_string();
+        let [system, package] = expected;
+        assert!(evidence.replace("\\\"", "\"").contains(system), "{evidence}");
+        assert!(evidence.contains(&format!("package (rpm): {package}\"")), "{evidence}");
+    }
+}

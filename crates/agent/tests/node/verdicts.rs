@@ -140,3 +140,30 @@ fn registry_login_refuses_an_oras_for_another_machine() {
     assert_eq!(world.run(&words), 232);
     assert!(text(&world.err).contains("made for riscv"), "{}", text(&world.err));
 }
+
+#[test]
+fn config_of_an_unknown_version_is_fatal() {
+    let node = Node::with_script("");
+    let config = node.write_typed("config.json", r#"{"version": "v9"}"#);
+    let words = ["--provision-config", &config];
+    let (verdict, summary, evidence) = found(&mut world(&node, &[]), "config", &words);
+    assert_eq!(verdict, "fatal");
+    assert!(format!("{summary} {evidence}").contains("unsupported version: v9"), "{summary}");
+    // As a table, with the exit code.
+    let mut world = world(&node, &[]);
+    assert_eq!(world.run(&[&["preflight"][..], &words].concat()), 240);
+    assert!(text(&world.out).contains("\nfatal    config        240  "), "{}", text(&world.out));
+}
+
+#[test]
+fn start_script_is_needed_by_an_nbc_command_that_calls_it() {
+    for (command, expected) in [
+        ("A=b /bin/bash /opt/azure/containers/provision_start.sh", "fatal"),
+        ("A=b /bin/bash /opt/azure/containers/other.sh", "skipped"),
+    ] {
+        let node = Node::new();
+        node.write("/opt/azure/containers/aks-node-controller-nbc-cmd.sh", command);
+        let (verdict, summary, _) = found(&mut world(&node, &[]), "start-script", &[]);
+        assert_eq!(verdict, expected, "{summary}");
+    }
+}

@@ -46,3 +46,24 @@ fn registry_that_asks_for_a_login_is_reachable() {
         assert!(action.contains("registry"), "{action}");
     }
 }
+
+#[test]
+fn imds_passes_only_with_an_answer() {
+    for (status, expected) in
+        [(200, ["pass", "IMDS responds"]), (404, ["warning", "IMDS returns 404"])]
+    {
+        let imds = Server::http(move |seen| {
+            assert_eq!(seen.header("metadata"), Some("true"));
+            Reply::json(status, "eastus")
+        });
+        let node = Node::with_script("");
+        let words = ["preflight", "-o", "json", "--network", "--imds-endpoint"];
+        let output = node.run(&[&words[..], &[imds.url().as_str()]].concat());
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut findings = report["findings"].as_array().unwrap().iter();
+        let finding = findings.find(|finding| finding["check"] == "imds").unwrap();
+        let found = ["verdict", "summary"].map(|name| finding[name].as_str().unwrap());
+        assert_eq!(found, expected);
+        assert_eq!(imds.seen().len(), 1);
+    }
+}
