@@ -300,6 +300,39 @@ mod tests {
     }
 
     #[test]
+    fn proxy_is_asked_again_unless_it_denies() {
+        for (status, again) in [
+            (None, Retry::No),
+            (Some(399), Retry::WhileTimeLasts),
+            (Some(400), Retry::No),
+            (Some(407), Retry::No),
+            (Some(408), Retry::WhileTimeLasts),
+            (Some(429), Retry::WhileTimeLasts),
+            (Some(499), Retry::No),
+            (Some(500), Retry::WhileTimeLasts),
+        ] {
+            let kind = HttpFailureKind::Proxy(status);
+            let trouble = LoginError::of_failure(&HttpFailure { kind, text: String::new() });
+            assert_eq!((trouble.kind, trouble.again), (Kind::Proxy, again), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn status_is_described() {
+        for (status, text) in [
+            (204, "invalid response: an unexpected status, 204"),
+            (302, "invalid response: a redirect (302)"),
+            (403, "denied with 403"),
+            (404, "returned 404, it is being updated"),
+            (429, "returned 429, throttled or timed out"),
+            (500, "server error 500"),
+        ] {
+            let response = HttpResponse { status, ..Default::default() };
+            assert_eq!(LoginError::of_status(Service::Imds, &response).text, text);
+        }
+    }
+
+    #[test]
     fn names_equal_those_of_the_exit_codes() {
         for code in [Code::ImdsSilent, Code::Network, Code::Refused] {
             let found = by_name(code.name());

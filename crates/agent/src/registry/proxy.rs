@@ -134,6 +134,15 @@ mod tests {
     }
 
     #[test]
+    fn user_information_of_the_proxy_is_secret() {
+        let variables = [("HTTPS_PROXY".into(), "http://user:hunter2@proxy:1".into())];
+        let secrets = Proxies::from_environment(&variables).secrets();
+        for secret in ["user:hunter2", "hunter2"] {
+            assert!(secrets.contains(&secret.as_bytes().to_vec()), "{secret}");
+        }
+    }
+
+    #[test]
     fn this_machine_and_plain_http_are_never_proxied() {
         for url in ["https://127.0.0.1/", "https://localhost/", "http://my.azurecr.io/"] {
             assert!(!is_proxied("", url), "{url}");

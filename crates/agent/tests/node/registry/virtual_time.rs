@@ -1,7 +1,9 @@
 //! Retries, budget and Retry-After, in a network in which no real time passes.
 
+use std::cell::Cell;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::rc::Rc;
 use std::time::Duration;
 
 use mooring_agent::world::{HttpFailure, HttpRequest, HttpResponse};
@@ -123,7 +125,9 @@ fn pause_past_the_budget_keeps_the_cause() {
         network.oversleep = seconds(5);
         let (code, output, network) = run_in(network, &[], &["--budget=90s"]);
         assert_eq!(code, 211, "{seed}: {output}");
-        assert!(output.contains("server error 500; gave up after "), "{seed}: {output}");
+        let attempts = network.requests.len();
+        let expected = format!("server error 500; gave up after {attempts} attempts in ");
+        assert!(output.contains(&expected), "{seed}: {output}");
         late += usize::from(network.now > seconds(90));
     }
     assert!(late > 0, "some seed must show it");
@@ -211,4 +215,59 @@ fn the_steps_share_one_budget() {
     assert!(network.now <= seconds(60), "{:?}", network.now);
     let (at, limit) = *network.requests.last().unwrap();
     assert!(limit <= seconds(30) && at + limit <= seconds(60));
+}
+
+#[test]
+fn token_of_another_server_is_asked_for_with_tls_only() {
+    for (realm, is_asked) in
+        [("http://other.test/token", false), ("https://other.test/token", true)]
+    {
+        let asked = Rc::new(Cell::new(false));
+        let seen = asked.clone();
+        let (_, output, _) = run(&[], &["--budget=90s"], move |request| {
+            seen.set(seen.get() || request.url.host == "other.test");
+            let headers =
+                vec![("WWW-Authenticate".to_owned(), format!("Bearer realm=\"{realm}\""))];
+            (MOMENT, Ok(HttpResponse { status: 401, headers, body: Vec::new() }))
+        });
+        assert!(output.contains("the registry requires an identity"), "{output}");
+        assert!(output.contains("no CA certificates"), "{output}");
+        assert_eq!(asked.get(), is_asked, "{realm}");
+    }
+}
+
+#[test]
+fn success_without_a_list_of_repositories_is_no_answer() {
+    let (code, output, network) = run(&[], &[], |_| (MOMENT, status(200)));
+    assert_eq!((code, network.requests.len()), (211, 3), "{output}");
+    assert!(output.contains("invalid response: not a list of repositories"), "{output}");
+}
+
+#[test]
+fn last_error_counts_unless_the_budget_cut_it_short() {
+    // After one failure: a denial (by the registry, then by IMDS), silence, and what is no answer.
+    type Then = fn() -> (Duration, Answer);
+    let denied: Then = || (MOMENT, status(403));
+    let silent: Then = || (NEVER, status(200));
+    let redirect: Then = || (MOMENT, status(302));
+    for (then, code, expected, requests) in [
+        (denied, 212, "denied with 403", Some(3)),
+        (silent, 211, "timed out; gave up after ", None),
+        (redirect, 211, "a redirect (302)", Some(3)),
+    ] {
+        let mut asked = 0;
+        let (got, output, network) = run(&[], &["--budget=300s"], move |request| {
+            if request.url.target.starts_with("/metadata/") {
+                return (MOMENT, status(403));
+            }
+            asked += 1;
+            if asked == 1 { (seconds(1), status(500)) } else { then() }
+        });
+        assert_eq!(got, code, "{output}");
+        assert!(output.contains(expected), "{output}");
+        assert!(output.contains("\"durationMs\":1000"), "{output}");
+        assert!(!output.contains("not a number of seconds"), "{output}");
+        let asked = network.requests.len();
+        assert!(requests.is_none_or(|requests| asked == requests), "{asked}: {output}");
+    }
 }
