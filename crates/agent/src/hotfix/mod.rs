@@ -72,3 +72,16 @@ pub(crate) fn apply_embedded_hotfix(agent: &mut Agent<'_>) -> u8 {
     agent.info("no script hotfix is embedded in this agent; nothing to apply", &[]);
     0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointer_is_staged_in_one_form_or_refused() {
+        let text = br#"{ "VERSION": " 1 ", "hotfixes": {"b": "2"}, "unknown": 1 }"#;
+        let staged = r#"{"version":"1","hotfixes":{"b":"2"}}"#;
+        assert_eq!(normalize_pointer(text).as_deref(), Some(staged));
+        assert_eq!(normalize_pointer(b"[]"), None);
+    }
+}

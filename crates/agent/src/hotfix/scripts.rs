@@ -242,3 +242,42 @@ fn is_new(world: &mut dyn World, path: &Path, file: &Placed) -> bool {
         .is_ok_and(|entry| entry.kind == EntryKind::File && entry.length == file.length);
     is_file && world.read(path, file.length).is_ok_and(|content| crc32(&content) == file.checksum)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Host;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test's own files need no atomic writer")]
+    fn only_regular_files_below_the_roots_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir_all(root.join("opt/folder")).unwrap();
+        std::fs::write(root.join("opt/file"), "").unwrap();
+        std::os::unix::fs::symlink("folder", root.join("opt/link")).unwrap();
+        let layout = Layout::new(Some(root.to_owned()));
+        let longest = format!("/opt/{}", "x".repeat(MAX_NAME_BYTES - STAGED.len() - 1));
+        let longer = format!("{longest}x");
+        for (path, refused) in [
+            ("/opt/file", None),
+            ("/opt/new/folder/new", None),
+            (&longest, None),
+            (&longer, Some("the name is too long")),
+            ("/opt/folder", Some("is not a regular file")),
+            ("/opt/file/new", Some("/opt/file is not a directory")),
+            ("/opt/link", Some("/opt/link is a link")),
+            ("/opt/link/new", Some("/opt/link is a link")),
+            ("/optional", Some("outside /opt, /etc, /var/lib and /usr/local")),
+            ("/opt", Some("outside /opt, /etc, /var/lib and /usr/local")),
+            ("opt/file", Some("not a plain absolute path")),
+            ("/opt/../etc/a", Some("not a plain absolute path")),
+            ("/opt//file", Some("not a plain absolute path")),
+            ("/opt/a\nb", Some("not a plain absolute path")),
+            (AGENT, Some("is not a script")),
+        ] {
+            let refused = refused.map_or(Ok(()), |why| Err(format!("{}: {why}", identifier(path))));
+            assert_eq!(check_path(&mut Host::default(), &layout, path), refused);
+        }
+    }
+}

@@ -156,3 +156,33 @@ fn read_member(text: &[u8]) -> Option<String> {
     reader.end().ok()?;
     Some(signature)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signature_is_read_from_a_document_only() {
+        let read = |text: &str| read_member(text.as_bytes());
+        assert_eq!(read(r#"{"Signature": "s", "encoding": "pkcs7"}"#).as_deref(), Some("s"));
+        assert_eq!(read(r#"{"signature": null, "other": null}"#).as_deref(), Some(""));
+        assert_eq!(read("{}").as_deref(), Some(""));
+        for bad in ["", "[]", r#"{"signature": 1}"#, r#"{"signature": "s"} x"#] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn status_of_the_service_decides_what_is_reported() {
+        let text = |status: Status| format!("LPS gRPC call failed with code {status}");
+        for status in [Status::Unauthenticated, Status::PermissionDenied, Status::NotFound] {
+            assert_eq!(error_of(status), FetchError::NothingPublished(text(status)));
+        }
+        for status in [Status::InvalidArgument, Status::ResourceExhausted] {
+            assert_eq!(error_of(status), FetchError::Refused(text(status)));
+        }
+        for status in [Status::Unavailable, Status::Internal, Status::Other(99)] {
+            assert_eq!(error_of(status), FetchError::Unreachable(text(status)));
+        }
+    }
+}

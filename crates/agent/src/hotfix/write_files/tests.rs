@@ -34,6 +34,11 @@ fn list_is_read_as_agentbaker_renders_it() {
     }
     let indented = "write_files:\n  - path: /etc/a\n    content: x\n";
     assert_eq!(read(indented.as_bytes()).unwrap(), [one("/etc/a", 0o644, "x")]);
+    let ends = "write_files:\n- content: |+\n    x\n\n  path: /etc/a\n- path: /etc/b\n  content:\n";
+    assert_eq!(
+        read(ends.as_bytes()).unwrap(),
+        [one("/etc/a", 0o644, "x\n\n"), one("/etc/b", 0o644, "")]
+    );
 }
 
 #[test]
@@ -55,6 +60,9 @@ fn unsupported_yaml_is_refused() {
         ("- path: !!str a", "not understood"),
         ("- path: !!binaryx a", "unknown tag"),
         ("- path: a: b", "not understood"),
+        ("- path: \"a\"#b", "not understood"),
+        ("- path: \"a\" b", "not understood"),
+        ("- path:/etc/a", "expected a blank after the key"),
         ("- {path: /etc/a}", "unknown key"),
         ("- path: /etc/a\n  append: true", "unknown key append"),
         ("- path: /etc/a\n  path: /etc/b", "duplicate path"),
@@ -63,6 +71,8 @@ fn unsupported_yaml_is_refused() {
         ("- path: /etc/a\n  content: |\n      x\n    y", "indented less than the first"),
         ("- path: /etc/a\nwrite_files:\n- path: /etc/b", "duplicate write_files"),
         ("- path: /etc/a\nx y", "expected a key at the margin"),
+        ("- path: /etc/a\nx y: z", "expected a key at the margin"),
+        ("- path: /etc/a\n: z", "expected a key at the margin"),
     ] {
         let error = read(format!("write_files:\n{text}\n").as_bytes());
         let error = error.expect_err(text);
@@ -87,6 +97,8 @@ fn bombs_and_endless_lists_are_bounded() {
     assert!(read(text.as_bytes()).unwrap_err().contains("larger than 4194304 bytes"));
     let large = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES]));
     let entry = format!("- path: /etc/a\n  encoding: gzip\n  content: !!binary {large}\n");
-    let text = format!("write_files:\n{}", entry.repeat(5));
+    let text = format!("write_files:\n{}", entry.repeat(4));
+    assert_eq!(read(text.as_bytes()).map(|files| files.len()), Ok(4));
+    let text = format!("{text}- path: /etc/b\n  content: x\n");
     assert!(read(text.as_bytes()).unwrap_err().contains("bytes in all"));
 }

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::download::node_with;
 use super::{CUSTOM_DATA, OWN, RECORD, events, left_over, logged, world};
+use crate::fault_injection::EIO;
 use crate::support::{Node, REPORT, text};
 
 pub(super) const SCRIPTS: &str = r#"{"scripts_version":"202604.01.1"}"#;
@@ -106,6 +107,8 @@ fn repaired_scripts_are_written_and_provision_runs_them_45_46() {
     let state = "hotfix binary=202604.01.0 scripts=202604.01.1";
     assert_eq!(events(&node, "Hotfix"), [("Informational".to_owned(), state.to_owned())]);
     assert!(logged(&node).contains(&"INFO hotfix in effect".to_owned()));
+    let completed = "INFO completed the script hotfix that was interrupted".to_owned();
+    assert!(!logged(&node).contains(&completed), "nothing was interrupted");
     let mut world = super::world(&node, |_, _| None);
     assert_eq!(world.run_as(OWN, &["provision-wait"]), 50);
     let report: serde_json::Value = serde_json::from_slice(&world.out).unwrap();
@@ -210,4 +213,45 @@ fn bad_entry_leaves_all_files_unchanged_47_48() {
         after.retain(|path, _| !path.starts_with("/var/log/"));
         assert!(before == after, "{name}");
     }
+}
+
+#[test]
+fn file_system_that_cannot_exchange_gets_the_files_one_by_one() {
+    const EOPNOTSUPP: i32 = 95;
+    for (error, is_new) in [(EOPNOTSUPP, true), (EIO, false)] {
+        let node = node_with(SCRIPTS);
+        write_old_files(&node);
+        node.write(CUSTOM_DATA, custom_data(None));
+        let mut renames = 0;
+        let mut world = world(&node, move |operation, path| {
+            let is_first = operation == "rename" && path.ends_with("containers/a.sh");
+            renames += usize::from(is_first);
+            (is_first && renames == 1).then_some(error)
+        });
+        assert_eq!(world.run_as(OWN, &["download-hotfix"]), 0, "{}", text(&world.err));
+        assert_eq!(are_new(&node), is_new, "{}", text(&world.err));
+        assert_eq!(left_over(&node), [""; 0]);
+    }
+}
+
+#[test]
+fn image_with_repaired_scripts_does_not_pass_preflight() {
+    let node = node_with(SCRIPTS);
+    let verdict = |stage: &str| {
+        let mut world = world(&node, |_, _| None);
+        world.run_as(OWN, &["preflight", "--stage", stage, "-o", "json"]);
+        let report: serde_json::Value = serde_json::from_slice(&world.out).unwrap();
+        let mut findings = report["findings"].as_array().unwrap().iter();
+        let finding = findings.find(|finding| finding["check"] == "hotfix").unwrap();
+        ["verdict", "summary"].map(|name| finding[name].as_str().unwrap().to_owned())
+    };
+    assert_eq!(verdict("image"), ["pass", "no hotfix is in effect"]);
+    node.write(CUSTOM_DATA, custom_data(None));
+    assert_eq!(world(&node, |_, _| None).run_as(OWN, &["download-hotfix"]), 0);
+    let state = "binary=202604.01.0 scripts=202604.01.1";
+    assert_eq!(
+        verdict("image"),
+        ["warning".to_owned(), format!("the image has hotfixed scripts: {state}")]
+    );
+    assert_eq!(verdict("node"), ["pass".to_owned(), format!("hotfix in effect: {state}")]);
 }

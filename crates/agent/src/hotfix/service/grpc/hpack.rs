@@ -217,6 +217,13 @@ mod tests {
             decoded(&[0x88, 0x20, 0x5f, 0x01, b'x']),
             pairs(&[(":status", "200"), ("content-type", "x")])
         );
+        let statuses = ["200", "204", "206", "304", "400", "404", "500"];
+        assert_eq!(
+            decoded(&[0x88, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e]),
+            pairs(&statuses.map(|status| (":status", status)))
+        );
+        // The last entry of the table.
+        assert_eq!(decoded(&[0xbd]), pairs(&[("", "")]));
     }
 
     #[test]

@@ -132,6 +132,7 @@ fn status_is_understood_in_every_form() {
         ("5", "NotFound"),
         ("7", "PermissionDenied"),
         ("8", "ResourceExhausted"),
+        ("12", "Unimplemented"),
         ("13", "Internal"),
         ("14", "Unavailable"),
         ("16", "Unauthenticated"),
@@ -178,6 +179,40 @@ fn headers_may_continue_be_padded_and_be_encoded() {
 }
 
 #[test]
+fn largest_message_and_headers_are_accepted_and_no_larger() {
+    let in_pieces = |bytes: &[u8]| {
+        let pieces = bytes.chunks(frame::MAX_FRAME);
+        pieces.fold(Frames::default().head(), |frames, piece| frames.data(piece))
+    };
+    // Sixteen bytes are around the text.
+    let largest = "x".repeat((4 << 20) - 16);
+    let framed = message(&largest);
+    assert_eq!(framed.len(), 5 + (4 << 20));
+    assert!(in_pieces(&framed).trailers("0").result() == ok(&largest));
+    let larger = message(&format!("{largest}x"));
+    assert_eq!(in_pieces(&larger).result(), failed("ResourceExhausted"));
+    // A short message is announced, and more than the longest is sent.
+    let endless = [&[0; 5][..], &[0; 4 << 20], &[0]].concat();
+    assert_eq!(in_pieces(&endless).result(), failed("Internal"));
+
+    for (length, expected) in [(64 << 10, ok("a")), ((64 << 10) + 1, failed("Internal"))] {
+        let mut block = head();
+        // Seven bytes are before the value.
+        let value = "v".repeat(length - block.len() - 7);
+        hpack::encode(&mut block, "x", &value, false);
+        assert_eq!(block.len(), length);
+        let count = block.chunks(frame::MAX_FRAME).count();
+        let frames = block.chunks(frame::MAX_FRAME).enumerate();
+        let frames = frames.fold(Frames::default(), |frames, (at, piece)| {
+            let kind = if at == 0 { frame::HEADERS } else { frame::CONTINUATION };
+            let flags = if at + 1 == count { frame::END_HEADERS } else { 0 };
+            frames.add(kind, flags, 1, piece)
+        });
+        assert_eq!(frames.data(&message("a")).trailers("0").result(), expected);
+    }
+}
+
+#[test]
 fn ping_and_settings_are_confirmed_before_the_response() {
     let frames = Frames::default()
         .add(frame::PING, 0, 0, b"12345678")
@@ -197,7 +232,9 @@ fn ping_and_settings_are_confirmed_before_the_response() {
         heard.windows(bytes.len()).any(|window| window == bytes)
     };
     assert!(confirmed(frame::PING, b"12345678") && !confirmed(frame::PING, b"87654321"));
-    assert!(confirmed(frame::SETTINGS, b""));
+    let settings = [0, 0, 0, frame::SETTINGS, frame::ACK, 0, 0, 0, 0];
+    let count = heard.windows(settings.len()).filter(|window| **window == settings).count();
+    assert_eq!(count, 1, "a confirmation is not confirmed");
 }
 
 #[test]
@@ -207,12 +244,19 @@ fn server_that_gives_up_is_understood() {
     assert_eq!(frames.result(), failed("Unavailable"));
     let frames = Frames::default().add(frame::GOAWAY, 0, 0, &goaway(1)).head();
     assert_eq!(frames.data(&message("a")).trailers("0").result(), ok("a"));
-    for (code, name) in
-        [(0, "Internal"), (7, "Unavailable"), (8, "Canceled"), (11, "ResourceExhausted")]
-    {
+    for (code, name) in [
+        (0, "Internal"),
+        (3, "ResourceExhausted"),
+        (7, "Unavailable"),
+        (8, "Canceled"),
+        (11, "ResourceExhausted"),
+        (12, "PermissionDenied"),
+    ] {
         let reset = Frames::default().add(frame::RST_STREAM, 0, 1, &u32::to_be_bytes(code));
         assert_eq!(reset.result(), failed(name));
     }
+    let other = Frames::default().add(frame::RST_STREAM, 0, 3, &[0; 4]).head();
+    assert_eq!(other.data(&message("a")).trailers("0").result(), ok("a"), "another stream");
     assert_eq!(Frames::default().result(), failed("unexpected end of file"));
     assert_eq!(
         Frames::default().head().data(&message("a")).result(),
@@ -230,10 +274,14 @@ fn malformed_responses_are_refused() {
     };
     for (status, name) in [
         ("200", "Unknown"),
+        ("400", "Internal"),
         ("401", "Unauthenticated"),
         ("403", "PermissionDenied"),
         ("404", "Unimplemented"),
+        ("429", "Unavailable"),
+        ("502", "Unavailable"),
         ("503", "Unavailable"),
+        ("504", "Unavailable"),
     ] {
         assert_eq!(http(status), failed(name));
     }
@@ -262,6 +310,9 @@ fn malformed_responses_are_refused() {
     assert_eq!(string_field(b"\x13", 2), None, "a group");
     assert_eq!(string_field(&[0xff; 20], 2), None);
     assert_eq!(string_field(b"", 2), Some(Vec::new()));
+    // Numbers of eight and four bytes are skipped.
+    assert_eq!(string_field(b"\x1912345678\x251234\x12\x01a", 2), Some(b"a".to_vec()));
+    assert_eq!(string_field(b"\x191234567", 2), None);
 }
 
 #[test]
@@ -279,6 +330,14 @@ fn request_is_what_the_service_expects() {
             assert_eq!(field(&headers, ":authority"), Some(&b"a:443"[..]));
             assert_eq!(field(&headers, "te"), Some(&b"trailers"[..]));
             assert_eq!(field(&headers, "grpc-timeout"), Some(&b"3000m"[..]));
+        }
+        if frame.kind == frame::SETTINGS {
+            // No table, no push, a window of 4 MiB and 64 KiB, headers of 64 KiB.
+            let settings = b"\0\x01\0\0\0\0\0\x02\0\0\0\0\0\x04\0\x41\0\0\0\x06\0\x01\0\0";
+            assert_eq!(frame.payload, settings);
+        }
+        if frame.kind == frame::WINDOW_UPDATE {
+            assert_eq!(frame.payload, (0x0041_0000_u32 - 65_535).to_be_bytes());
         }
         if frame.kind == frame::DATA {
             assert_eq!(frame.payload, b"\0\0\0\0\x13\x0a\x11aksNodeController");
