@@ -229,3 +229,32 @@ USAGE:
 EXIT CODE:
    0
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_help_of_its_own() {
+        for name in [
+            "provision",
+            "provision-wait",
+            "version",
+            "render",
+            "preflight",
+            "registry-login",
+            "check-hotfix",
+            "download-hotfix",
+            "apply-embedded-hotfix",
+        ] {
+            let help = text(Topic::named(name).unwrap());
+            let begin = format!("NAME:\n   aks-node-controller {name} - ");
+            assert!(help.starts_with(&begin), "{name}: {help}");
+            assert!(text(Topic::General).contains(&format!("\n   {name} ")), "{name}");
+        }
+        for name in ["help", "h"] {
+            assert_eq!(Topic::named(name), Some(Topic::General));
+        }
+        assert_eq!(Topic::named("nosuch"), None);
+    }
+}

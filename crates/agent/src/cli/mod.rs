@@ -356,11 +356,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_rendered_is_the_first_argument() {
+        for (word, what) in [
+            ("env", Rendered::Environment { nul_separated: false }),
+            ("custom-data", Rendered::CustomData(Format::Boothook)),
+            ("cse", Rendered::CseCommand),
+        ] {
+            let Ok(Command::Render(flags)) = read_words(&["render", word]).command else {
+                panic!("{word}")
+            };
+            assert_eq!(flags.what, what);
+        }
+    }
+
+    #[test]
     fn usage_errors_name_the_cause() {
         for (words, expected) in [
             (&[][..], "missing command\nhint: "),
             (&["unknown"], "unknown command `unknown`\nhint: "),
             (&["Provision"], "unknown command `Provision`\n"),
+            (&["-"], "unknown command `-`\n"),
             (&["--foo"], "Incorrect Usage: flag provided but not defined: -foo\n\n"),
             (
                 &["provision-wait", "--timeout=x"],

@@ -163,6 +163,8 @@ mod tests {
         assert_eq!(environment.secret_names().collect::<Vec<_>>(), ["PROXY", "TOKEN"]);
         assert_eq!(environment.expose("TOKEN"), Some("hunter2"));
         assert_eq!(environment.expose("token"), None);
+        assert_eq!((environment.len(), environment.is_empty()), (5, false));
+        assert!(Environment::default().is_empty());
     }
 
     #[test]

@@ -154,6 +154,11 @@ mod tests {
         assert_eq!(text(21), "is a directory");
         assert_eq!(text(28), "no space left on device");
         assert_eq!(text(30), "read-only file system");
+        assert_eq!(text(5), "input/output error");
+        let other = |text: &str| os_error(&io::Error::other(text));
+        assert_eq!(other("TLS failed"), "TLS failed");
+        assert_eq!(other("I/O failed"), "I/O failed");
+        assert_eq!(other("A"), "A");
     }
 
     #[test]
@@ -197,5 +202,10 @@ mod tests {
             message("{a}"),
             "invalid character 'a' looking for beginning of object key string"
         );
+        assert!(message(r#""\x""#).ends_with(" in string escape code"));
+        assert!(message(r#""\u00g0""#).ends_with(" in \\u hexadecimal character escape"));
+        assert_eq!(message("\"\n\""), r"invalid character '\n' in string literal");
+        assert_eq!(message(r#"1 """#), "invalid character '\"' after top-level value");
+        assert_eq!(message("1 '"), r"invalid character '\'' after top-level value");
     }
 }

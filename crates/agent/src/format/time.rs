@@ -119,6 +119,12 @@ mod tests {
         assert_eq!(milliseconds("1h30m"), Some(5_400_000));
         assert_eq!(milliseconds("1.5s"), Some(1500));
         assert_eq!(milliseconds("100ms"), Some(100));
+        assert_eq!(milliseconds("7000us"), Some(7));
+        assert_eq!(milliseconds("7000µs"), Some(7));
+        assert_eq!(milliseconds("7000000ns"), Some(7));
+        // 366 days are the most.
+        assert_eq!(milliseconds("8784h"), Some(31_622_400_000));
+        assert_eq!(milliseconds("8784h1s"), None);
         for bad in ["", "m", "15x", "-5s", "1..5s", "5m3", "1e9h", "9999999h", " 5s"] {
             assert_eq!(milliseconds(bad), None, "{bad}");
         }

@@ -214,3 +214,96 @@ pub(super) fn child_status(status: ExitStatus) -> ChildStatus {
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Reads as this list says.
+    struct Reads(Vec<io::Result<&'static [u8]>>);
+
+    impl io::Read for Reads {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let piece = self.0.remove(0)?;
+            buffer[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    /// Signals that arrive when something is written to these sockets, in the order of the fields.
+    fn signals() -> (Signals, [UnixStream; 3]) {
+        let [terminate, interrupt, child_ended] = std::array::from_fn(|_| {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            ours.set_nonblocking(true).unwrap();
+            (ours, theirs)
+        });
+        let senders = [terminate.1, interrupt.1, child_ended.1];
+        let signals =
+            Signals { terminate: terminate.0, interrupt: interrupt.0, child_ended: child_ended.0 };
+        (signals, senders)
+    }
+
+    #[test]
+    fn caught_signals_are_taken_once() {
+        let (mut signals, mut senders) = signals();
+        assert_eq!(signals.take(), None);
+        for sender in &mut senders {
+            sender.write_all(&[0; 100]).unwrap();
+        }
+        assert_eq!(signals.take(), Some(Signal::Terminate));
+        assert_eq!(signals.take(), Some(Signal::Interrupt));
+        assert_eq!(signals.take(), None);
+        assert!(arrived(&mut signals.child_ended) && !arrived(&mut signals.child_ended));
+        // A closed socket is no signal.
+        drop(senders);
+        assert_eq!(signals.take(), None);
+    }
+
+    #[test]
+    fn streams_with_output_are_distinguished() {
+        let (signals, _senders) = signals();
+        let (out, mut out_writer) = UnixStream::pair().unwrap();
+        let (err, mut err_writer) = UnixStream::pair().unwrap();
+        let mut out = Pipe { source: Some(out), stream: Stream::Out };
+        let err = Pipe { source: Some(err), stream: Stream::Err };
+        let look =
+            |out: &Pipe<_>, err: &Pipe<_>| wait(out, err, &signals, Some(Duration::ZERO)).unwrap();
+        assert_eq!(look(&out, &err), (false, false));
+        err_writer.write_all(b"x").unwrap();
+        assert_eq!(look(&out, &err), (false, true));
+        out_writer.write_all(b"x").unwrap();
+        assert_eq!(look(&out, &err), (true, true));
+        out.source = None;
+        assert_eq!(look(&out, &err), (false, true));
+    }
+
+    struct Plain;
+
+    impl OutputFilter for Plain {
+        fn push(&mut self, _: Stream, piece: &[u8], printed: &mut Vec<u8>) {
+            printed.extend(piece);
+        }
+
+        fn finish(&mut self, _: Stream, printed: &mut Vec<u8>) {
+            printed.extend(b"|");
+        }
+    }
+
+    #[test]
+    fn output_is_read_until_its_end_or_a_failure() {
+        let interrupted = || Err(io::ErrorKind::Interrupted.into());
+        for end in [Ok(&b""[..]), Err(io::ErrorKind::BrokenPipe.into())] {
+            let reads = vec![Ok(&b"a"[..]), interrupted(), Ok(b"b"), end];
+            let mut pipe = Pipe { source: Some(Reads(reads)), stream: Stream::Err };
+            let mut seen = Vec::new();
+            // Once more than there is to read: a closed pipe is not read.
+            for _ in 0..5 {
+                pipe.read(&mut Plain, &mut |stream, bytes| seen.push((stream, bytes.to_vec())));
+            }
+            assert!(pipe.source.is_none());
+            assert_eq!(seen, ["a", "b", "|"].map(|text| (Stream::Err, text.into())));
+        }
+    }
+}

@@ -209,3 +209,22 @@ fn print(stream: Stream, bytes: &[u8]) {
         Stream::Err => io::stderr().lock().write_all(bytes),
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_bytes_are_not_the_ones_given() {
+        let mut bytes = [0; 32];
+        Host::default().random(&mut bytes).unwrap();
+        assert_ne!(bytes, [0; 32]);
+    }
+
+    #[test]
+    fn missing_file_cannot_be_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Host::default().sync(folder.path()).is_ok());
+        assert!(Host::default().sync(&folder.path().join("none")).is_err());
+    }
+}

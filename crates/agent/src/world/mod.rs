@@ -268,3 +268,15 @@ pub enum WatchFailure {
     Create(io::Error),
     Folder(io::Error),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_the_names_and_numbers_of_the_system() {
+        let shown = |signal: Signal| (signal.name(), signal.number());
+        assert_eq!(shown(Signal::Terminate), ("SIGTERM", 15));
+        assert_eq!(shown(Signal::Interrupt), ("SIGINT", 2));
+    }
+}

@@ -124,6 +124,25 @@ mod tests {
     }
 
     #[test]
+    fn machines_are_named_in_both_byte_orders() {
+        for (machine, name) in [
+            (0x03, "x86"),
+            (0x28, "arm"),
+            (0x3e, "x86-64"),
+            (0xb7, "arm64"),
+            (0xf3, "riscv"),
+            (0x15, "another machine"),
+        ] {
+            for (order, at) in [(1, 18), (2, 19)] {
+                let mut head = [0x7f, b'E', b'L', b'F', 2, order].to_vec();
+                head.resize(64, 0);
+                head[at] = machine;
+                assert_eq!(Elf::read(&head).unwrap().architecture(), name);
+            }
+        }
+    }
+
+    #[test]
     fn hostile_headers_are_read_without_harm() {
         for head in [&b""[..], b"\x7fELF", b"#!/bin/sh\n", &[0xff; 64]] {
             assert_eq!(Elf::read(head), None);

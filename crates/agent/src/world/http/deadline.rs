@@ -78,3 +78,21 @@ fn as_timed_out(error: io::Error) -> io::Error {
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phase_is_shorter_than_the_total_and_never_longer() {
+        let limits = Limits::within(Duration::from_hours(2));
+        limits.phase(Duration::from_hours(1));
+        assert!(limits.remaining().unwrap() <= Duration::from_hours(1));
+        limits.phase(Duration::from_hours(3));
+        assert_eq!(limits.phase.get(), limits.total);
+        limits.phase(Duration::ZERO);
+        assert_eq!(limits.remaining().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        limits.no_phase();
+        assert_eq!(limits.phase.get(), limits.total);
+    }
+}

@@ -183,3 +183,36 @@ fn open(request: &HttpRequest<'_>, limits: &Limits) -> Result<Box<dyn Duplex>, H
     };
     tls::handshake(stream, &url.host, request.roots, limits)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_of_a_response_hides_its_headers_and_body() {
+        let headers = vec![("Set-Cookie".to_owned(), "hunter2".to_owned())];
+        let response = HttpResponse { status: 200, headers, body: b"hunter2".to_vec() };
+        assert_eq!(format!("{response:?}"), "HttpResponse { status: 200, 7 bytes }");
+    }
+
+    #[test]
+    fn failures_name_what_was_being_done() {
+        let cut = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+        for (phase, doing) in [
+            (Phase::Connect, "connecting"),
+            (Phase::Tunnel, "asking the proxy for a tunnel"),
+            (Phase::Request, "sending the request"),
+            (Phase::Head, "waiting for the response"),
+            (Phase::Body, "reading the response body"),
+        ] {
+            assert_eq!(HttpFailure::timed_out(phase).text, format!("timed out {doing}"));
+            let failure = tls::failure(phase, &cut);
+            assert_eq!(failure.kind, HttpFailureKind::Cut);
+            assert_eq!(failure.text, format!("the connection was cut {doing} ({cut})"));
+        }
+        let failure = tls::failure(Phase::Tls, &cut);
+        assert_eq!(failure.kind, HttpFailureKind::Tls);
+        assert!(failure.text.contains("in the handshake"), "{}", failure.text);
+        assert_eq!(HttpFailure::timed_out(Phase::Tls).text, "timed out in the TLS handshake");
+    }
+}

@@ -122,6 +122,19 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_the_same_by_scheme_port_and_name() {
+        let server = Url::parse("https://a.azurecr.io/v2/").unwrap();
+        for (text, is_same) in [
+            ("https://A.azurecr.io:443/oauth2", true),
+            ("https://b.azurecr.io/v2/", false),
+            ("https://a.azurecr.io:444/v2/", false),
+            ("http://a.azurecr.io:443/v2/", false),
+        ] {
+            assert_eq!(server.is_same_server(&Url::parse(text).unwrap()), is_same, "{text}");
+        }
+    }
+
+    #[test]
     fn an_address_cannot_smuggle_a_header_or_a_password() {
         for bad in [
             "",
