@@ -259,12 +259,13 @@ mod tests {
     #[test]
     fn second_signal_only_brings_the_end_forward() {
         let mut stop = stop(Scope::Process(1));
-        let begin = stop.force_at - STOP_TIMEOUT;
-        stop.hurry(begin + Duration::from_secs(1));
-        let hurried = (begin + Duration::from_secs(1), begin + Duration::from_secs(6));
-        assert_eq!((stop.force_at, stop.give_up_at), hurried);
-        stop.hurry(begin + Duration::from_secs(2));
-        assert_eq!((stop.force_at, stop.give_up_at), hurried);
+        let first = stop.force_at;
+        stop.force_at = first + STOP_TIMEOUT;
+        stop.give_up_at = stop.force_at + FORCE;
+        stop.hurry(first);
+        assert_eq!((stop.force_at, stop.give_up_at), (first, first + FORCE));
+        stop.hurry(first + Duration::from_secs(1));
+        assert_eq!((stop.force_at, stop.give_up_at), (first, first + FORCE));
     }
 
     #[test]

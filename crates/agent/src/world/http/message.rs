@@ -250,6 +250,27 @@ mod tests {
     }
 
     #[test]
+    fn largest_body_is_accepted_in_every_framing() {
+        let largest = "x".repeat(1 << 20);
+        let (first, rest) = largest.split_at(1000);
+        for extra in ["", "x"] {
+            let (length, end) = (largest.len() + extra.len(), rest.len() + extra.len());
+            for framed in [
+                format!("\r\n{largest}{extra}"),
+                format!("Content-Length: {length}\r\n\r\n{largest}{extra}"),
+                format!(
+                    "Transfer-Encoding: chunked\r\n\r\n3e8\r\n{first}\r\n{end:x}\r\n{rest}{extra}\r\n0\r\nA: b\r\n\r\n"
+                ),
+            ] {
+                let body = body_of(&format!("HTTP/1.1 200 OK\r\n{framed}"));
+                let is_whole = body.as_ref().is_ok_and(|body| *body == largest);
+                assert_eq!(is_whole, extra.is_empty(), "{}", &framed[..30]);
+                assert_eq!(body.is_ok(), extra.is_empty(), "{}", &framed[..30]);
+            }
+        }
+    }
+
+    #[test]
     fn a_header_cannot_break_out_of_its_line() {
         let url = Url::parse("https://a/b?c=d").unwrap();
         let roots = Roots::none();

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::download::node_with;
 use super::{CUSTOM_DATA, OWN, RECORD, events, left_over, logged, world};
-use crate::fault_injection::EIO;
+use crate::fault_injection::{EACCES, EIO};
 use crate::support::{Node, REPORT, text};
 
 pub(super) const SCRIPTS: &str = r#"{"scripts_version":"202604.01.1"}"#;
@@ -232,6 +232,20 @@ fn file_system_that_cannot_exchange_gets_the_files_one_by_one() {
         assert_eq!(are_new(&node), is_new, "{}", text(&world.err));
         assert_eq!(left_over(&node), [""; 0]);
     }
+}
+
+#[test]
+fn custom_data_that_cannot_be_read_is_a_failure() {
+    let node = node_with(SCRIPTS);
+    write_old_files(&node);
+    node.write(CUSTOM_DATA, custom_data(None));
+    let mut world = world(&node, |operation, path| {
+        (operation == "open" && path.ends_with("nodecustomdata.yml")).then_some(EACCES)
+    });
+    assert_eq!(world.run_as(OWN, &["download-hotfix"]), 0);
+    assert!(!are_new(&node));
+    let log = text(&world.err);
+    assert!(log.contains("nodecustomdata.yml: permission denied"), "{log}");
 }
 
 #[test]

@@ -182,17 +182,17 @@ fn headers_may_continue_be_padded_and_be_encoded() {
 fn largest_message_and_headers_are_accepted_and_no_larger() {
     let in_pieces = |bytes: &[u8]| {
         let pieces = bytes.chunks(frame::MAX_FRAME);
-        pieces.fold(Frames::default().head(), |frames, piece| frames.data(piece))
+        pieces.fold(Frames::default().head(), Frames::data)
     };
     // Sixteen bytes are around the text.
     let largest = "x".repeat((4 << 20) - 16);
-    let framed = message(&largest);
-    assert_eq!(framed.len(), 5 + (4 << 20));
-    assert!(in_pieces(&framed).trailers("0").result() == ok(&largest));
+    let whole = message(&largest);
+    assert_eq!(whole.len(), 5 + (4 << 20));
+    assert!(in_pieces(&whole).trailers("0").result() == ok(&largest));
     let larger = message(&format!("{largest}x"));
     assert_eq!(in_pieces(&larger).result(), failed("ResourceExhausted"));
     // A short message is announced, and more than the longest is sent.
-    let endless = [&[0; 5][..], &[0; 4 << 20], &[0]].concat();
+    let endless = vec![0; 5 + (4 << 20) + 1];
     assert_eq!(in_pieces(&endless).result(), failed("Internal"));
 
     for (length, expected) in [(64 << 10, ok("a")), ((64 << 10) + 1, failed("Internal"))] {
@@ -302,6 +302,7 @@ fn malformed_responses_are_refused() {
         Frames::default().add(frame::GOAWAY, 0, 0, b"x"),
         Frames::default().head().add(frame::DATA, frame::END_STREAM, 1, &message("a")),
         Frames(vec![0xff; 9]),
+        Frames(vec![1, 0, 0, 0xbe, 0, 0, 0, 0, 0]),
     ] {
         assert_eq!(frames.result(), failed("Internal"));
     }
