@@ -516,12 +516,16 @@ fn evidence_names_the_operating_system_and_the_package() {
     ] {
         let node = Node::with_script("");
         node.write("/etc/os-release", release);
-        let rpm = format!("#!/bin/sh\nprintf '%s' '{printed}'\n");
+        let rpm = format!("#!/bin/sh\nprintf '%s' '{printed}'\necho \"$*\" > \"$0.words\"\n");
         write_program(&programs(&node).join("rpm"), rpm, 0o755);
         let config = node.write_typed("config.json", WITH_REGISTRY);
         let words = ["preflight", "-o", "json", "--provision-config", &config];
         let found = findings(&run(&node, &words));
         let evidence = &finding(&found, "oras")["evidence"];
+        let words = fs::read_to_string(programs(&node).join("rpm.words")).unwrap();
+        assert_eq!(words, "-q oras\n", "the packages of this node, whatever the root");
+        let action = finding(&found, "oras")["action"].as_str().unwrap();
+        assert!(action.starts_with("use an image version that has oras"), "{action}");
         // The search path, three usual places, the system and the package.
         assert_eq!(evidence.as_array().unwrap().len(), 6, "{evidence}");
         let evidence = evidence.to_string();

@@ -152,7 +152,13 @@ fn config_of_an_unknown_version_is_fatal() {
     // As a table, with the exit code.
     let mut world = world(&node, &[]);
     assert_eq!(world.run(&[&["preflight"][..], &words].concat()), 240);
-    assert!(text(&world.out).contains("\nfatal    config        240  "), "{}", text(&world.out));
+    let table = text(&world.out);
+    assert!(table.contains("\nfatal    config        240  "), "{table}");
+    // Only what is not well is explained.
+    for pair in table.lines().collect::<Vec<_>>().windows(2) {
+        let is_well = pair[0].starts_with("pass") || pair[0].starts_with("skipped");
+        assert!(!(is_well && pair[1].starts_with(' ')), "{table}");
+    }
 }
 
 #[test]
@@ -166,4 +172,21 @@ fn start_script_is_needed_by_an_nbc_command_that_calls_it() {
         let (verdict, summary, _) = found(&mut world(&node, &[]), "start-script", &[]);
         assert_eq!(verdict, expected, "{summary}");
     }
+}
+
+#[test]
+fn checks_of_the_config_are_skipped_without_one() {
+    let node = Node::with_script("");
+    let (verdict, summary, _) = found(&mut world(&node, &[]), "config", &[]);
+    assert_eq!((verdict.as_str(), summary.as_str()), ("skipped", "no node config is given"));
+}
+
+#[test]
+fn oras_is_started_only_where_it_is_needed() {
+    let node = Node::with_script("");
+    let folder = node.typed("programs");
+    let oras = folder.join("oras");
+    write_program(&oras, "#!/bin/sh\nexit 1\n", 0o755);
+    let (verdict, summary, _) = found(&mut world(&node, &[&folder]), "oras", &[]);
+    assert_eq!((verdict, summary), ("pass".to_owned(), format!("oras is {}", oras.display())));
 }
