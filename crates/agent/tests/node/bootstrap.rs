@@ -152,3 +152,31 @@ fn end_of_a_result_that_is_no_report_is_printed() {
     assert_eq!(printed.len(), 4096);
     assert!(printed.starts_with('.') && printed.ends_with(".the end\n"), "{printed}");
 }
+
+#[test]
+fn inherited_value_is_not_a_difference_of_the_config() {
+    for (inherited, is_listed) in [("eastus", false), ("westus", true)] {
+        let node = Node::with_script("");
+        let config = node.write_typed("config.json", CONFIG);
+        let nbc = node.write_typed("nbc.sh", "true");
+        let words = ["provision", "--nbc-cmd", &nbc, "--provision-config", &config];
+        let output = end_of(node.command(&words).env("LOCATION", inherited).spawn().unwrap());
+        let log = text(&output.stderr);
+        assert!(log.contains("env var differences ("), "{log}");
+        assert_eq!(log.contains("only-in-pc: LOCATION;"), is_listed, "{log}");
+    }
+}
+
+#[test]
+fn warnings_that_are_not_logged_are_counted() {
+    let node = Node::with_script("");
+    let unknown: Vec<_> = (0..1000).map(|number| format!(r#""unknown_{number}": 1"#)).collect();
+    for (fields, is_more) in [(&unknown[..], true), (&unknown[..1], false)] {
+        let config = format!(r#"{{"version": "v1", {}}}"#, fields.join(", "));
+        let config = node.write_typed("config.json", config);
+        let output = node.run(&["provision", "--dry-run", "--provision-config", &config]);
+        let log = text(&output.stderr);
+        assert!(log.contains("ignored in the provision config"), "{log}");
+        assert_eq!(log.contains("more was ignored in the provision config"), is_more, "{log}");
+    }
+}
