@@ -43,6 +43,7 @@ mod tests {
             escape("<script>\"a\" & 'b'\u{1b}[2J\u{202e}"),
             "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;[2J"
         );
+        assert_eq!(escape("a\nb\tc"), "a b c");
     }
 
     #[test]

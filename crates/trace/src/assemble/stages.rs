@@ -148,6 +148,86 @@ mod tests {
         assert_eq!(names(&life), [(MACHINE_AND_BOOTSTRAP.to_owned(), Some(71.0))]);
     }
 
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    fn found(name: &str, kind: Kind, from: i64, to: Option<i64>, failed: bool) -> Found {
+        Found { kind, ..stage(name, at(from), to.map(at), failed, Source::Report) }
+    }
+
+    fn stages(life: &Life, found: &[Found]) -> Vec<String> {
+        let second = |time: Timestamp| time.as_second() - 1_800_000_000;
+        let shown = |one: &Found| {
+            let end = one.end.map(|end| second(end).to_string()).unwrap_or_default();
+            let failed = if one.failed { " failed" } else { "" };
+            let source = one.sources[0].as_str();
+            format!("{} {}..{end} {source}{failed}", one.name, second(one.start))
+        };
+        life.stages(found).iter().map(shown).collect()
+    }
+
+    #[test]
+    fn stages_show_how_far_a_joining_node_is() {
+        let created = Life { created: Some(at(0)), ..Life::default() };
+        assert_eq!(stages(&created, &[]), ["created → launched 0.. cluster"]);
+        let launched = Life { launched: Some(at(9)), ..created };
+        let retried = Life { launch_failed: Some(at(5)), ..launched.clone() };
+        let expected = ["created → launched 0..9 cluster", "machine, bootstrap 9.. record"];
+        assert_eq!(stages(&retried, &[]), expected, "a launch that failed before");
+        let spans = [
+            found("cloud-init", Kind::Boot, 15, Some(15), false),
+            found("kernel", Kind::Boot, 20, Some(20), false),
+            found("cse_start", Kind::Run, 40, Some(70), false),
+        ];
+        let expected = [
+            "created → launched 0..9 cluster",
+            "machine 9..40 azure",
+            "kernel, cloud-init 20..40 report",
+            "bootstrap 40..70 report",
+            "register 70.. cluster",
+        ];
+        assert_eq!(stages(&launched, &spans), expected);
+        let late = Life { launched: Some(at(40)), ..Life::default() };
+        let expected = ["bootstrap 40..70 report", "register 70.. cluster"];
+        assert_eq!(stages(&late, &spans), expected, "the machine starts with the scripts");
+    }
+
+    #[test]
+    fn failure_belongs_to_the_bootstrap_or_the_registration() {
+        let failed = Life {
+            state: LifeState::Failed,
+            launched: Some(at(3)),
+            failed: Some(at(100)),
+            ..Life::default()
+        };
+        let run = |failed| [found("cse_start", Kind::Run, 40, Some(70), failed)];
+        let expected =
+            ["machine 3..40 azure", "bootstrap 40..70 report", "register 70..100 cluster failed"];
+        assert_eq!(stages(&failed, &run(false)), expected);
+        let expected = ["machine 3..40 azure", "bootstrap 40..70 report failed"];
+        assert_eq!(stages(&failed, &run(true)), expected);
+        let extension = Life { ended: Some(at(70)), ..failed };
+        let expected = ["machine, bootstrap 3..70 azure", "register 70..100 cluster failed"];
+        assert_eq!(stages(&extension, &[]), expected);
+        let failed_extension = Life { has_failed_extension: true, ..extension };
+        assert_eq!(stages(&failed_extension, &[]), ["machine, bootstrap 3..70 azure failed"]);
+    }
+
+    #[test]
+    fn outcome_follows_from_any_one_fact() {
+        let outcome = |life: Life| life.outcome();
+        assert_eq!(outcome(Life::default()), Outcome::Unknown);
+        let failed_extension = Life { has_failed_extension: true, ..Life::default() };
+        assert_eq!(outcome(failed_extension), Outcome::Failed);
+        let failed = Life { failed: Some(at(0)), ..Life::default() };
+        assert_eq!(outcome(failed.clone()), Outcome::Failed);
+        let registered = Life { registered: Some(at(1)), ..failed.clone() };
+        assert_eq!(outcome(registered), Outcome::Succeeded);
+        let node = Life { node_created: Some(at(1)), ..failed };
+        assert_eq!(outcome(node), Outcome::Succeeded);
+    }
+
     #[test]
     fn invalid_files_are_errors() {
         let mut life = Life::default();

@@ -87,3 +87,25 @@ impl Life {
         self.usual.get(stage).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_sign_of_a_failure_or_a_node_sets_the_state() {
+        let at = Some(Timestamp::UNIX_EPOCH);
+        let state = |life: Life, code| life.judged(code).state;
+        let of = |life: Life| state(life, None);
+        assert_eq!(of(Life::default()), LifeState::Joining);
+        assert_eq!(state(Life::default(), Some(0)), LifeState::Joining);
+        assert_eq!(state(Life::default(), Some(50)), LifeState::Failed);
+        let failed_extension = Life { has_failed_extension: true, ..Life::default() };
+        assert_eq!(of(failed_extension), LifeState::Failed);
+        assert_eq!(of(Life { failed: at, ..Life::default() }), LifeState::Failed);
+        assert_eq!(of(Life { launch_failed: at, ..Life::default() }), LifeState::Failed);
+        assert_eq!(of(Life { node_created: at, ..Life::default() }), LifeState::NotReady);
+        assert_eq!(of(Life { registered: at, ..Life::default() }), LifeState::NotReady);
+        assert_eq!(of(Life { ready: at, ..Life::default() }), LifeState::Joined);
+    }
+}

@@ -155,6 +155,8 @@ mod tests {
         assert_eq!(pace(7.0, System::Ubuntu2204), Speed::Slow);
         assert_eq!(pace(7.0, System::Ubuntu2404), Speed::Usual);
         assert_eq!(pace(9.5, System::AzureLinux3), Speed::VerySlow);
+        assert_eq!(pace(6.20, System::Ubuntu2204), Speed::Usual, "p95 itself");
+        assert_eq!(pace(10.01, System::Ubuntu2204), Speed::Slow, "p99 itself");
         let nslookup = compare("AKS.CSE.apiserverNslookup", 1.0, System::AzureLinux3);
         assert_eq!(nslookup.figures.unwrap().system, System::Ubuntu2204);
     }
@@ -163,6 +165,8 @@ mod tests {
     fn step_without_figures_is_compared_with_the_limit() {
         assert_eq!(compare("AKS.CSE.configureCNI", 44.0, System::default()).pace, Speed::Usual);
         assert_eq!(compare("AKS.CSE.configureCNI", 46.0, System::default()).pace, Speed::Slow);
+        let at_the_limit = compare("AKS.CSE.configureCNI", ANY_STEP, System::default());
+        assert_eq!((at_the_limit.pace, compare_run(WHOLE_RUN).pace), (Speed::Usual, Speed::Usual));
     }
 
     #[test]
@@ -181,5 +185,6 @@ mod tests {
         let older = ubuntu.replace("24.04", "22.04");
         assert_eq!(System::of_release(&older), Some(System::Ubuntu2204));
         assert_eq!(System::of_release("ID=flatcar\nVERSION_ID=1"), None);
+        assert_eq!(System::of_release("ID=azurelinux\nVERSION_ID=\"4.0\""), None);
     }
 }

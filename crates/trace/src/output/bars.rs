@@ -246,6 +246,7 @@ mod tests {
             (46.6, "47 s"),
             (59.9, "1 min"),
             (125.0, "2 min 5 s"),
+            (3600.0, "1 h"),
             (3780.0, "1 h 3 min"),
             (f64::NAN, "0 s"),
         ] {
@@ -259,6 +260,31 @@ mod tests {
         for seconds in [0.001, 0.3, 7.0, 60.0, 900.0, 1e5, 1e9] {
             assert!((2..=9).contains(&ticks(seconds).count()), "{seconds}");
         }
+        assert_eq!(ticks(1e9).nth(1), Some(1.25e8));
+    }
+
+    /// A chart of 766 seconds has one unit per second, and a note of 50 characters is 300 units wide.
+    #[test]
+    fn note_is_after_its_bar_before_it_or_on_a_ground() {
+        let drawn = |from, to| {
+            let bars = vec![Bar { from, to, ..Bar::default() }];
+            let row = Row { bars, note: "x".repeat(50), ..Row::default() };
+            svg(&Chart { label: String::new(), seconds: 766.0, rows: vec![row] })
+        };
+        let is_at = |svg: &str, x: f64, anchor: &str| {
+            svg.contains(&format!(
+                "<text class=\"note\" x=\"{x:.1}\" y=\"39.0\" text-anchor=\"{anchor}\">"
+            ))
+        };
+        let fits = drawn(300.0, 473.0);
+        assert!(is_at(&fits, 776.0, "start"), "{fits}");
+        let barely_fits_before = drawn(300.0, 474.0);
+        assert!(is_at(&barely_fits_before, 594.0, "end"), "{barely_fits_before}");
+        let fits_nowhere = drawn(200.0, 476.0);
+        assert!(is_at(&fits_nowhere, 776.0, "start"), "{fits_nowhere}");
+        assert!(!fits_nowhere.contains("note-ground"), "it starts at the end of the bar");
+        let over_the_bar = drawn(200.0, 477.0);
+        assert!(over_the_bar.contains("note-ground"), "{over_the_bar}");
     }
 
     #[test]

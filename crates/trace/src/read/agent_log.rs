@@ -71,4 +71,10 @@ mod tests {
         );
         assert_eq!(spans[0].message, "exit status 50");
     }
+
+    #[test]
+    fn number_of_processes_is_limited() {
+        let start = r#"{"time":"2026-11-15T02:00:00Z","msg":"aks-node-controller started","task":"Provision"}"#;
+        assert_eq!(read(&format!("{start}\n").repeat(MAX_SPANS + 1)).len(), MAX_SPANS);
+    }
 }

@@ -56,4 +56,34 @@ mod tests {
         assert_eq!(seen, [("cloud-init init-local", false), ("cloud-init init-network", true)]);
         assert!(spans.iter().all(|one| one.end.is_some()));
     }
+
+    #[test]
+    fn finish_ends_the_open_stage_of_its_name() {
+        let line = |second: u32, said: &str| {
+            format!("2026-11-15 02:00:{second:02},000 - handlers.py[DEBUG]: {said}\n")
+        };
+        let log = [
+            line(1, "start: init: x"),
+            line(2, "finish: init: SUCCESS: x"),
+            line(3, "start: init: x"),
+            line(4, "start: modules: x"),
+            line(5, "finish: init: FAIL: x"),
+            line(6, "finish: init: SUCCESS: x"),
+        ];
+        let spans = read(&log.concat());
+        let at = |second: u32| timestamp::read(&format!("2026-11-15 02:00:{second:02}"));
+        let seen: Vec<_> = spans.iter().map(|one| (&*one.name, one.end, one.failed)).collect();
+        let expected = [
+            ("cloud-init init", at(2), false),
+            ("cloud-init init", at(5), true),
+            ("cloud-init modules", None, false),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn number_of_stages_is_limited() {
+        let start = "2026-11-15 02:00:02,100 - handlers.py[DEBUG]: start: init: x\n";
+        assert_eq!(read(&start.repeat(MAX_SPANS + 1)).len(), MAX_SPANS);
+    }
 }

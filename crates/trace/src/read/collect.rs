@@ -149,3 +149,61 @@ impl NodeData {
         stamp.at(self.offset.unwrap_or(Offset::UTC))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(path: &str, task: &str, start: &str, end: &str) -> File {
+        let text = format!(
+            r#"{{"Timestamp":"2026-11-15 {start}","OperationId":"2026-11-15 {end}","TaskName":"{task}"}}"#
+        );
+        File { path: format!("azure/events/{path}.json"), bytes: text.into() }
+    }
+
+    fn collected(files: &[File]) -> NodeData {
+        collect(&files.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn most_frequent_difference_is_the_time_zone() {
+        // Named after 02:00:00 UTC.
+        let one = |hour: u32| {
+            event("1794708000000", "AKS.CSE.a", &format!("{hour:02}:00:00"), "08:00:00")
+        };
+        let offset = |hours: [u32; 3]| collected(&hours.map(one)).offset;
+        assert_eq!(offset([3, 3, 4]), Some(Offset::constant(1)));
+        assert_eq!(offset([4, 3, 3]), Some(Offset::constant(1)));
+        // An event of the agent is named after its end.
+        let task = "AKS.AKSNodeController.Provision";
+        let agent = event("1794708000000", task, "03:40:00", "04:00:00");
+        assert_eq!(collected(&[agent]).offset, Some(Offset::constant(2)));
+        assert_eq!(collected(&[event("x", task, "03:40:00", "04:00:00")]).offset, None);
+    }
+
+    #[test]
+    fn number_of_events_is_limited() {
+        let files = vec![event("x", "AKS.CSE.a", "02:00:00", "02:00:01"); MAX_SPANS + 1];
+        let data = collected(&files);
+        assert_eq!((data.spans.len(), data.skipped.len()), (MAX_SPANS, 1));
+        assert_eq!(data.skipped[0].why, "more than 5000 events");
+    }
+
+    #[test]
+    fn host_name_follows_a_date() {
+        let date = "Sun Nov 15 02:00:00 UTC 2026";
+        let of = |line: &str| host(&format!("{line}\nother,line"));
+        assert_eq!(of(&format!("{date},aks-1,more")).as_deref(), Some("aks-1"));
+        let longest = "a".repeat(253);
+        assert_eq!(of(&format!("{date},{longest}")), Some(longest.clone()));
+        for line in [
+            format!("{date},"),
+            format!("{date},a b"),
+            format!("{date},{longest}a"),
+            date.to_owned(),
+            "yesterday,aks-1".to_owned(),
+        ] {
+            assert_eq!(of(&line), None, "{line}");
+        }
+    }
+}

@@ -162,4 +162,29 @@ mod tests {
         assert_eq!(content(&file("x/var/log/azure/aks/provision.json"), false), Content::Report);
         assert_eq!(content(&file("1684830929123.json"), false), Content::Event);
     }
+
+    #[test]
+    fn report_of_the_previous_attempt_is_a_report_if_alone() {
+        let previous = file("var/log/azure/aks/provision.json.previous");
+        assert_eq!(content(&previous, false), Content::EarlierReport);
+        assert_eq!(content(&previous, true), Content::Message);
+    }
+
+    #[test]
+    fn only_files_with_data_of_a_node_are_wanted() {
+        for path in [
+            "a/var/log/azure/aks/provision.json",
+            "a/nodeclaim.yaml",
+            "a/node.yaml",
+            "a/vm.json",
+            "a/record.json",
+            "a/usual.json",
+            "var/log/events/x.json",
+        ] {
+            assert!(is_wanted(path), "{path}");
+        }
+        for path in ["var/log/syslog", "run/aks-node-controller/provision.json", "events/x.txt"] {
+            assert!(!is_wanted(path), "{path}");
+        }
+    }
 }

@@ -53,5 +53,14 @@ mod tests {
         assert!(spans[0].failed);
         assert_eq!(spans[0].start, timestamp::read("2026-11-15T02:00:01Z").unwrap());
         assert_eq!(spans[0].end, timestamp::read("2026-11-15T02:00:06Z"));
+        let spans = read(
+            "time=2026-11-15T02:00:01Z operation=enable event=start\n\
+             time=2026-11-15T02:00:05Z operation=enable event=\"failed to execute command\"\n\
+             time=2026-11-15T02:10:01Z operation=enable event=start\n\
+             time=2026-11-15T02:10:05Z operation=enable event=end\n",
+        );
+        assert_eq!(spans.len(), 1);
+        assert!(!spans[0].failed);
+        assert_eq!(spans[0].start, timestamp::read("2026-11-15T02:10:01Z").unwrap());
     }
 }

@@ -130,3 +130,30 @@ fn name(value: &Value) -> Option<String> {
     let text = value.as_str().filter(|text| !text.is_empty())?;
     Some(tidy(text, MAX_NAME.min(MAX_MESSAGE)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extension_that_ended_gives_its_time_and_result() {
+        let extension = |code: &str| {
+            let vm = serde_json::json!({"properties": {
+                "timeCreated": "2026-11-15T02:00:00Z",
+                "instanceView": {"extensions": [
+                    {"type": "Microsoft.Azure.Monitor", "statuses": [{"code": "ProvisioningState/failed"}]},
+                    {"type": "Microsoft.Azure.Extensions.CustomScript",
+                     "statuses": [{"code": code, "time": "2026-11-15T02:01:00Z"}]},
+                ]},
+            }});
+            let mut life = Life::default();
+            life.add(LifeFile::Vm, vm.to_string().as_bytes()).unwrap();
+            assert_eq!(life.vm_created, "2026-11-15T02:00:00Z".parse().ok());
+            (life.ended.map(|at| at.to_string()), life.has_failed_extension)
+        };
+        let ended = Some("2026-11-15T02:01:00Z".to_owned());
+        assert_eq!(extension("ProvisioningState/failed/50"), (ended.clone(), true));
+        assert_eq!(extension("ProvisioningState/succeeded"), (ended, false));
+        assert_eq!(extension("ProvisioningState/transitioning"), (None, false));
+    }
+}

@@ -141,14 +141,52 @@ mod tests {
     }
 
     #[test]
+    fn complete_report_is_read_as_it_is() {
+        let report = br#"{"ExitCode":"0","BootDatapoints":{"KubeletReadyTime":"n/a","CSEStartTime":"Tue May 23 08:35:29 UTC 2023"}}"#;
+        let facts = read(report).unwrap();
+        assert_eq!(facts.status, CseStatus::read(report).unwrap());
+        assert_eq!(facts.began, timestamp::read("2023-05-23T08:35:29Z"));
+    }
+
+    #[test]
+    fn boot_times_are_read_from_members_or_datapoints() {
+        let at = |minute: usize| format!("Tue 2023-05-23 08:{minute:02}:00 UTC");
+        let members = [
+            "KernelStartTime",
+            "CloudInitLocalStartTime",
+            "NetworkdStartTime",
+            "CloudInitStartTime",
+            "CloudFinalStartTime",
+            "GuestAgentStartTime",
+        ];
+        let minutes = |of_member: &dyn Fn(usize) -> String| -> Vec<Stamp> {
+            let datapoint =
+                |(number, name): (usize, &&str)| ((*name).to_owned(), at(number + 30).into());
+            let member =
+                |(number, name): (usize, &&str)| ((*name).to_owned(), of_member(number).into());
+            let datapoints: Map<String, Value> =
+                members.iter().enumerate().map(datapoint).collect();
+            let mut report: Map<String, Value> = members.iter().enumerate().map(member).collect();
+            report.insert("BootDatapoints".to_owned(), datapoints.into());
+            let status = CseStatus::read(Value::from(report).to_string().as_bytes()).unwrap();
+            boot(Some(&status.timings), &Map::new()).into_iter().map(|one| one.start).collect()
+        };
+        let expected = |first: usize| -> Vec<Stamp> {
+            (first..first + 6).filter_map(|minute| timestamp::read(&at(minute))).collect()
+        };
+        assert_eq!(minutes(&at), expected(0));
+        assert_eq!(minutes(&|_| String::new()), expected(30), "empty members");
+    }
+
+    #[test]
     fn midnight_is_an_unknown_time() {
         let summary = serde_json::from_str(
-            r#"{"KernelStartTime":"2026-11-15 00:00:00.000","KubeletStartTime":"2026-11-15 02:00:47.250"}"#,
+            r#"{"KernelStartTime":"2026-11-15 00:00:00.000","NetworkdStartTime":"2026-11-15T00:00:00Z","GuestAgentStartTime":"2026-11-15T02:00:47Z","KubeletStartTime":"2026-11-15 02:00:47.250"}"#,
         );
         let spans = boot(None, &summary.unwrap());
         assert_eq!(
             spans.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
-            ["kubelet started"]
+            ["guest agent", "kubelet started"]
         );
     }
 

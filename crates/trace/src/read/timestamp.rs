@@ -119,6 +119,8 @@ mod tests {
             ("Tue May 23 08:35:29 UTC 2023", "2023-05-23T08:35:29Z"),
             ("Tue May  3 08:35:29 PM UTC 2023", "2023-05-03T20:35:29Z"),
             ("Tue May 23 12:35:29 AM UTC 2023", "2023-05-23T00:35:29Z"),
+            ("Tue May 23 08:35:29 AM UTC 2023", "2023-05-23T08:35:29Z"),
+            ("Tue May 23 12:35:29 PM UTC 2023", "2023-05-23T12:35:29Z"),
         ] {
             assert_eq!(utc(text).as_deref(), Some(expected), "{text}");
         }
@@ -135,11 +137,25 @@ mod tests {
     }
 
     #[test]
+    fn any_zone_except_utc_is_that_of_the_node() {
+        let second = |zone: &str| {
+            let stamp = read(&format!("Tue 2023-05-23 08:34:10 {zone}")).unwrap();
+            stamp.at(Offset::constant(2)).unwrap().to_string()
+        };
+        for zone in ["UTC", "GMT", "Z"] {
+            assert_eq!(second(zone), "2023-05-23T08:34:10Z", "{zone}");
+        }
+        assert_eq!(second("CST"), "2023-05-23T06:34:10Z");
+    }
+
+    #[test]
     fn file_name_of_an_event_gives_the_time_zone() {
         let at = of_file_name("1684830929123.json").unwrap();
         assert_eq!(at.to_string(), "2023-05-23T08:35:29.123Z");
         let Some(Stamp::Local(local)) = read("2023-05-23 10:35:29.123") else { panic!("local") };
         assert_eq!(offset_between(local, at).unwrap(), Offset::constant(2));
+        let Some(Stamp::Local(late)) = read("2023-05-23 10:40:29.123") else { panic!("local") };
+        assert_eq!(offset_between(late, at).unwrap(), Offset::constant(2), "written 5m later");
         assert_eq!(
             of_file_name("1684830929123456789.json").unwrap(),
             Timestamp::from_nanosecond(1_684_830_929_123_456_789).unwrap()

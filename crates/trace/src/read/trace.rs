@@ -124,4 +124,14 @@ not a trace: startTime=2026-11-15 02:15:00.000
         assert_eq!(traced.open, [("AKS.CSE.apiserverCurl".to_owned(), None)]);
         assert_eq!(traced.steps, []);
     }
+
+    #[test]
+    fn steps_of_others_and_excess_steps_are_ignored() {
+        assert_eq!(read("+ logs_to_events other.step x\n"), Traced::default());
+        let start = "+ logs_to_events AKS.CSE.a a\n";
+        assert_eq!(read(&start.repeat(MAX_DEPTH + 1)).open.len(), MAX_DEPTH);
+        let step =
+            format!("{start}+ startTime=2026-11-15T02:00:00\n+ endTime=2026-11-15T02:00:01\n");
+        assert_eq!(read(&step.repeat(MAX_SPANS + 1)).steps.len(), MAX_SPANS);
+    }
 }

@@ -32,6 +32,181 @@ fn early_failure_is_identified_by_exit_code() {
     let span = &timeline.spans[running.span.unwrap()];
     assert_eq!(span.start.to_string(), "2026-11-15T02:00:00Z");
     assert!((span.seconds() - 30.0).abs() < 1e-9, "{span:?}");
+    let run = timeline.spans.iter().find(|span| span.kind == Kind::Run).unwrap();
+    assert_eq!(run.status, Status::Failed);
+}
+
+#[test]
+fn empty_node_is_returned_only_if_it_is_the_only_one() {
+    let failure = r#"[{"at":"2026-11-15T02:00:00Z"}]"#;
+    let files = [
+        file("a/var/log/azure/other.txt", "x"),
+        file(&format!("b/{REPORT}"), r#"{"ExitCode":"0"}"#),
+        file("c/record.json", failure),
+        file("d/usual.json", r#"{"seconds":{}}"#),
+    ];
+    let names =
+        |files: &[File]| -> Vec<String> { read(files).into_iter().map(|one| one.node).collect() };
+    assert_eq!(names(&files), ["b", "c"]);
+    assert_eq!(names(&files[..1]), ["a"]);
+}
+
+#[test]
+fn only_a_failed_agent_fails_a_node_without_an_exit_code() {
+    let outcome = |task: &str, level: &str| {
+        let event = format!(
+            r#"{{"Timestamp":"2026-11-15 02:00:00","OperationId":"2026-11-15 02:00:01","TaskName":"{task}","EventLevel":"{level}"}}"#
+        );
+        node(&[("var/log/azure/events/x.json", &event)]).outcome
+    };
+    let agent = "AKS.AKSNodeController.Provision";
+    assert_eq!(outcome(agent, "Error"), Outcome::Failed);
+    assert_eq!(outcome(agent, "Informational"), Outcome::Unknown);
+    assert_eq!(outcome("AKS.CSE.a", "Error"), Outcome::Unknown);
+}
+
+fn event(task: &str, time: &str) -> (String, String) {
+    let path = format!("var/log/azure/events/{task}.json");
+    (
+        path,
+        format!(r#"{{"Timestamp":"{time}","OperationId":"{time}","TaskName":"AKS.CSE.{task}"}}"#),
+    )
+}
+
+#[test]
+fn spans_of_another_boot_are_left_out_and_counted() {
+    let names = |events: &[(String, String)]| -> (Vec<String>, Vec<(String, String)>) {
+        let files: Vec<File> = events.iter().map(|(path, text)| file(path, text)).collect();
+        let timeline = read(&files).remove(0);
+        let names = timeline.spans.iter().map(|span| span.short_name().to_owned());
+        let skipped = timeline.skipped.into_iter().map(|one| (one.path, one.why));
+        (names.collect(), skipped.collect())
+    };
+    let why = "left out: more than 6 h before the bootstrap or 24 h after it";
+    let left_out = |path: &str| vec![(path.to_owned(), why.to_owned())];
+    let (kept, skipped) = names(&[
+        event("cse_start", "2026-11-15 08:00:00.000"),
+        event("before", "2026-11-15 02:00:00.000"),
+        event("first", "2026-11-15 02:00:00.001"),
+        event("last", "2026-11-16 07:59:59.999"),
+        event("after", "2026-11-16 08:00:00.000"),
+    ]);
+    assert_eq!(
+        (kept.as_slice(), skipped),
+        (&["first", "cse_start", "last"].map(str::to_owned)[..], left_out("2 times"))
+    );
+    // Without the scripts as a whole, the median counts.
+    let (kept, skipped) = names(&[
+        event("a", "2026-11-01 08:00:00.000"),
+        event("b", "2026-11-15 08:00:00.000"),
+        event("c", "2026-11-15 08:00:01.000"),
+        event("d", "2026-11-15 08:00:02.000"),
+    ]);
+    assert_eq!(
+        (kept.as_slice(), skipped),
+        (&["b", "c", "d"].map(str::to_owned)[..], left_out("1 times"))
+    );
+}
+
+#[test]
+fn exit_code_of_the_record_alone_names_no_step() {
+    let record = r#"[{"at":"2026-11-15T02:01:00Z","launched":"2026-11-15T02:00:00Z","code":50}]"#;
+    let timeline = node(&[("a/record.json", record)]);
+    assert_eq!((timeline.outcome, timeline.exit_code), (Outcome::Failed, Some(50)));
+    assert_eq!(timeline.running, None);
+}
+
+#[test]
+fn unfinished_steps_of_a_node_that_joined_are_dropped() {
+    let claim = r#"
+kind: NodeClaim
+metadata: {name: default-1, creationTimestamp: "2026-11-15T02:00:00Z"}
+status:
+  conditions:
+  - {type: Launched, status: "True", lastTransitionTime: "2026-11-15T02:00:03Z"}
+  - {type: Registered, status: "True", lastTransitionTime: "2026-11-15T02:01:20Z"}
+"#;
+    let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", None);
+    let timeline = node(&[("nodeclaim.yaml", claim), (TRACE, &trace)]);
+    assert_eq!(timeline.outcome, Outcome::Succeeded);
+    let seen: Vec<_> = timeline.spans.iter().map(|span| (&*span.name, span.status)).collect();
+    let expected = [
+        ("created → launched", Status::Done),
+        ("machine, bootstrap", Status::Done),
+        ("ready", Status::Unfinished),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn part_of_a_step_is_labeled_without_the_name_of_the_step() {
+    let trace: String = [
+        step("AKS.CSE.outer", "02:00:00.000", Some("02:00:10.000")),
+        step("AKS.CSE.outer.part", "02:00:01.000", Some("02:00:02.000")),
+        step("AKS.CSE.outerOther", "02:00:03.000", Some("02:00:04.000")),
+        step("AKS.CSE.outer.", "02:00:05.000", Some("02:00:06.000")),
+    ]
+    .concat();
+    let timeline = node(&[(TRACE, &trace)]);
+    let labels: Vec<&str> = (0..4).map(|index| timeline.label(index)).collect();
+    assert_eq!(labels, ["outer", ".part", "outerOther", "outer."]);
+}
+
+#[test]
+fn table_lists_at_most_twenty_skipped_files() {
+    let shown = |count: usize| {
+        let broken = |at| file(&format!("var/log/azure/events/{at}.json"), "x");
+        let timelines = read(&(0..count).map(broken).collect::<Vec<_>>());
+        mooring_trace::table::table(&timelines)
+    };
+    let line = "    var/log/azure/events/19.json: not a JSON object (line 1, column 1)\n";
+    assert!(shown(20).ends_with(line), "{}", shown(20));
+    assert!(shown(21).ends_with(&format!("{line}    and 1 more\n")), "{}", shown(21));
+}
+
+#[test]
+fn chart_without_times_is_described() {
+    let timeline = Timeline::of("n", &[file(REPORT, r#"{"ExitCode":"124"}"#)]);
+    assert_eq!(mooring_trace::waterfall::chart(&timeline).label, "No timestamps found for n.");
+}
+
+#[test]
+fn system_and_extension_handler_are_read_from_their_files() {
+    let release = "ID=ubuntu\nVERSION_ID=\"24.04\"\n";
+    let log = "time=2026-11-15T02:00:01Z operation=enable event=start\n";
+    let timeline =
+        node(&[("etc/os-release", release), ("var/log/azure/custom-script/handler.log", log)]);
+    assert_eq!(timeline.system.as_str(), "Ubuntu 24.04");
+    assert_eq!(timeline.spans[0].sources, [Source::Handler]);
+}
+
+#[test]
+fn inferred_step_begins_after_the_last_one_that_ended() {
+    let report = |code: i32| {
+        format!(
+            r#"{{"ExitCode":"{code}","Error":"","CSEStartTime":"Sun Nov 15 02:00:00 UTC 2026","ExecDuration":"30"}}"#
+        )
+    };
+    // The trace has a call of the step, but its start was cut off.
+    let trace = step("AKS.CSE.disableSSH", "02:00:01.000", Some("02:00:02.000"))
+        + &step("AKS.CSE.setCPUArch", "02:00:03.000", None)
+        + "+ oras_login_with_kubelet_identity\n";
+    let timeline = node(&[(REPORT, &report(211)), (TRACE, &trace)]);
+    let running = timeline.running.as_ref().unwrap();
+    assert_eq!(running.name, "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
+    let span = &timeline.spans[running.span.unwrap()];
+    assert_eq!(
+        (&span.sources[..], span.start.to_string().as_str()),
+        (&[Source::Concluded][..], "2026-11-15T02:00:02Z")
+    );
+    // No time is left after a step that ended with the scripts.
+    let trace = step("AKS.CSE.configureK8s", "02:00:10.000", Some("02:00:30.000"));
+    let timeline = node(&[(REPORT, &report(50)), (TRACE, &trace)]);
+    let running = timeline.running.as_ref().unwrap();
+    assert_eq!(
+        (running.name.as_str(), running.span),
+        ("the outbound probe of mcr.microsoft.com", None)
+    );
 }
 
 #[test]
@@ -71,8 +246,13 @@ metadata: {name: aks-default-1, creationTimestamp: "2026-11-15T02:01:18Z"}
 {"ExitCode":"0","Output":"","CSEStartTime":"Sun Nov 15 02:00:40 UTC 2026","ExecDuration":"30","KernelStartTime":"Sun 2026-11-15 02:00:20 UTC"}
 [stderr]
 "#;
-    let files =
-        [("a/nodeclaim.yaml", claim), ("a/node.yaml", object), ("a/extension.txt", message)];
+    let usual = r#"{"seconds":{"created → launched":2.5,"kernel":9}}"#;
+    let files = [
+        ("a/nodeclaim.yaml", claim),
+        ("a/node.yaml", object),
+        ("a/extension.txt", message),
+        ("a/usual.json", usual),
+    ];
     let timeline = node(&files);
     let stages = timeline.spans.iter().filter(|span| span.kind == Kind::Stage);
     let stages: Vec<(&str, f64, usize)> =
@@ -89,6 +269,22 @@ metadata: {name: aks-default-1, creationTimestamp: "2026-11-15T02:01:18Z"}
     let life = timeline.life.as_ref().unwrap();
     assert_eq!((life.state.as_str(), life.pool.as_deref()), ("joined", Some("default")));
     assert_eq!((timeline.node.as_str(), timeline.outcome), ("a", Outcome::Succeeded));
+    let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let document = parsed(&mooring_trace::json::to_json(std::slice::from_ref(&timeline)));
+    let json = &document["nodes"][0];
+    let life = serde_json::json!(
+        {"nodeClaim": "default-1", "pool": "default", "state": "joined", "cause": null}
+    );
+    assert_eq!(json["life"], life);
+    let usual: Vec<_> =
+        json["spans"].as_array().unwrap().iter().map(|one| &one["usualSeconds"]).collect();
+    assert_eq!(usual[0], 2.5);
+    assert!(usual[1..].iter().all(|usual| usual.is_null()), "only stages have one: {usual:?}");
+    let chrome = parsed(&mooring_trace::chrome::to_json(&[timeline]));
+    let lanes = chrome["traceEvents"].as_array().unwrap().iter();
+    let lanes: Vec<_> =
+        lanes.filter(|one| one["name"] == "thread_name").map(|one| &one["args"]["name"]).collect();
+    assert_eq!(lanes, ["stages", "boot", "bootstrap 3"]);
 }
 
 #[test]
@@ -103,10 +299,13 @@ fn run_of_a_report_ends_with_its_last_step() {
     let run = span(&timeline, "cse_start");
     assert_eq!((run.kind, &run.sources[..]), (Kind::Run, &[Source::Report][..]));
     assert_eq!(run.end.to_string(), "2026-11-15T02:01:00.9Z");
+    assert_eq!(run.status, Status::Done);
     // A step that continues in the background does not extend it.
-    let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", Some("02:01:30.000"));
-    let timeline = node(&[(REPORT, report), (TRACE, trace.as_str())]);
-    assert_eq!(span(&timeline, "cse_start").end.to_string(), "2026-11-15T02:01:00Z");
+    for end in ["02:01:02.000", "02:01:30.000"] {
+        let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", Some(end));
+        let timeline = node(&[(REPORT, report), (TRACE, trace.as_str())]);
+        assert_eq!(span(&timeline, "cse_start").end.to_string(), "2026-11-15T02:01:00Z", "{end}");
+    }
 }
 
 #[test]
@@ -196,6 +395,20 @@ fn hotfix_events_of_the_agent_keep_their_messages() {
     assert_eq!(message("AKS.AKSNodeController.Hotfix"), "scripts=1");
     assert_eq!(message("AKS.AKSNodeController.Provision"), "");
     assert_eq!(message("AKS.CSE.installHotfix"), "");
+}
+
+#[test]
+fn table_has_a_row_per_hotfix_with_a_message() {
+    let rows = |message: &str| -> Vec<String> {
+        let event = format!(
+            r#"{{"Timestamp":"2026-11-15 02:00:00","TaskName":"AKS.AKSNodeController.Hotfix","Message":"{message}"}}"#
+        );
+        let timeline = node(&[("var/log/azure/events/1794708000000.json", &event)]);
+        let table = mooring_trace::table::table(&[timeline]);
+        table.lines().filter(|line| line.contains("hotfix ")).map(str::to_owned).collect()
+    };
+    assert_eq!(rows("scripts=1"), ["  hotfix      scripts=1"]);
+    assert_eq!(rows(""), [""; 0]);
 }
 
 #[test]
