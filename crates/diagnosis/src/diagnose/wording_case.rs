@@ -9,7 +9,7 @@ use crate::decode::decoded_message::{DecodedMessage, Item};
 use crate::diagnose::evidence::quote;
 use crate::diagnose::tables::OTHER_EXTENSION;
 use crate::diagnose::wordings::matches;
-use crate::diagnosis::{Diagnosis, Effective, Hints, Reported};
+use crate::diagnosis::{Diagnosis, Hints, Reported};
 use crate::read::message::{Handler, Opener};
 use crate::text::phrases::PHRASES;
 use crate::text::scanned::Text;
@@ -90,7 +90,7 @@ fn printable(name: &str) -> String {
 /// Returns a message that consists of a wording only.
 fn worded_message(text: &Text, found: Match) -> DecodedMessage {
     DecodedMessage {
-        decoded: Decoded { os: found.wording.os, ..Decoded::default() },
+        decoded: Decoded::default(),
         span: 0..text.bytes.len(),
         at: Some(found.at),
         weak: false,
@@ -110,7 +110,6 @@ pub(crate) fn from_wording(text: &Text, message: &DecodedMessage, found: Match) 
     Diagnosis {
         outcome: Outcome::NoCode,
         reported: Reported { name: error_name(text, found.wording), ..Reported::default() },
-        effective: Effective::default(),
         confidence: found.wording.confidence,
         rule: Some(found.wording.name),
         evidence: vec![quote(&text.bytes, message, found.at)],
