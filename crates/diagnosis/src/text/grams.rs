@@ -253,7 +253,7 @@ fn hash(gram: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compare, Grams};
+    use super::{COMMON, Compare, GRAM, Grams, HASHES, MAX_GAP, check, gram, rarest};
 
     fn found(
         phrases: &'static [(&'static str, Compare)],
@@ -287,6 +287,92 @@ mod tests {
             assert_eq!(found(PHRASES, text), [(0, 0, text.len())], "{text}");
         }
         assert_eq!(found(PHRASES, "it is never allowed in"), []);
+    }
+
+    #[test]
+    fn phrase_is_found_at_every_offset_of_every_length() {
+        const PHRASES: &[(&str, Compare)] = &[("status=", Compare::Literal)];
+        for before in 0..20 {
+            for after in 0..12 {
+                let text = format!("{}Status={}", ".".repeat(before), ".".repeat(after));
+                assert_eq!(found(PHRASES, &text), [(0, before, before + 7)], "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_phrase_is_never_found() {
+        const PHRASES: &[(&str, Compare)] =
+            &[("abc", Compare::Literal), ("abcd", Compare::Literal)];
+        assert_eq!(found(PHRASES, "abc abcd abc\0"), [(1, 4, 8)]);
+    }
+
+    #[test]
+    fn phrase_is_not_reported_after_its_last_wanted_place() {
+        let phrases = [("status=", Compare::Literal), ("exit", Compare::Literal)];
+        let grams = Grams::new(phrases.into_iter());
+        let mut all = Vec::new();
+        grams.find(b"exit status= exit status= exit", |index, start, _| {
+            all.push((index, start));
+            index == 1
+        });
+        assert_eq!(all, [(1, 0), (0, 5), (1, 13), (1, 26)]);
+    }
+
+    #[test]
+    fn gaps_have_a_limit_in_both_directions() {
+        const PHRASES: &[(&str, Compare)] = &[("is zqxjzqxj in", Compare::Flexible)];
+        let (most, more) = (" ".repeat(MAX_GAP), " ".repeat(MAX_GAP + 1));
+        for (before, after, count) in [(&most, &most, 1), (&more, &most, 0), (&most, &more, 0)] {
+            let text = format!("is{before}zqxjzqxj{after}in");
+            assert_eq!(found(PHRASES, &text).len(), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn flexible_phrase_of_short_words_is_literal() {
+        const PHRASES: &[(&str, Compare)] = &[("to be or", Compare::Flexible)];
+        assert_eq!(found(PHRASES, "to be or"), [(0, 0, 8)]);
+        assert_eq!(found(PHRASES, "to  be or"), []);
+    }
+
+    #[test]
+    fn rarest_gram_of_a_phrase_is_its_key() {
+        let mut usage = vec![0; HASHES];
+        assert_eq!(rarest(b"the xqzj", &usage, |_| true), Some(4));
+        assert_eq!(rarest(b"xqzj the", &usage, |_| true), Some(0));
+        assert_eq!(rarest(b"xqzj the", &usage, |gram| gram[0] == b' '), Some(4));
+        assert_eq!(rarest(b"abc", &usage, |_| true), None);
+        assert_eq!(rarest(b"xqzjxqzj", &usage, |_| true), Some(0), "the first of equal ones");
+        usage[super::hash(gram(b"xqzj").unwrap())] = 2;
+        assert_eq!(rarest(b"xqzj the", &usage, |_| true), Some(1), "others use the first");
+    }
+
+    #[test]
+    fn bytes_are_weighted_by_their_frequency() {
+        let weights = [b'e', b'E', b't', b'k', b'K', b' ', b'0', b'z', 0x7f, 0x80, 0xff];
+        let weights = weights.map(|byte| COMMON[usize::from(byte)]);
+        assert_eq!(weights, [26, 26, 25, 5, 5, 26, 2, 2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn second_gram_is_at_the_farther_end_of_the_word() {
+        let of = |text: &'static str, compare, offset: usize| {
+            let (distance, other) = check(text.as_bytes(), compare, offset);
+            let at = offset.checked_add_signed(distance).unwrap();
+            assert_eq!(Some(other), gram(&text.as_bytes()[at..]), "{text}");
+            (at, &text[at..at + GRAM])
+        };
+        assert_eq!(of("status=", Compare::Literal, 0), (3, "tus="));
+        assert_eq!(of("status=", Compare::Literal, 3), (0, "stat"));
+        assert_eq!(of("status=", Compare::Literal, 1), (3, "tus="));
+        assert_eq!(of("status=", Compare::Literal, 2), (0, "stat"));
+        assert_eq!(of("statuses", Compare::Literal, 2), (4, "uses"));
+        let words = "is not allowed in";
+        assert_eq!(of(words, Compare::Flexible, 7), (10, "owed"));
+        assert_eq!(of(words, Compare::Flexible, 10), (7, "allo"));
+        assert_eq!(of(words, Compare::Literal, 10), (0, "is n"));
+        assert_eq!(of("a word", Compare::Flexible, 2), (2, "word"));
     }
 
     #[test]

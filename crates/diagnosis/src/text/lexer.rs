@@ -184,7 +184,10 @@ fn is_name(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{follows, follows_in_list, name, number, phrase, quoted_number};
+    use super::{
+        MAX_GAP, MAX_HEAD, MAX_NAME, follows, follows_in_list, halves, name, number, owned, phrase,
+        quoted_number, skip_gap, value, word_around,
+    };
 
     #[test]
     fn phrase_matches_across_wrapped_and_quoted_lines() {
@@ -192,6 +195,65 @@ mod tests {
         assert_eq!(phrase(text, 0, "failed to execute command:"), Some(29));
         assert!(follows(text, 28, "to execute command"));
         assert!(!follows(text, 28, "to run command"));
+        assert_eq!(phrase(b"exit  status", 0, "exit status"), Some(12));
+        assert_eq!(phrase(b"exitstatus", 0, "exit status"), None);
+        assert_eq!(phrase(b"exit stat", 0, "exit status"), None);
+        assert!(follows(b"exit ", 5, "exit") && !follows(b"xit ", 4, "exit"));
+        assert!(!follows(b"no exit", 7, "to exit"));
+    }
+
+    #[test]
+    fn gap_is_limited_and_has_blanks_and_quoting_marks() {
+        assert_eq!(skip_gap(b"a \t\n>*|b", 1), 7);
+        assert_eq!((skip_gap(b"a", 0), skip_gap(b"a", 5)), (0, 5));
+        let blanks = vec![b' '; MAX_GAP + 1];
+        assert_eq!((skip_gap(&blanks, 0), skip_gap(&blanks, 1)), (MAX_GAP, MAX_GAP + 1));
+    }
+
+    #[test]
+    fn number_may_be_followed_by_a_line_end_without_backslash() {
+        for text in ["50n[stdout]", "50n{", "50nn[", "50.", "50,", "50 n["] {
+            assert_eq!(number(text.as_bytes(), 0), Some((50, 2)), "{text}");
+        }
+        for text in ["50n", "50nx", "50nn{", "50_", "50.1", "-", "-x"] {
+            assert_eq!(number(text.as_bytes(), 0), None, "{text}");
+        }
+        assert_eq!(number(b"1234567890", 0), Some((1_234_567_890, 10)));
+        assert_eq!(number(b"x  51 ", 1), Some((51, 5)));
+    }
+
+    #[test]
+    fn halves_of_a_number_have_three_digits_and_a_known_end() {
+        let read =
+            |text: &str| halves(text.as_bytes(), 0, |end| text.as_bytes().get(end) == Some(&b']'));
+        assert_eq!(read("2\n11]"), Some((211, 4)));
+        assert_eq!(read("21\n> 1]"), Some((211, 6)));
+        for text in ["2 11]", "21\n11]", "\n11]", "2\n]", "2\n11", "211]"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert_eq!(halves(b"x5\n0]", 1, |end| end == 4), Some((50, 4)));
+    }
+
+    #[test]
+    fn value_follows_a_key_with_or_without_quotes() {
+        for (text, at) in [("\": 5", 2), ("'= 5", 2), ("\"\" : 5", 4), ("'': 5", 3), (":5", 1)] {
+            assert_eq!(value(text.as_bytes(), 0), Some(at), "{text}");
+        }
+        for text in [" 5", "\" 5", "'\": 5", ""] {
+            assert_eq!(value(text.as_bytes(), 0), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_and_names_have_limits() {
+        assert_eq!(word_around(b"a b-c d", 3, b"-"), 2..5);
+        assert_eq!(word_around(b"a b-c d", 3, b""), 2..3);
+        assert_eq!(word_around(&[b'a'; 400], 200, b""), 200 - MAX_NAME..200 + MAX_NAME);
+        assert_eq!(owned(b"ab.cd. ", 0..6), "ab.cd");
+        let quoted = |len: usize| name(format!("'{}'", "a".repeat(len)).as_bytes(), 0);
+        assert_eq!(quoted(MAX_NAME - 1), Some(1..MAX_NAME));
+        assert_eq!((quoted(MAX_NAME), quoted(0)), (None, None));
+        assert_eq!(name(&[b'a'; 400], 0), Some(0..MAX_NAME));
     }
 
     #[test]
@@ -206,14 +268,19 @@ mod tests {
         assert_eq!(quoted_number(b"\"5", 0), None);
         assert_eq!(quoted_number(b"\"2\n11\"", 0), Some((211, 5)));
         assert_eq!(quoted_number(b"\"2\n11 x\"", 0), None);
+        assert_eq!(quoted_number(b" '51 '", 0), Some((51, 4)));
+        assert_eq!(quoted_number(b"\"51'", 0), None);
+        assert_eq!(quoted_number(b" 51", 0), Some((51, 3)));
     }
 
     #[test]
     fn possibly_truncated_number_is_rejected() {
-        for (text, code) in [("5...", None), ("5 ... [TRUNCATED]", None), ("21\u{2026}", None)] {
-            assert_eq!(number(text.as_bytes(), 0).map(|(code, _)| code), code, "{text}");
+        for text in ["5...", "5 ... [TRUNCATED]", "5[TRUNCATED]", "21\u{2026}", "1...", "25..."] {
+            assert_eq!(number(text.as_bytes(), 0), None, "{text}");
         }
-        for (text, code) in [("50...", 50), ("124...", 124), ("5 ...", 5), ("5", 5)] {
+        for (text, code) in
+            [("26...", 26), ("124...", 124), ("0...", 0), ("-1...", -1), ("5 ...", 5), ("5", 5)]
+        {
             assert_eq!(number(text.as_bytes(), 0).map(|(code, _)| code), Some(code), "{text}");
         }
     }
@@ -227,12 +294,29 @@ mod tests {
         {
             assert!(!follows_in_list(other, other.len()));
         }
+        let long = |len: usize| {
+            let head = r#"{"message": ""#;
+            format!("[{{}}, {head}{}", "x".repeat(len - head.len()))
+        };
+        for (text, is_item) in [
+            (long(MAX_HEAD - 3), true),
+            (long(MAX_HEAD + 1), false),
+            (r#"{}, {"code": "c"#.to_owned(), false),
+            (r#"{} {"message": "m"#.to_owned(), false),
+            (r#"{}, {"message": "m"}"#.to_owned(), false),
+            (r#"[1, {"message": "m"#.to_owned(), false),
+        ] {
+            assert_eq!(follows_in_list(text.as_bytes(), text.len()), is_item, "{text}");
+        }
     }
 
     #[test]
     fn name_is_quoted_or_a_word() {
         assert_eq!(name(b" 'a b'", 0), Some(2..5));
         assert_eq!(name(b" cse-agent-0 has", 0), Some(1..12));
+        assert_eq!(name(b"a_b.c-d e", 0), Some(0..7));
+        assert_eq!(name(b"'-a'", 0), Some(1..3));
+        assert_eq!((name(b"''", 0), name(b"/a", 0)), (None, None));
         assert_eq!(name(b"''a''", 0), Some(2..3));
         assert_eq!(name(b" 'open", 0), None);
     }

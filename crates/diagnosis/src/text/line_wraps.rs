@@ -76,7 +76,7 @@ pub(crate) fn join_lines(text: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{join_lines, join_numbers};
+    use super::{MAX_BYTES, join_lines, join_numbers};
 
     fn wrapped(text: &str, width: usize, mark: &str) -> Vec<u8> {
         let lines: Vec<String> = text
@@ -113,8 +113,62 @@ mod tests {
     }
 
     #[test]
+    fn number_is_joined_only_between_lines_of_one_width() {
+        let line = |len: usize, end: &str| format!("{}{end}", "x".repeat(len - end.len()));
+        let begin = |len: usize, start: &str| format!("{start}{}", "y".repeat(len - start.len()));
+        let is_joined = |lines: &[String]| {
+            let input = lines.join("\n");
+            join_numbers(input.as_bytes()).len() < input.len()
+        };
+        for (first, second, expected) in [
+            (line(40, "=5"), begin(40, "0 "), true),
+            (line(39, "=5"), begin(39, "0 "), false),
+            (line(40, "=5"), begin(41, "0 "), false),
+            (line(40, "=2"), begin(40, "11 "), true),
+            (line(40, "=21"), begin(40, "1 "), true),
+            (line(40, "=21"), begin(40, "11 "), false),
+            (line(40, "="), begin(40, "211 "), false),
+            (line(40, "=5"), begin(40, "0:"), false),
+            (line(40, "=5"), begin(40, "0."), false),
+            (line(40, "=5"), begin(40, "x"), false),
+            (line(40, "=x"), begin(40, "0 "), false),
+            (line(40, "=5"), begin(40, " 0 "), false),
+            (line(40, "=5"), begin(40, "> 0 "), true),
+            (line(40, "=5") + "\r", begin(40, "0 ") + "\r", true),
+            (line(40, "=211"), begin(40, "1 "), false),
+        ] {
+            assert_eq!(is_joined(&[first.clone(), second.clone()]), expected, "{first} {second}");
+        }
+        // The line before has the same width.
+        let last = "0".to_owned();
+        assert!(is_joined(&[begin(40, ""), line(40, "=5"), last.clone()]));
+        assert!(!is_joined(&[begin(41, ""), line(40, "=5"), last]));
+        assert_eq!(&*join_numbers(b"a\n"), b"a\n");
+    }
+
+    #[test]
+    fn only_texts_of_a_terminal_are_joined() {
+        let wrapped = format!("{}5\n0{}\n", "x".repeat(49), "y".repeat(49));
+        let filled = |len: usize| {
+            let mut text = wrapped.clone().into_bytes();
+            text.resize(len, b'z');
+            text
+        };
+        let (short, long) = (filled(MAX_BYTES), filled(MAX_BYTES + 1));
+        assert_eq!(
+            (join_numbers(&short).len(), join_numbers(&long).len()),
+            (MAX_BYTES - 1, MAX_BYTES + 1)
+        );
+        assert_eq!(
+            (join_lines(&short).map(|text| text.len()), join_lines(&long)),
+            (Some(MAX_BYTES - 1), None)
+        );
+    }
+
+    #[test]
     fn lines_are_joined_except_between_digits() {
         assert_eq!(join_lines(b"sta\ntus=5\n0").unwrap(), b"status=5\n0");
         assert_eq!(join_lines(b"one line"), None);
+        assert_eq!(join_lines(b"\n1\na\n2\n").unwrap(), b"1a2");
     }
 }

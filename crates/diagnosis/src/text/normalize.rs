@@ -256,7 +256,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SPECIAL, normalize, plain_len};
+    use super::{SPECIAL, may_be_special, normalize, plain_len};
 
     fn decoded(input: &str) -> String {
         String::from_utf8(normalize(input.as_bytes())).unwrap()
@@ -281,6 +281,69 @@ mod tests {
         assert_eq!(decoded("\u{1b}[31mred\u{1b}[0m \u{2018}q\u{2019}"), "red 'q'");
         assert_eq!(decoded("\\\\\\&quot;a\\&#39;"), "\"a'");
         assert_eq!(decoded("\\u0026quot;\\\\u003cbr\\\\u003ex"), "\"\nx");
+    }
+
+    #[test]
+    fn escapes_are_decoded_or_kept() {
+        for (text, expected) in [
+            ("a\rb\r\nc", "a\nb\nc"),
+            ("a\\rb\\r\\nc\\r\nd", "a\nb\nc\nd"),
+            ("\\/ \\_ \\[ \\] \\* \\' \\\\\"", "/ _ [ ] * ' \""),
+            ("\\x \\\\x \\", "\\x \\x \\"),
+            ("\\u0041\\u00e9\\u1234", "A\u{e9}\u{1234}"),
+            ("\\u12 \\uzzzz \\ud83d", "\\u12 \\uzzzz \u{fffd}"),
+            ("\\u00a0\\u201cx\\u201d", " \"x\""),
+            ("\\u005cu0026quot;", "\""),
+            ("\\u005cu005cu0026quot;", "&quot;"),
+        ] {
+            assert_eq!(decoded(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn entities_and_tags_are_decoded_or_kept() {
+        let link = |len: usize| format!("<a {}>x", "h".repeat(len - 4));
+        assert_eq!((decoded(&link(96)), decoded(&link(97))), ("x".to_owned(), link(97)));
+        for (text, expected) in [
+            ("&lt;br&gt;a&amp;lt;p&gt;b", "\na\nb"),
+            ("&#10;> a&nbsp;b", "\na b"),
+            ("\\&nbsp;", "\\ "),
+            ("&x &amp;y &amp;amp;z", "&x &y &z"),
+            ("<p>a</p><tr><br/>b", "\na\n\n\nb"),
+            ("<pre>a</pre><B>b", "ab"),
+            ("a<br> b", "a\n b"),
+            ("<foo> <b-x> <> <b", "<foo> <b-x> <> <b"),
+            ("*a* **b** ***c", "*a* b c"),
+        ] {
+            assert_eq!(decoded(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn terminal_sequences_and_marks_beyond_ascii_are_removed() {
+        for (text, expected) in [
+            ("\u{1b}[@a\u{1b}[~b\u{1b}[\u{7f}mc\u{1b}[?25hd", "abcd"),
+            ("\u{1b}Xa\u{1b}[31", "Xa[31"),
+            ("\u{feff}\u{201c}a\u{201d} \u{2502}\u{2575}\u{2577}\u{200b}\u{a0}b", "\"a\"      b"),
+            ("\u{a9} \u{2192} \u{ff01}", "\u{a9} \u{2192} \u{ff01}"),
+            ("  a\n  > b", "  a\nb"),
+        ] {
+            assert_eq!(decoded(text), expected, "{text}");
+        }
+        assert_eq!(decoded(&format!("{}a", ">".repeat(70))), ">>>>>>a");
+        let long = |len: usize| format!("\u{1b}[{}mx", "1".repeat(len));
+        assert_eq!(
+            (decoded(&long(93)), decoded(&long(94))),
+            ("x".to_owned(), long(94)[1..].to_owned())
+        );
+    }
+
+    #[test]
+    fn special_control_and_non_ascii_bytes_stop_a_block() {
+        for byte in 0..=u8::MAX {
+            let stops = SPECIAL[usize::from(byte)] || byte < 0x20 || !byte.is_ascii();
+            assert_eq!(may_be_special(byte), stops, "{byte:#x}");
+        }
     }
 
     #[test]

@@ -61,3 +61,60 @@ fn is_in_url(text: &[u8], phrase: &str, start: usize) -> bool {
     let has = |part: &[u8]| memchr::memmem::find(token, part).is_some();
     !names_host && (has(b"://") && !has(b"management.azure.com") || has(b"aka.ms/"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_word_phrase_is_a_separate_word() {
+        for (text, phrase, expected) in [
+            ("quota", "quota", true),
+            ("(quota)", "quota", true),
+            ("xquota", "quota", false),
+            ("quota1", "quota", false),
+            ("x/quota", "/quota", true),
+            ("x/quotas", "/quota", false),
+            ("quota:x", "quota:", true),
+            ("xquota:", "quota:", false),
+        ] {
+            let start = text.find(phrase).unwrap();
+            let found = is_word(text.as_bytes(), phrase, start, start + phrase.len());
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn name_in_a_link_is_no_evidence() {
+        let far = format!("https://{}/quota", "x".repeat(MAX_URL));
+        for (text, phrase, expected) in [
+            ("https://docs/quota", "quota", true),
+            ("aka.ms/quota", "quota", true),
+            ("see (https://docs) quota", "quota", false),
+            ("https://docs\"quota", "quota", false),
+            ("https://docs'quota", "quota", false),
+            ("https://docs(quota", "quota", false),
+            ("https://docs<quota", "quota", false),
+            ("https://management.azure.com/quota", "quota", false),
+            ("https://docs/a.quota", "a.quota", false),
+            ("https://docs/a/quota", "a/quota", false),
+            ("https://docs/a-quota", "a-quota", false),
+            ("docs/quota", "quota", false),
+            (&far, "quota", false),
+        ] {
+            let start = text.find(phrase).unwrap();
+            assert_eq!(is_in_url(text.as_bytes(), phrase, start), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn number_of_places_is_limited() {
+        let phrase = PHRASES.iter().position(|phrase| phrase.contains(' ')).unwrap();
+        let mut found = Phrases::default();
+        assert!(found.is_empty() && !found.has_any(&[phrase]));
+        let adds: Vec<bool> = (0..MAX_PLACES).map(|at| found.add(b"", phrase, at, at)).collect();
+        assert!(adds[..MAX_PLACES - 1].iter().all(|more| *more) && !adds[MAX_PLACES - 1]);
+        assert!(!found.is_empty() && found.has_any(&[phrase]));
+        assert!(found.places(phrase).eq(0..MAX_PLACES));
+    }
+}
