@@ -83,3 +83,30 @@ pub(crate) struct Match {
     pub(crate) wording: &'static Wording,
     pub(crate) at: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::phrases::PHRASES;
+
+    #[test]
+    fn near_phrases_are_in_one_line_or_close_to_its_end() {
+        let phrase = PHRASES.iter().position(|phrase| phrase.contains(' ')).unwrap();
+        let near = |distance: usize, has_line_end: bool| {
+            let mut text = vec![b'x'; 2048];
+            if has_line_end {
+                text[60] = b'\n';
+            }
+            let is_near = |at: usize, other: usize| {
+                let mut found = Phrases::default();
+                found.add(&text, phrase, other, other + 1);
+                has_near(&text, &found, at, &[phrase])
+            };
+            let (before, after) = (is_near(50, 50 + distance), is_near(50 + distance, 50));
+            assert_eq!(before, after);
+            before
+        };
+        assert!(near(CUT_LINE - 1, true) && !near(CUT_LINE, true));
+        assert!(near(SAME_LINE - 1, false) && !near(SAME_LINE, false));
+    }
+}

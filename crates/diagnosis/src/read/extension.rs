@@ -49,7 +49,22 @@ pub(crate) fn is_bootstrap(message: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_bootstrap_name, is_custom_script};
+    use super::{is_bootstrap, is_bootstrap_name, is_custom_script};
+    use crate::read::message::{Found, Handler, Message, Opener};
+
+    fn message(opener: Opener) -> Message {
+        Message::new(opener, 0)
+    }
+
+    /// Messages with one fact that only the bootstrap of a node has.
+    fn from_node(opener: Opener) -> [Message; 3] {
+        let found = Some(Found { value: 0, at: 0 });
+        [
+            Message { report: found, ..message(opener) },
+            Message { windows_result: found, ..message(opener) },
+            Message { windows_name: found, ..message(opener) },
+        ]
+    }
 
     #[test]
     fn bootstrap_names_of_all_generations_are_known() {
@@ -63,6 +78,57 @@ mod tests {
             ["OmsAgentForLinux", "CustomScript", "csecurity", "installcse", "AKSLinuxExtension"]
         {
             assert!(!is_bootstrap_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn other_extension_is_a_bootstrap_with_a_fact_of_the_node() {
+        let named = |one: Message| Message { extension: Some("mine".to_owned()), ..one };
+        let of_kind = |one: Message, kind: &str| Message { kind: Some(kind.to_owned()), ..one };
+        for one in from_node(Opener::Wrapper).map(named) {
+            assert!(is_bootstrap(&one), "{one:?}");
+            assert!(is_bootstrap(&of_kind(one.clone(), "CustomScript")), "{one:?}");
+            assert!(!is_bootstrap(&of_kind(one.clone(), "RunCommandLinux")), "{one:?}");
+            assert!(!is_bootstrap(&Message { opener: Opener::Summary, ..one }));
+        }
+        let slog = Some(Found { value: 0, at: 0 });
+        assert!(!is_bootstrap(&named(Message { slog, ..message(Opener::Wrapper) })));
+    }
+
+    #[test]
+    fn message_of_another_handler_is_a_bootstrap_with_a_report() {
+        let kind = Some("RunCommandLinux".to_owned());
+        for opener in [Opener::Handler, Opener::Wrapper] {
+            for one in from_node(opener) {
+                let is_ours = opener == Opener::Handler;
+                assert_eq!(is_bootstrap(&Message { kind: kind.clone(), ..one.clone() }), is_ours);
+                assert_eq!(is_bootstrap(&Message { run_command: true, ..one }), is_ours);
+            }
+            assert!(!is_bootstrap(&Message { kind: kind.clone(), ..message(opener) }));
+            assert!(!is_bootstrap(&Message { run_command: true, ..message(opener) }));
+        }
+    }
+
+    #[test]
+    fn unnamed_message_is_judged_by_its_opener() {
+        let [report, result, name] = from_node(Opener::Report);
+        assert!(is_bootstrap(&report) && is_bootstrap(&result) && !is_bootstrap(&name));
+        for opener in [Opener::Wrapper, Opener::Summary, Opener::Sentence, Opener::Log] {
+            assert!(is_bootstrap(&message(opener)), "{opener:?}");
+        }
+        let found = Some(Found { value: 0, at: 0 });
+        for (handler, plain, traced) in [
+            (Handler::Failed, true, true),
+            (Handler::Lost, true, true),
+            (Handler::Succeeded, false, false),
+            (Handler::Silent, false, true),
+        ] {
+            let one = Message { handler, ..message(Opener::Handler) };
+            assert_eq!(is_bootstrap(&one), plain, "{handler:?}");
+            assert_eq!(is_bootstrap(&Message { trace: found, ..one.clone() }), traced);
+            assert!(is_bootstrap(&Message { slog: found, ..one.clone() }));
+            assert!(is_bootstrap(&Message { duration: Some(1), ..one.clone() }));
+            assert!(is_bootstrap(&Message { report: found, ..one }));
         }
     }
 

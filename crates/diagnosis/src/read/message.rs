@@ -103,3 +103,22 @@ impl Message {
         self.silence.is_some_and(failed) && self.in_streams()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_of_a_handler_is_in_the_streams_of_its_failure() {
+        let message = |value, stdout| Message {
+            silence: Some(Found { value, at: 0 }),
+            stdout,
+            ..Message::default()
+        };
+        assert!(message(Silence::HandlerFailed, Some(1)).shows_handler_log());
+        assert!(!message(Silence::HandlerFailed, None).shows_handler_log());
+        assert!(!message(Silence::TimedOut, Some(1)).shows_handler_log());
+        let stderr = Message { stderr: Some(1), ..Message::default() };
+        assert!(stderr.in_streams() && !stderr.shows_handler_log());
+    }
+}

@@ -118,3 +118,74 @@ impl<'a> Read<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_of_messages_lookups_and_names_is_limited() {
+        let mut read = Read::new(b"", false);
+        for number in 1..=MAX_MESSAGES {
+            read.open(Opener::Log, 0);
+            assert_eq!(read.full, number == MAX_MESSAGES, "{number}");
+            assert!(read.may_look_up(), "{number}");
+        }
+        assert!(!read.may_look_up());
+        for number in 0..=MAX_NAMES {
+            read.add_name(format!("Name{number}").as_bytes(), number);
+        }
+        assert_eq!(read.names.len(), MAX_NAMES);
+    }
+
+    #[test]
+    fn names_and_codes_are_kept_once() {
+        let mut read = Read::new(b"", false);
+        for name in ["A_x", "a_X", "B"] {
+            read.add_name(name.as_bytes(), 0);
+        }
+        for code in [50, 50, 51] {
+            read.add_sentence(code, 0);
+        }
+        for code in ["A", "A", "B"] {
+            read.add_arm_code(code, 0);
+        }
+        let values = |found: &[Found<String>]| -> Vec<String> {
+            found.iter().map(|one| one.value.clone()).collect()
+        };
+        assert_eq!(values(&read.names), ["A_x", "B"]);
+        assert!(read.sentences.iter().map(|one| one.value).eq([50, 51]));
+        assert!(read.arm_codes.iter().map(|one| one.value).eq(["A", "B"]));
+    }
+
+    #[test]
+    fn handler_text_belongs_to_a_wrapper_that_waits_for_it() {
+        let continues = |change: &dyn Fn(&mut Message)| {
+            let mut read = Read::new(b"", false);
+            change(read.open(Opener::Wrapper, 0));
+            read.handler_message(5);
+            read.messages.len() == 1
+        };
+        assert!(continues(&|_| {}));
+        assert!(continues(&|message| message.opener = Opener::Handler));
+        assert!(!continues(&|message| message.opener = Opener::Log));
+        assert!(!continues(&|message| message.handler = Handler::Failed));
+        assert!(!continues(&|message| message.outer = Some(Found { value: 50, at: 0 })));
+        assert!(!continues(&|message| message.stdout = Some(0)));
+        let mut read = Read::new(b"", false);
+        read.open(Opener::Wrapper, 0);
+        read.close();
+        assert!(read.current().is_none());
+        assert_eq!(read.handler_message(5).opener, Opener::Handler);
+    }
+
+    #[test]
+    fn message_ends_where_the_next_one_starts() {
+        let mut read = Read::new(&[b'x'; 20], false);
+        read.open(Opener::Wrapper, 5);
+        read.open(Opener::Wrapper, 9);
+        read.close_spans();
+        let spans: Vec<_> = read.messages.iter().map(|message| message.span.clone()).collect();
+        assert_eq!(spans, [0..9, 9..20]);
+    }
+}

@@ -59,3 +59,43 @@ fn range(body: &[u8], name: &[u8]) -> Option<Range<usize>> {
     let start = body.len() - rest.len();
     Some(start..start + end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::message::{Found, Opener};
+
+    #[test]
+    fn member_ends_at_a_quote_before_the_next_one() {
+        for (body, expected) in [
+            (r#""Error": "x"}"#, Some("x")),
+            (r#""Error": "x" , "Next": """#, Some("x")),
+            (r#""Error":"x""#, Some("x")),
+            (r#"'Error' : 'x'}"#, Some("x")),
+            (r#""Error": "a "b" c", "Next": "y""#, Some(r#"a "b" c"#)),
+            (r#""Error": "a", b", "Next": "y""#, Some(r#"a", b"#)),
+            (r#""Error": "cut"#, Some("cut")),
+            (r#""Error": """#, Some("")),
+            (r#""MyError": "x"}"#, None),
+            (r#""Errors": "x"}"#, None),
+            (r#""Error" "x"}"#, None),
+            (r#""Error": 5}"#, None),
+            (r#""MyError": "x", "Error": "y"}"#, Some("y")),
+        ] {
+            assert_eq!(member(body.as_bytes(), b"Error").as_deref(), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn error_is_found_in_its_report_unless_it_is_empty() {
+        let at = |error: &str| {
+            let text = format!(r#"log {{"ExitCode": "50", "Error": "{error}"}}"#);
+            let report = Some(Found { value: 50, at: 6 });
+            let span = 0..text.len();
+            let message = Message { report, span, ..Message::new(Opener::Report, 0) };
+            error_at(text.as_bytes(), &message).map(|at| text[at..].to_owned())
+        };
+        assert_eq!(at("ERR_X").as_deref(), Some("ERR_X\"}"));
+        assert_eq!((at(""), at(" ")), (None, None));
+    }
+}

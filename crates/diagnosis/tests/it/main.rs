@@ -5,4 +5,5 @@ mod behavior;
 mod boundaries;
 mod context;
 mod fleet;
+mod messages;
 mod properties;
