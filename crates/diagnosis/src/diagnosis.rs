@@ -124,3 +124,35 @@ fn pascal(name: &str) -> String {
     }
     reason
 }
+
+#[cfg(test)]
+mod tests {
+    use mooring_codes::{Os, Status, all};
+
+    use super::{pascal, reason};
+
+    #[test]
+    fn raw_codes_with_several_meanings_have_their_own_names() {
+        let name = |number: i32| {
+            let is_it = |row: &&mooring_codes::ExitCode| {
+                row.os == Os::Linux && row.status == Status::Raw && row.number == number
+            };
+            all().find(is_it).map(reason)
+        };
+        assert_eq!(name(2).as_deref(), Some("RetriesOrCloudInitFailed"));
+        assert_eq!(name(125).as_deref(), Some("CommandNotStarted"));
+        assert_eq!(name(255).as_deref(), Some("NegativeExit"));
+    }
+
+    #[test]
+    fn names_of_codes_are_converted_to_pascal_case() {
+        for (name, expected) in [
+            ("ERR_OUTBOUND_CONN_FAIL", "OutboundConnFail"),
+            ("WINDOWS_CSE_ERROR_CHECK_API", "CheckApi"),
+            ("killed by a signal (SIGKILL)", "KilledByASignal"),
+            ("timeout/124", "Timeout"),
+        ] {
+            assert_eq!(pascal(name), expected);
+        }
+    }
+}

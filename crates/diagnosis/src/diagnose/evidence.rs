@@ -79,6 +79,19 @@ mod tests {
     }
 
     #[test]
+    fn cut_line_has_an_ellipsis_at_each_cut_end() {
+        let line: String = ('a'..='z').cycle().take(400).collect();
+        let part = |from: usize, to: usize| line[from..to].to_owned();
+        assert_eq!(cut(&line[..200], 150), part(0, 200));
+        assert_eq!(cut(&line[..201], 0), format!("{}…", part(0, 199)));
+        // A third of the line is before the hit, and a cut of one character is not worth an ellipsis.
+        assert_eq!(cut(&line[..201], 67), format!("{}…", part(0, 199)));
+        assert_eq!(cut(&line[..201], 68), format!("…{}", part(2, 201)));
+        assert_eq!(cut(&line[..202], 68), format!("…{}…", part(2, 200)));
+        assert_eq!(cut(&line, 400), format!("…{}", part(334, 400)));
+    }
+
+    #[test]
     fn control_characters_are_removed() {
         assert_eq!(printable("a\u{1b}[2J\u{202e}b\tc".as_bytes()), "a[2Jb c");
     }

@@ -276,7 +276,6 @@ fn from_catalog(row: &'static ExitCode, meanings: &Meanings) -> Diagnosis {
     let named = Some(row.name.to_owned());
     Diagnosis {
         os: Some(row.os),
-        outcome: Outcome::Failed,
         reported: Reported { code: Some(row.number), name: named.clone(), found_by: None },
         effective: Effective { code: Some(row.number), name: named },
         reason: reason(row),
@@ -295,5 +294,39 @@ fn may_be_meant(row: &ExitCode) -> bool {
         Status::Current => matches!(row.reach, Reach::Node | Reach::Wrapper),
         Status::Removed => row.removed.is_some_and(|removed| removed.year() >= 2025),
         Status::Raw | Status::ImageBuildOnly | Status::Proposed => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_codes::all;
+
+    use super::*;
+
+    #[test]
+    fn secondary_meaning_is_current_or_was_removed_lately() {
+        let row = |number: i32, name: &str| {
+            all().find(|row| row.number == number && row.name == name).unwrap()
+        };
+        assert!(may_be_meant(row(50, "ERR_OUTBOUND_CONN_FAIL")));
+        assert!(may_be_meant(row(120, "ERR_AZURE_STACK_GET_ARM_TOKEN")), "removed in 2025");
+        assert!(!may_be_meant(row(124, "ERR_VHD_FILE_NOT_FOUND")), "removed in 2023");
+        let raw = all().find(|row| row.status == Status::Raw).unwrap();
+        assert!(!may_be_meant(raw));
+    }
+
+    #[test]
+    fn confidence_of_a_code_is_low_if_it_is_raw_or_ambiguous() {
+        let mut ambiguous = 0;
+        for row in all().filter(|row| row.os == Os::Linux) {
+            let meanings = lookup_named(Os::Linux, row.number, "", None);
+            let others = meanings.iter().filter(|other| **other != row);
+            let is_ambiguous = others.into_iter().any(|other| may_be_meant(other));
+            ambiguous += usize::from(is_ambiguous);
+            let is_low = row.status == Status::Raw || is_ambiguous;
+            let expected = if is_low { Confidence::Low } else { Confidence::Medium };
+            assert_eq!(from_catalog(row, &meanings).confidence, expected, "{row}");
+        }
+        assert!(ambiguous > 0);
     }
 }

@@ -69,3 +69,62 @@ impl<'a> FoundClues<'a> {
         to - from < 1024 && memchr::memchr(b'\n', &self.text[from..to]).is_none()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::clues::CLUES;
+    use crate::text::scan::scan;
+
+    /// Two clues, neither of which is part of another phrase.
+    fn two() -> [(&'static str, Clue); 2] {
+        let is_alone = |text: &str| scan(text.as_bytes()).0.len() == 1;
+        let mut alone = CLUES.iter().filter(|(text, _)| is_alone(text));
+        let one = alone.next().unwrap();
+        let other = alone.find(|(_, clue)| *clue != one.1).unwrap();
+        [*one, *other]
+    }
+
+    fn places(text: &str, in_one_line: bool) -> Option<Vec<usize>> {
+        let [(_, one), (_, other)] = two();
+        let (hits, _) = scan(text.as_bytes());
+        let groups: Vec<&'static [Clue]> = vec![vec![one].leak(), vec![other].leak()];
+        FoundClues::new(text.as_bytes(), &hits, &(0..text.len())).places(groups.leak(), in_one_line)
+    }
+
+    #[test]
+    fn clues_in_one_line_are_closer_than_a_kilobyte() {
+        let [(one, _), (other, _)] = two();
+        let apart = |distance: usize| {
+            let blanks = ".".repeat(distance - one.len());
+            places(&format!(". {one}{blanks}{other}"), true)
+        };
+        assert_eq!(apart(1023), Some(vec![2]));
+        assert_eq!(apart(1024), None);
+        let turned = |distance: usize| {
+            let blanks = ".".repeat(distance - other.len());
+            places(&format!(". {other}{blanks}{one}"), true)
+        };
+        assert_eq!(turned(1023), Some(vec![1025]));
+        assert_eq!(turned(1024), None);
+        let lines = format!("{one}\n{other}");
+        assert_eq!(places(&lines, true), None);
+        assert_eq!(places(&lines, false), Some(vec![0, one.len() + 1]));
+        assert_eq!(places(one, false), None);
+        // The first line has only one of them.
+        let later = format!("{one}\n{one} {other}");
+        assert_eq!(places(&later, true), Some(vec![one.len() + 1]));
+    }
+
+    #[test]
+    fn clues_in_one_line_have_few_others_between_them() {
+        let [(one, _), (other, _)] = two();
+        let place = |count: usize| {
+            let text = format!("{}{other}", format!("{one} ").repeat(count));
+            places(&text, true).map(|places| places[0])
+        };
+        // The eighth before it is the first that is near.
+        assert_eq!(place(8), Some(0));
+        assert_eq!(place(9), Some(one.len() + 1));
+    }
+}

@@ -175,7 +175,7 @@ fn codes(rules: &[&Rule], wordings: &[&Wording]) -> Vec<&'static ExitCode> {
 mod tests {
     use mooring_codes::Transient;
 
-    use super::{CAUSES, cause_page, cause_pages, find_codes, retry};
+    use super::{CAUSES, CausePage, MAX_SIGNS, cause_page, cause_pages, find_codes, retry, rules};
 
     #[test]
     fn cause_pages_are_found_in_any_case() {
@@ -199,6 +199,47 @@ mod tests {
         assert!(page.known_by.contains(&vec!["unexpected response from acr", "command not found"]));
         assert!(page.phrases.contains(&"failed to run command 'oras'"));
         assert_eq!(page.retry, Transient::No);
+    }
+
+    #[test]
+    fn page_of_a_rule_has_its_code_with_number_and_name() {
+        for rule in rules::all() {
+            let Some((number, name)) = rule.effective else { continue };
+            let page = cause_page(rule.cause.reason).unwrap();
+            let has = page.codes.iter().any(|code| code.number == number && code.name == name);
+            assert!(has, "{}", rule.name);
+        }
+    }
+
+    #[test]
+    fn signs_of_a_page_are_few_and_different() {
+        let pages = cause_pages();
+        let most = pages.iter().map(|page| page.known_by.len()).max();
+        assert_eq!(most, Some(MAX_SIGNS));
+        for page in pages {
+            let signs = &page.known_by;
+            let is_repeated = |at: usize| signs[..at].contains(&signs[at]);
+            assert!(!(0..signs.len()).any(is_repeated), "{}", page.reason);
+        }
+    }
+
+    #[test]
+    fn symptom_is_written_or_that_of_the_code_or_the_stage() {
+        for cause in CAUSES.iter().filter(|cause| cause.symptom.is_some()) {
+            let page = cause_page(cause.reason).unwrap();
+            assert_eq!(Some(&*page.symptom), cause.symptom, "{}", cause.reason);
+        }
+        let runtime = cause_page("ContainerRuntimeDown").unwrap();
+        assert_eq!(runtime.symptom, "a Node that is not Ready");
+        let is_written = |reason: &str| {
+            CAUSES.iter().any(|cause| cause.reason == reason && cause.symptom.is_some())
+        };
+        let with_code = |page: &CausePage| page.codes.len() == 1 && !is_written(page.reason);
+        let pages: Vec<CausePage> = cause_pages().into_iter().filter(with_code).collect();
+        assert!(!pages.is_empty());
+        for page in pages {
+            assert_eq!(page.symptom, format!("exit code {}", page.codes[0].number));
+        }
     }
 
     #[test]

@@ -142,4 +142,19 @@ mod tests {
         assert!(!kubelet.next.iter().any(|next| next.contains("journalctl")), "{:?}", kubelet.next);
         assert_eq!(recognize(b"hello").parts, Vec::<String>::new());
     }
+
+    #[test]
+    fn code_of_an_azure_error_is_a_word_in_pascal_case() {
+        for (code, is_name) in [
+            ("Abcdef", true),
+            ("Abcde", false),
+            ("abcdefg", false),
+            ("ABCDEFG", false),
+            ("DeploymentFailed", false),
+            ("Conflict", false),
+        ] {
+            let parts = recognize(format!("Code={code} Message=x").as_bytes()).parts;
+            assert_eq!(parts.len(), usize::from(is_name), "{code}: {parts:?}");
+        }
+    }
 }

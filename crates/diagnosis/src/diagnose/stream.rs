@@ -195,6 +195,103 @@ mod tests {
         }
     }
 
+    fn windows(parts: &[&str]) -> StreamDiagnoses {
+        let size = 2 * OVERLAP;
+        let noise = noise(size, "\n");
+        let mut stream = DiagnosisStream::with_windows(Hints::default(), size);
+        for part in parts {
+            stream.push(part.as_bytes());
+            stream.push(noise.as_bytes());
+            assert!(stream.window.len() <= size);
+        }
+        stream.finish()
+    }
+
+    fn codes_of(found: &StreamDiagnoses) -> Vec<Option<i32>> {
+        found.diagnoses.iter().map(|one| one.reported.code).collect()
+    }
+
+    #[test]
+    fn better_code_of_a_failure_may_be_in_another_window() {
+        let weak = message(1, 2).replace("\"ExitCode\": \"1\"", "").replace("+ exit 1", "");
+        let strong = message(211, 2);
+        assert_eq!(codes_of(&windows(&[&weak, &strong])), [Some(211)]);
+        assert_eq!(codes_of(&windows(&[&strong, &weak])), [Some(211)]);
+        // Of two equal ones, the first counts.
+        let first = strong.replace("+ exit 211", "+ exit 211 (first)");
+        for (parts, is_first) in [([&first, &strong], true), ([&strong, &first], false)] {
+            let found = windows(&parts.map(String::as_str));
+            let [diagnosis] = found.diagnoses.as_slice() else { panic!("{found:?}") };
+            let has_first = diagnosis.evidence.iter().any(|one| one.line.contains("(first)"));
+            assert_eq!(has_first, is_first, "{:?}", diagnosis.evidence);
+        }
+    }
+
+    #[test]
+    fn symptom_is_dropped_if_another_window_explains_it() {
+        let symptom = "aks-np1-vmss000000 kubelet: container runtime is down\n";
+        let root =
+            "Failed to create agent pool np1: Version 1.22.4 is not supported in this region.\n";
+        let reasons = |parts: &[&str]| -> Vec<String> {
+            windows(parts).diagnoses.into_iter().map(|one| one.reason).collect()
+        };
+        let alone = reasons(&[symptom]);
+        assert_eq!(alone, ["ContainerRuntimeDown"]);
+        let root_alone = reasons(&[root]);
+        assert_eq!(root_alone.len(), 1);
+        assert_eq!(reasons(&[symptom, root]), root_alone);
+        let both = reasons(&[root, &message(50, 1)]);
+        assert_eq!(both.len(), 2, "{both:?}");
+        assert!(both.contains(&root_alone[0]));
+    }
+
+    #[test]
+    fn failures_beyond_the_limit_are_counted() {
+        let failure = |target: usize| {
+            format!(
+                "\"target\": \"{target}\" failed to execute command: command terminated with exit status=50\n[stdout]\n"
+            )
+        };
+        let all = |count: usize| windows(&[&(0..count).map(failure).collect::<String>()]);
+        let (most, more) = (all(MAX_KEPT), all(MAX_KEPT + 2));
+        assert_eq!((most.diagnoses.len(), most.omitted), (MAX_KEPT, 0));
+        assert_eq!((more.diagnoses.len(), more.omitted), (MAX_KEPT, 2));
+    }
+
+    #[test]
+    fn long_text_without_a_failure_is_recognized_by_its_head() {
+        let found = windows(&["Nov 1 kubelet[7]: started\n"]);
+        assert_eq!(found.diagnoses, []);
+        assert_eq!(found.recognized.parts, ["a kubelet log"]);
+        assert_eq!(windows(&[&message(50, 1)]).recognized, Recognized::default());
+    }
+
+    #[test]
+    fn border_is_after_a_line_or_a_word_near_the_wanted_place() {
+        let (wanted, first) = (OVERLAP, OVERLAP / 2);
+        let with = |marks: &[(usize, u8)]| {
+            let mut text = vec![b'x'; OVERLAP + 10];
+            for (at, byte) in marks {
+                text[*at] = *byte;
+            }
+            border(&text, wanted)
+        };
+        assert_eq!(with(&[]), wanted);
+        assert_eq!(with(&[(wanted, b'\n'), (first - 1, b'\n')]), wanted);
+        assert_eq!(with(&[(wanted - 1, b'\n')]), wanted);
+        assert_eq!(with(&[(first, b'\n')]), first + 1);
+        assert_eq!(with(&[(first, b'\n'), (first + 7, b' ')]), first + 1, "lines precede words");
+        assert_eq!(with(&[(first, b' '), (first + 7, b'\t')]), first + 8);
+    }
+
+    #[test]
+    fn short_text_is_diagnosed_as_a_whole() {
+        let text = message(50, 1);
+        let found = diagnose_bounded(text.as_bytes(), Hints::default());
+        assert_eq!(found, diagnose(text.as_bytes(), Hints::default()));
+        assert_eq!(found.len(), 1);
+    }
+
     #[test]
     fn text_that_fits_a_window_is_diagnosed_as_a_whole() {
         let text = [message(50, 1), message(50, 1), message(211, 2)].join("\n");

@@ -62,6 +62,8 @@ fn check(path: &Path) -> Result<(), String> {
         for line in lines.clone() {
             assert!(line.chars().count() <= MAX_LINE_CHARS, "line too long: {line}");
             assert!(!line.chars().any(char::is_control), "control character: {line:?}");
+            assert!(!line.is_empty(), "empty line");
+            assert_eq!(lines.clone().filter(|other| *other == line).count(), 1, "twice: {line}");
         }
         let sure = diagnosis.confidence == Confidence::High;
         assert!(!sure || lines.count() > 0, "high confidence without evidence");

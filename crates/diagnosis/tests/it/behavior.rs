@@ -1,7 +1,10 @@
 //! Guarantees of diagnoses, by code and by text.
 
-use mooring_codes::{Os, Reach, Status, all};
-use mooring_diagnosis::{Confidence, Hints, Outcome, decode, diagnose, diagnose_code, to_json};
+use mooring_codes::{Os, Reach, Status, all, image_date};
+use mooring_diagnosis::{
+    ANOTHER_IMAGE, Confidence, Diagnosis, Effective, FoundBy, Hints, Outcome, Reported, Situation,
+    Stage, cause_page, decode, diagnose, diagnose_code, to_json,
+};
 
 fn report(code: i32, output: &str) -> String {
     format!(
@@ -39,6 +42,43 @@ fn missing_oras_is_not_reported_as_network_timeout() {
         assert_eq!(diagnosis.effective.code, Some(232));
         assert_eq!(diagnosis.reported.code, Some(211));
         assert_eq!(diagnosis.confidence, Confidence::High);
+        let page = cause_page("OrasBinaryMissing").unwrap();
+        assert_eq!(diagnosis.summary, page.summary);
+        assert_eq!(diagnosis.actions, page.actions);
+    }
+}
+
+#[test]
+fn confidence_and_stage_are_shown_as_text() {
+    assert_eq!(format!("{:>7}|{:<7}|", Confidence::High, Stage::Boot), "   high|boot   |");
+    assert_eq!(Stage::Boot.description(), "the VM boots and its agent reports");
+}
+
+#[test]
+fn success_in_a_report_does_not_hide_a_failed_handler() {
+    let text = |handler: &str| format!("{handler}\n[stdout]\n{}\n[stderr]\n", report(0, ""));
+    let one = |text: &str| {
+        let decoded = &decode(text.as_bytes())[0];
+        (decoded.outcome, decoded.code, decoded.found_by)
+    };
+    let failed = "Enable failed: failed to execute command: command terminated with exit status=";
+    let outer = |code| (Outcome::Failed, Some(code), Some(FoundBy::OuterStatus));
+    assert_eq!(one(&text(&format!("{failed}50"))), outer(50));
+    assert_eq!(one(&text(&format!("{failed}0"))), outer(0));
+    let reported = (Outcome::Succeeded, Some(0), Some(FoundBy::Json));
+    assert_eq!(one(&text("Enable succeeded: ")), reported);
+}
+
+#[test]
+fn arm_error_code_alone_gives_the_situation() {
+    for (code, situation) in [
+        ("VMExtensionHandlerNonTransientError", Situation::HandlerFailed),
+        ("VMExtensionProvisioningTimeout", Situation::TimedOut),
+        ("OSProvisioningTimedOut", Situation::AgentSilent),
+        ("VMExtensionProvisioningError", Situation::ArmCodeOnly),
+    ] {
+        let decoded = decode(format!("Code: {code}").as_bytes());
+        assert_eq!(decoded[0].situation, Some(situation), "{code}");
     }
 }
 
@@ -64,7 +104,47 @@ fn code_without_text_is_diagnosed_for_both_systems() {
         diagnose_code(50, Hints::default()).iter().map(|diagnosis| diagnosis.os).collect();
     assert_eq!(systems, [Some(Os::Linux), Some(Os::Windows)]);
     let linux = Hints { os: Some(Os::Linux), ..Hints::default() };
-    assert_eq!(diagnose_code(50, linux).len(), 1);
+    let found = diagnose_code(50, linux);
+    let [diagnosis] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((diagnosis.os, diagnosis.outcome), (Some(Os::Linux), Outcome::Failed));
+    let row = all().find(|row| row.name == "ERR_OUTBOUND_CONN_FAIL").unwrap();
+    let name = Some(row.name.to_owned());
+    let reported = Reported { code: Some(50), name: name.clone(), found_by: Some(FoundBy::Given) };
+    assert_eq!(diagnosis.reported, reported);
+    assert_eq!(diagnosis.effective, Effective { code: Some(50), name });
+    assert_eq!(
+        (&*diagnosis.summary, &*diagnosis.actions),
+        (row.meaning, &[row.action.to_owned()][..])
+    );
+    assert_eq!(diagnosis.reason, "OutboundConnFail");
+}
+
+#[test]
+fn code_zero_is_a_success() {
+    let found = diagnose_code(0, Hints::default());
+    assert!(!found.is_empty());
+    for diagnosis in found {
+        assert_eq!((diagnosis.outcome, &*diagnosis.reason), (Outcome::Succeeded, "Succeeded"));
+    }
+}
+
+#[test]
+fn known_bad_image_is_named_for_its_linux_codes() {
+    let hints = |image| Hints { image_date: image_date(image).ok(), ..Hints::default() };
+    let named = |code, image| -> Vec<(Option<Os>, bool)> {
+        let found = diagnose_code(code, hints(image));
+        let is_named = |one: &Diagnosis| {
+            let is_named = one.summary.starts_with("Known-bad image: ");
+            assert_eq!(is_named, one.actions[0] == ANOTHER_IMAGE);
+            is_named
+        };
+        found.iter().map(|one| (one.os, is_named(one))).collect()
+    };
+    assert!(named(211, "202601.27.0").contains(&(Some(Os::Linux), true)));
+    assert!(!named(211, "202601.13.0").contains(&(Some(Os::Linux), true)));
+    for code in [211, 232] {
+        assert!(!named(code, "202601.27.0").contains(&(Some(Os::Windows), true)), "{code}");
+    }
 }
 
 #[test]
@@ -112,9 +192,24 @@ fn hotfix_in_effect_is_named_with_the_cause() {
 fn other_extension_is_quoted_as_evidence() {
     let text = "\nnode pool np1 of our AKS cluster:\nVM has reported a failure when processing extension 'OmsAgentForLinux'. Error message: \
         \"Enable failed with exit code 52\"\n";
-    let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
+    let hints = Hints { os: Some(Os::Linux), ..Hints::default() };
+    let diagnosis = &diagnose(text.as_bytes(), hints)[0];
     assert_eq!(diagnosis.reason, "OtherExtensionFailed");
     assert!(diagnosis.evidence[0].line.contains("OmsAgentForLinux"), "{:?}", diagnosis.evidence);
+    assert_eq!((diagnosis.os, diagnosis.outcome), (Some(Os::Linux), Outcome::NoCode));
+    let reported = Reported { name: Some("OmsAgentForLinux".to_owned()), ..Reported::default() };
+    assert_eq!((&diagnosis.reported, diagnosis.confidence), (&reported, Confidence::Medium));
+    assert!(diagnosis.summary.ends_with(" Extension: OmsAgentForLinux."), "{}", diagnosis.summary);
+    let succeeded = text.replace("failed with exit code 52", "succeeded: done");
+    assert!(diagnose(succeeded.as_bytes(), hints).is_empty());
+}
+
+#[test]
+fn wording_is_reported_with_the_name_of_its_error() {
+    let text = "aks-np1-vmss: SkuNotAvailable: Standard_D4s_v5 is not available";
+    let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
+    let reported = Reported { name: Some("SkuNotAvailable".to_owned()), ..Reported::default() };
+    assert_eq!((diagnosis.outcome, &diagnosis.reported), (Outcome::NoCode, &reported));
 }
 
 #[test]

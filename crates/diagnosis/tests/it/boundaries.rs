@@ -72,6 +72,16 @@ fn rules_apply_exactly_to_their_image_dates() {
 }
 
 #[test]
+fn name_of_a_code_that_moved_is_resolved_by_the_image_date() {
+    let code = |month, day| {
+        let hints = Hints { image_date: Date::new(2023, month, day), ..Hints::default() };
+        let text = b"CSE failed with 'VMExtensionError_VHDFileNotFound'";
+        diagnose(text, hints)[0].reported.code
+    };
+    assert_eq!((code(5, 31), code(6, 1)), (Some(124), Some(65)));
+}
+
+#[test]
 fn running_step_is_named_for_timeout_codes_only() {
     let output = "+ logs_to_events AKS.CSE.ensureContainerd ensureContainerd\\n+ sleep 5";
     for (code, is_named) in [(2, true), (124, true), (137, true), (50, false), (1, false)] {
