@@ -113,7 +113,7 @@ pub(crate) mod tests {
             span("agent", Kind::Agent, 1, 21),
             span("wait", Kind::Beside, 0, 22),
             span("across", Kind::Step, 7, 12),
-            span("at its end", Kind::Step, 8, 8),
+            span("at its end", Kind::Step, 6, 6),
         ]);
         let parent = |name: &str| {
             let one = spans.iter().find(|span| span.name == name).unwrap();
@@ -123,7 +123,7 @@ pub(crate) mod tests {
         assert_eq!(parent("outer"), Some("run"));
         assert_eq!(parent("run"), Some("agent"));
         assert_eq!(parent("across"), Some("run"));
-        assert_eq!(parent("at its end"), Some("across"), "outer ended at this time");
+        assert_eq!(parent("at its end"), Some("outer"), "inner ended at this time");
         assert_eq!((parent("agent"), parent("wait")), (None, None));
         let lane = |name: &str| spans.iter().find(|span| span.name == name).unwrap().lane;
         assert_eq!((lane("inner"), lane("agent")), (1, 1));
