@@ -71,7 +71,7 @@ mod tests {
             (r#""Error": "x"}"#, Some("x")),
             (r#""Error": "x" , "Next": """#, Some("x")),
             (r#""Error":"x""#, Some("x")),
-            (r#"'Error' : 'x'}"#, Some("x")),
+            ("'Error' : 'x'}", Some("x")),
             (r#""Error": "a "b" c", "Next": "y""#, Some(r#"a "b" c"#)),
             (r#""Error": "a", b", "Next": "y""#, Some(r#"a", b"#)),
             (r#""Error": "cut"#, Some("cut")),
@@ -92,7 +92,7 @@ mod tests {
             let text = format!(r#"log {{"ExitCode": "50", "Error": "{error}"}}"#);
             let report = Some(Found { value: 50, at: 6 });
             let span = 0..text.len();
-            let message = Message { report, span, ..Message::new(Opener::Report, 0) };
+            let message = Message { span, report, ..Message::new(Opener::Report, 0) };
             error_at(text.as_bytes(), &message).map(|at| text[at..].to_owned())
         };
         assert_eq!(at("ERR_X").as_deref(), Some("ERR_X\"}"));
