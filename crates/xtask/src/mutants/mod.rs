@@ -155,10 +155,11 @@ fn cargo_mutants(tested: &Tested, arguments: &Arguments, folder: &Path) -> Comma
         command.arg(format!("--cargo-arg=--config={line}"));
     }
     command.args(arguments.rest.iter().filter(|word| **word != ITERATE));
-    if !arguments.is_full && !tested.skipped.is_empty() {
-        let skips = tested.skipped.iter().map(|name| format!("--skip={name}"));
-        let words = ["--".to_owned()].into_iter().chain(skips);
-        command.args(words.map(|word| format!("--cargo-test-arg={word}")));
+    let skipped = if arguments.is_full { &[] } else { tested.skipped };
+    let skips: Vec<_> = tested.never.iter().chain(skipped).collect();
+    if !skips.is_empty() {
+        command.arg("--cargo-test-arg=--");
+        command.args(skips.into_iter().map(|name| format!("--cargo-test-arg=--skip={name}")));
     }
     // Kept between runs, and apart from the builds of the real sources.
     command.env("CARGO_TARGET_DIR", folder.join("build"));

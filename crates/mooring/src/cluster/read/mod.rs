@@ -45,7 +45,7 @@ pub(crate) async fn read(arguments: &SourceArguments) -> Result<Cluster, Failure
 
 /// Reads NodeClaims, Nodes, the record and the controller.
 pub(crate) async fn read_cluster(arguments: &SourceArguments) -> Result<Cluster, Failure> {
-    within(arguments, read_objects(arguments)).await
+    within(arguments, Box::pin(read_objects(arguments))).await
 }
 
 /// Reads what is not followed, over an open connection.
@@ -54,7 +54,7 @@ pub(crate) async fn read_followed(
     lists: &Lists,
     arguments: &SourceArguments,
 ) -> Result<Cluster, Failure> {
-    within(arguments, read_connected(connection, lists, arguments)).await
+    within(arguments, Box::pin(read_connected(connection, lists, arguments))).await
 }
 
 /// Awaits reads of the cluster for the time of `--timeout`.
@@ -63,7 +63,6 @@ async fn within(
     work: impl Future<Output = Result<Cluster, Failure>>,
 ) -> Result<Cluster, Failure> {
     let limit = arguments.timeout;
-    let work = Box::pin(work);
     match wait("waiting for the Kubernetes API", limit, "giving up", work).await {
         Some(cluster) => cluster,
         None => Err(Failure::io(format!(

@@ -27,7 +27,7 @@ const PART: usize = 4000;
 const MAX_PARTS: usize = 16;
 const MAX_UNPACKED: u64 = 4 << 20;
 /// A part takes about half a minute.
-const LIMIT: Duration = Duration::from_secs(20 * 60);
+const LIMIT: Duration = Duration::from_mins(20);
 
 /// Adds report and events of the node. Files that cannot be read are left out, with the reason.
 pub(super) async fn add(sources: &Sources<'_>, subject: &Subject, contents: &mut Contents) {
@@ -115,7 +115,7 @@ impl Parts {
     fn next(&self) -> Option<usize> {
         match &self.head {
             None => Some(0),
-            Some((length, _)) => (self.text.len() < *length).then(|| self.text.len() / PART),
+            Some((length, _)) => (self.text.len() < *length).then_some(self.text.len() / PART),
         }
     }
 
