@@ -154,15 +154,12 @@ mod tests {
     use mooring_terminal::Style;
 
     use super::*;
+    use crate::fixtures;
 
     #[test]
     fn vm_and_aks_pool_link_to_the_portal() {
-        let mut node = crate::answers::why::subject::tests::node(
-            Some("default-a"),
-            "aks-default-a",
-            "default",
-            true,
-        );
+        let mut node = fixtures::node("default-a", State::Ready);
+        node.image = None;
         node.vm_id = Some("/subscriptions/s/vm".to_owned());
         node.zone = Some("westeurope-1".to_owned());
         let identity = ClusterIdentity {

@@ -95,19 +95,14 @@ fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use mooring_controller::Reason;
     use mooring_inventory::State;
 
     use super::*;
     use crate::fixtures;
 
-    pub(in crate::answers::why) fn node(
-        claim: Option<&str>,
-        name: &str,
-        pool: &str,
-        exists: bool,
-    ) -> Node {
+    fn node(claim: Option<&str>, name: &str, pool: &str, exists: bool) -> Node {
         let kind = if claim.is_some() { PoolKind::NodePool } else { PoolKind::AksPool };
         Node {
             uid: format!("{name}-{exists}"),
