@@ -41,6 +41,10 @@ impl Lists {
         Self::Followed { claims: Followed::start(client), nodes: Followed::start(client) }
     }
 
+    pub(super) fn is_followed(&self) -> bool {
+        matches!(self, Self::Followed { .. })
+    }
+
     /// Returns the NodeClaims; none if the cluster has no Karpenter.
     pub(super) async fn claims(&self, api: &Api) -> Result<Option<Vec<ClaimItem>>, ApiError> {
         match self {

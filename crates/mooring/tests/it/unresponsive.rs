@@ -58,9 +58,15 @@ impl Fixture {
                 None => command.env_remove(name),
             };
         }
-        command.args(words).args(["--timeout", "2s"]);
+        command.args(words).args(["--timeout", "5s"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        result(&wait(command.spawn().unwrap(), TIMEOUT))
+        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+        // A busy host may take longer than a second for a server that responds.
+        let is_late = |line: &str| {
+            code != 3 && line.starts_with("waiting for the Kubernetes API: 1s, giving up")
+        };
+        let lines = err.split_inclusive('\n').filter(|line| !is_late(line));
+        (code, out, lines.collect())
     }
 }
 
@@ -73,8 +79,8 @@ fn silent_azure_is_named_and_the_answer_is_without_it() {
         assert_eq!(code, 0, "{words:?} {err}");
         assert_eq!(
             err,
-            "signing in to Azure by client secret: 1s, continuing without it after 2s\n\
-             warning: Azure was not read: not signed in: no response by client secret within 2s\n"
+            "signing in to Azure by client secret: 1s, continuing without it after 5s\n\
+             warning: Azure was not read: not signed in: no response by client secret within 5s\n"
         );
         assert!(out.contains("Azure failed"), "{out}");
 
@@ -82,7 +88,7 @@ fn silent_azure_is_named_and_the_answer_is_without_it() {
         assert_eq!(code, 0, "{words:?} {err}");
         let mut lines = err.lines();
         assert!(lines.next().unwrap().starts_with("waiting for Azure: 1s, continuing"), "{err}");
-        let last = "warning: Azure was not read: Azure did not respond within 2s";
+        let last = "warning: Azure was not read: Azure did not respond within 5s";
         assert_eq!(lines.next(), Some(last), "{err}");
         assert!(out.contains("Azure failed"), "{out}");
     }
@@ -96,10 +102,10 @@ fn evidence_without_azure_names_what_is_missing() {
         let (code, out, err) = fixture.run(&[(variable, silent)], &["trace", "default-bad1"]);
         assert_eq!(code, 0, "{err}");
         assert!(
-            err.lines().any(|line| line.ends_with("1s, continuing without it after 2s")),
+            err.lines().any(|line| line.ends_with("1s, continuing without it after 5s")),
             "{err}"
         );
-        assert!(out.contains(" within 2s"), "{out}");
+        assert!(out.contains(" within 5s"), "{out}");
     }
 }
 
@@ -108,13 +114,13 @@ fn doctor_ends_with_its_timeout() {
     let fixture = Fixture::start();
     let silent = Some(fixture.url.as_str());
     for (variable, text) in [
-        ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 2s"),
-        ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 2s"),
+        ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 5s"),
+        ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 5s"),
     ] {
         let (code, out, err) = fixture.run(&[(variable, silent)], &["doctor", "azure"]);
         assert_eq!(code, 1, "{err}");
         assert!(out.contains(text), "{out}");
-        assert!(err.contains(": 1s, continuing without it after 2s\n"), "{err}");
+        assert!(err.contains(": 1s, continuing without it after 5s\n"), "{err}");
     }
 }
 
@@ -127,8 +133,8 @@ fn reads_of_workflows_end_with_their_timeout() {
         assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
         assert_eq!(
             err,
-            "signing in to Azure by client secret: 1s, giving up after 2s\n\
-             error: not signed in: no response by client secret within 2s\n"
+            "signing in to Azure by client secret: 1s, giving up after 5s\n\
+             error: not signed in: no response by client secret within 5s\n"
         );
         let (code, out, err) = fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], &words);
         assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
@@ -152,8 +158,8 @@ fn reads_of_workflows_end_with_their_timeout() {
 
 fn late(what: &str) -> String {
     format!(
-        "waiting for {what}: 1s, giving up after 2s\n\
-         error: no answer within 2s\n\
+        "waiting for {what}: 1s, giving up after 5s\n\
+         error: no answer within 5s\n\
          hint: `--timeout` waits longer; `mooring doctor` shows what does not respond\n"
     )
 }
@@ -170,8 +176,8 @@ fn silent_api_server_is_named_and_is_an_error() {
         assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
         assert!(
             err.starts_with(
-                "waiting for the Kubernetes API: 1s, giving up after 2s\n\
-                 error: the Kubernetes API did not respond within 2s\nhint: "
+                "waiting for the Kubernetes API: 1s, giving up after 5s\n\
+                 error: the Kubernetes API did not respond within 5s\nhint: "
             ),
             "{err}"
         );

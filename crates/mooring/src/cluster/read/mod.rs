@@ -116,9 +116,12 @@ pub(crate) async fn read_connected(
     let crd = node_class.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let has_versions = crd.map(|crd| advice::has_versions(&crd));
     let has_karpenter = !matches!(claims, Ok(None));
+    // A list that is followed is not current without a connection.
+    let is_lost = |error: &ApiError| lists.is_followed() && error.status.is_none();
     let unreadable = match (&claims, &nodes) {
         (Err(_), Err(error)) => Some(error),
-        _ => None,
+        (Err(error), _) | (_, Err(error)) if is_lost(error) => Some(error),
+        _ => version.as_ref().err().filter(|error| is_lost(error)),
     };
     if let Some(error) = unreadable {
         return Err(cannot_read("nodes", error));
