@@ -16,7 +16,7 @@ const TREE: &str = r#"echo working on it
 sleep 600 & echo $! >> "$PIDS"
 (setsid sleep 601 & echo $! >> "$PIDS")
 echo $$ $PPID >> "$PIDS"
-touch "$PIDS.ready"
+: > "$PIDS.ready"
 wait"#;
 
 fn start(node: &Node, work: &str) -> Child {
@@ -131,7 +131,7 @@ fn processes_that_ignore_the_stop_are_killed_and_counted() {
     let node = Node::with_script(START);
     let run = start(
         &node,
-        r#"setsid bash -c 'trap "" TERM; echo $$ > "$PIDS"; touch "$PIDS.ready"; while :; do sleep 1; done' & wait"#,
+        r#"setsid bash -c 'trap "" TERM; echo $$ > "$PIDS"; : > "$PIDS.ready"; while :; do sleep 1; done' & wait"#,
     );
     eventually("the work's start", || node.typed("pids.ready").exists());
     signal(&run, "-TERM");
@@ -149,7 +149,7 @@ fn sentinel_that_stopped_scripts_leave_is_withdrawn() {
         trap 'mkdir -p ../../../var/log/azure/aks
               echo "{\"ExitCode\":\"143\"}" > ../../../var/log/azure/aks/provision.json
               touch provision.complete; exit 143' TERM
-        touch "$PIDS.ready"; while :; do sleep 0.05; done"#,
+        : > "$PIDS.ready"; while :; do sleep 0.05; done"#,
     );
     let run = start(&node, "");
     eventually("the script's start", || node.typed("pids.ready").exists());

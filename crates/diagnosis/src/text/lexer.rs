@@ -232,6 +232,9 @@ mod tests {
             assert_eq!(read(text), None, "{text}");
         }
         assert_eq!(halves(b"x5\n0]", 1, |end| end == 4), Some((50, 4)));
+        for four in ["1\n234]", "12\n34]", "123\n4]"] {
+            assert_eq!(read(four), None, "{four}");
+        }
     }
 
     #[test]
