@@ -25,12 +25,7 @@ pub(super) async fn add_vm(
     all: bool,
     contents: &mut Contents,
 ) -> Result<(), Failure> {
-    let vm = match (&sources.azure, &subject.vm) {
-        (Err(why), _) | (Ok(_), Some(Err(why))) => Err(why.clone()),
-        (Ok(_), None) => Err("no VM is known".to_owned()),
-        (Ok(azure), Some(Ok(id))) => Ok((azure, id)),
-    };
-    let vm = match vm {
+    let vm = match subject.find_vm(sources) {
         Ok((azure, id)) => read_vm(azure, id).await.map(|vm| (azure, id, vm)),
         Err(why) => Err(why),
     };

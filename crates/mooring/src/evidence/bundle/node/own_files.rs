@@ -31,12 +31,7 @@ const LIMIT: Duration = Duration::from_mins(20);
 
 /// Adds report and events of the node. Files that cannot be read are left out, with the reason.
 pub(super) async fn add(sources: &Sources<'_>, subject: &Subject, contents: &mut Contents) {
-    let vm = match (&sources.azure, &subject.vm) {
-        (Err(why), _) | (Ok(_), Some(Err(why))) => Err(why.clone()),
-        (Ok(_), None) => Err("no VM is known".to_owned()),
-        (Ok(azure), Some(Ok(id))) => Ok((azure, id)),
-    };
-    let read = match vm {
+    let read = match subject.find_vm(sources) {
         Ok((azure, id)) => read(azure, id, &subject.node).await,
         Err(why) => Err(why),
     };

@@ -67,6 +67,18 @@ impl Subject {
         format!("{}/{file}", file_name(&self.node))
     }
 
+    /// Returns the VM, or why it cannot be read.
+    pub(super) fn find_vm<'a>(
+        &'a self,
+        sources: &'a Sources<'_>,
+    ) -> Result<(&'a Azure, &'a ResourceId), String> {
+        match (&sources.azure, &self.vm) {
+            (Err(why), _) | (Ok(_), Some(Err(why))) => Err(why.clone()),
+            (Ok(_), None) => Err("no VM is known".to_owned()),
+            (Ok(azure), Some(Ok(id))) => Ok((azure, id)),
+        }
+    }
+
     fn of_claim(sources: &Sources<'_>, claim: &ClaimFacts) -> Self {
         let object = claim.object.clone().unwrap_or_default();
         let class = object["spec"]["nodeClassRef"]["name"].as_str().map(str::to_owned);
