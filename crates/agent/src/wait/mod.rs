@@ -154,8 +154,19 @@ fn watch(agent: &mut Agent<'_>) -> std::result::Result<Box<dyn Watch>, String> {
 /// Checks the node once. On a node from a baked image, the mark of the baking is ignored.
 fn check(agent: &mut Agent<'_>, baked_before: bool, seen: &mut WaitState) -> Check {
     // The process first, then the sentinel, so that its last result is not missed.
-    let running = pid_file::read(agent.world, &agent.layout);
-    let awaited = running.as_ref().and_then(|running| running.awaited(agent.world));
+    let mut running = pid_file::read(agent.world, &agent.layout);
+    let awaited = loop {
+        let awaited = running.as_ref().and_then(|running| running.awaited(agent.world));
+        if awaited.is_some() {
+            break awaited;
+        }
+        // A process that ended after the record was read may have written its result there.
+        let latest = pid_file::read(agent.world, &agent.layout);
+        if latest == running {
+            break None;
+        }
+        running = latest;
+    };
     if agent.world.kind(&agent.layout.at(SENTINEL)).is_ok() {
         return Check::Over(Outcome::Complete);
     }

@@ -55,6 +55,8 @@ pub(crate) struct Faulty {
     pub(crate) clock: Option<SystemTime>,
     /// How the scripts seem to have ended, whatever they did.
     pub(crate) end: Option<ChildEnd>,
+    /// Called before a process is looked up; false if it seems to have ended.
+    pub(crate) is_alive: Option<Box<dyn FnMut() -> bool>>,
 }
 
 /// Returns the result of a small program, and the time that it takes.
@@ -121,6 +123,7 @@ impl Faulty {
             space: None,
             clock: None,
             end: None,
+            is_alive: None,
         }
     }
 
@@ -267,6 +270,9 @@ impl World for Faulty {
     }
 
     fn process_start(&mut self, pid: u32) -> Option<u64> {
+        if self.is_alive.as_mut().is_some_and(|is_alive| !is_alive()) {
+            return None;
+        }
         self.host.process_start(pid)
     }
 

@@ -4,6 +4,9 @@
 use std::fs;
 use std::process::{Child, Command, Output};
 
+use mooring_agent::world::{Host, World as _};
+
+use crate::fault_injection::{EIO, Faulty};
 use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, signal, text};
 
 const START: &str = include_str!("../fixtures/provision_start.sh");
@@ -104,6 +107,33 @@ fn wait_of_the_same_boot_ends_when_the_run_is_stopped() {
     assert!(report["Error"].as_str().unwrap().contains("interrupted by SIGTERM"), "{report}");
     let diagnosis = report["Diagnosis"].as_str().unwrap();
     assert!(diagnosis.starts_with("ScriptInterrupted") && diagnosis.contains("agent was stopped"));
+}
+
+#[test]
+fn result_of_a_run_that_ends_during_a_check_is_found() {
+    let node = Node::new();
+    let path = node.at(RUN_RECORD);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut host = Host::default();
+    let start = host.process_start(std::process::id()).unwrap().to_string();
+    let boot_id = host.boot_id().unwrap_or_default();
+    let mut record =
+        serde_json::json!({"pid": std::process::id(), "startTime": start, "bootId": boot_id});
+    fs::write(&path, record.to_string()).unwrap();
+    record["report"] = r#"{"ExitCode":"143","Error":"interrupted by SIGTERM"}"#.into();
+    let ended = record.to_string();
+    let mut lookups = 0;
+    let mut world =
+        Faulty::new(&node.root(), |operation, _| (operation == "on_panic").then_some(EIO));
+    world.is_alive = Some(Box::new(move || {
+        lookups += 1;
+        // The first lookup finds it, and a change wakes the wait; then it writes its result and ends.
+        let written = if lookups == 1 { path.with_extension("new") } else { path.clone() };
+        fs::write(written, &ended).unwrap();
+        lookups == 1
+    }));
+    assert_eq!(world.run(&["provision-wait"]), 143);
+    assert!(text(&world.out).contains("interrupted by SIGTERM"), "{}", text(&world.out));
 }
 
 #[test]
