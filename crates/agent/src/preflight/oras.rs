@@ -117,7 +117,7 @@ fn missing(
     if verdict == Verdict::Fatal {
         evidence.push(package(world, facts));
     }
-    evidence.extend(image_version());
+    evidence.extend(image_version(VERSION));
     let action = match verdict {
         Verdict::Fatal => {
             "use an image version that has oras; `az aks nodepool rollback` returns a pool to its last one"
@@ -190,6 +190,17 @@ fn package(world: &mut dyn World, facts: &Facts<'_>) -> String {
 }
 
 /// Images stamp the agent with their own version.
-fn image_version() -> Option<String> {
-    image_date(VERSION).ok().map(|_| format!("image version: {VERSION}"))
+fn image_version(version: &str) -> Option<String> {
+    image_date(version).ok().map(|_| format!("image version: {version}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::image_version;
+
+    #[test]
+    fn version_of_an_image_is_evidence_and_that_of_a_release_is_not() {
+        assert_eq!(image_version("202601.27.0").as_deref(), Some("image version: 202601.27.0"));
+        assert_eq!(image_version("0.2.0"), None);
+    }
 }
