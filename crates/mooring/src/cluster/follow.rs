@@ -25,7 +25,7 @@ const ABSENT_PAUSE: Duration = Duration::from_secs(30);
 /// The server ends a watch after this time.
 const WATCH_SECONDS: u64 = 290;
 /// A server that sends nothing for this long, not even a bookmark, has gone away.
-const SILENCE: Duration = Duration::from_secs(150);
+const IDLE_LIMIT: Duration = Duration::from_secs(150);
 
 /// The large lists of a cluster.
 pub(crate) enum Lists {
@@ -230,14 +230,14 @@ async fn watch<T: Item>(client: &kube::Client, shared: &Shared<T>, version: &mut
         "{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={WATCH_SECONDS}&resourceVersion={version}"
     ));
     let Ok(request) = request.body(Vec::new()) else { return Ended::ListAgain };
-    let lines = match tokio::time::timeout(SILENCE, client.request_stream(request)).await {
+    let lines = match tokio::time::timeout(IDLE_LIMIT, client.request_stream(request)).await {
         Ok(Ok(stream)) => stream.lines(),
         // Listing again finds the reason.
         _ => return Ended::ListAgain,
     };
     let mut lines = std::pin::pin!(lines);
     loop {
-        match tokio::time::timeout(SILENCE, lines.next()).await {
+        match tokio::time::timeout(IDLE_LIMIT, lines.next()).await {
             Ok(None) => return Ended::Continue,
             Ok(Some(Ok(line))) => match apply(&mut shared.lock(), &line) {
                 Some(seen) => *version = seen,

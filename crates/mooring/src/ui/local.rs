@@ -37,17 +37,8 @@ struct Reader {
 
 /// Publishes snapshots while a page is open. Never ends.
 pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: SourceArguments) {
-    let mut reader = Reader {
-        lists: Lists::follow(&connection.client),
-        connection,
-        azure: arguments.azure,
-        arguments,
-        azure_at: None,
-        azure_source: None,
-        reports: Reports::new(),
-        runs: None,
-        runs_at: None,
-    };
+    let lists = Lists::follow(&connection.client);
+    let mut reader = Reader::new(connection, lists, arguments);
     loop {
         let started = Instant::now();
         match reader.read().await {
@@ -60,6 +51,20 @@ pub(super) async fn follow(live: Arc<Live>, connection: Connection, arguments: S
 }
 
 impl Reader {
+    fn new(connection: Connection, lists: Lists, arguments: SourceArguments) -> Self {
+        Self {
+            connection,
+            lists,
+            azure: arguments.azure,
+            arguments,
+            azure_at: None,
+            azure_source: None,
+            reports: Reports::new(),
+            runs: None,
+            runs_at: None,
+        }
+    }
+
     async fn read(&mut self) -> Result<Snapshot, Failure> {
         let is_due = self.azure_at.is_none_or(|at| at.elapsed() >= AZURE_PAUSE);
         self.arguments.azure = if is_due { self.azure } else { AzureMode::Never };
@@ -124,17 +129,7 @@ mod tests {
             server: "https://demo".to_owned(),
         };
         let arguments = source_arguments(&["--namespace", "ops"]);
-        Reader {
-            connection,
-            lists: Lists::Read,
-            azure: arguments.azure,
-            arguments,
-            azure_at: None,
-            azure_source: None,
-            reports: Reports::new(),
-            runs: None,
-            runs_at: None,
-        }
+        Reader::new(connection, Lists::Read, arguments)
     }
 
     #[tokio::test]
