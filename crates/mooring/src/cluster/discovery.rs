@@ -50,11 +50,7 @@ pub(crate) async fn find_cluster(
     let query = format!(
         "resources | where type =~ 'microsoft.containerservice/managedclusters' and properties.nodeResourceGroup =~ '{group}' | project id, fqdn=properties.fqdn, privateFqdn=properties.privateFQDN"
     );
-    let rows = match arm.graph::<Row>(&[&scope.subscription], &query).await {
-        // The other way would wait as long.
-        Err(error) if error.is_throttled() => return Err(error),
-        rows => rows.unwrap_or_default(),
-    };
+    let rows = arm.graph::<Row>(&[&scope.subscription], &query).await.unwrap_or_default();
     if let Some(row) = rows.first()
         && let Ok(id) = ResourceId::parse(&row.id)
     {

@@ -262,6 +262,11 @@ fn throttled_by_azure() {
         ],
     );
     fixture.check(0, &[&["why", "default-bad1"], &["status"], &["fleet"]]);
+    let graph = with_fault(
+        "{service: arm, path: '*/Microsoft.ResourceGraph/*'}",
+        "{status: 429, retryAfter: 3600}",
+    );
+    graph.check(6, &[&["repair", "plan", "--context", "demo"]]);
 }
 
 #[test]
@@ -269,7 +274,7 @@ fn wedged_pool() {
     let fixture = Fixture::start("wedged-system-pool");
     fixture.check(1, &[&["repair", "detect"], &["repair", "detect", "--pool", "system"]]);
     fixture.check(0, &[&["repair", "detect", "--exit-zero"], &["repair", "apply", "--dry-run"]]);
-    // Nobody can confirm; another plan; another cluster.
+    // Without a terminal; another plan; another cluster.
     let apply = ["repair", "apply", "--yes", "--plan-hash", OTHER_HASH];
     fixture.check(4, &[&["repair", "apply"], &apply]);
     fixture.check_with(
