@@ -11,7 +11,7 @@ const OPENER: &str = "xdg-open";
 
 /// Returns true if a browser was started.
 pub(super) fn open(url: &str) -> bool {
-    if !std::io::stdout().is_terminal() || !has_display(|name| std::env::var_os(name)) {
+    if !is_expected(std::io::stdout().is_terminal(), |name| std::env::var_os(name)) {
         return false;
     }
     let silent = || Stdio::null();
@@ -19,9 +19,11 @@ pub(super) fn open(url: &str) -> bool {
     command.arg(url).stdin(silent()).stdout(silent()).stderr(silent()).spawn().is_ok()
 }
 
-fn has_display(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+/// Returns true if the user is at a terminal with a display.
+fn is_expected(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
-    cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+    let has_display = cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
+    is_terminal && has_display
 }
 
 #[cfg(all(test, not(target_os = "macos")))]
@@ -29,11 +31,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_display_is_enough() {
-        let has = |name: &str, value: &str| {
-            has_display(|wanted| (wanted == name).then(|| OsString::from(value)))
+    fn browser_needs_a_terminal_and_a_display() {
+        let is_expected = |is_terminal: bool, name: &str, value: &str| {
+            is_expected(is_terminal, |wanted| (wanted == name).then(|| OsString::from(value)))
         };
-        assert!(has("DISPLAY", ":0") && has("WAYLAND_DISPLAY", "wayland-0"));
-        assert!(!has("DISPLAY", "") && !has("TERM", "xterm"));
+        assert!(is_expected(true, "DISPLAY", ":0"));
+        assert!(is_expected(true, "WAYLAND_DISPLAY", "wayland-0"));
+        assert!(!is_expected(true, "DISPLAY", "") && !is_expected(true, "TERM", "xterm"));
+        assert!(!is_expected(false, "DISPLAY", ":0"));
     }
 }
