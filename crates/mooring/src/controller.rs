@@ -128,7 +128,7 @@ fn feed(
     }
 }
 
-/// Binds the address of the page; none if it is off. The controller works without it, so a port that is in use is no error.
+/// Binds the address of the page; none if it is off. The controller works without it, so a port in use is not an error.
 async fn listen_page(text: &str) -> Result<Option<TcpListener>, Failure> {
     if text == "off" {
         return Ok(None);

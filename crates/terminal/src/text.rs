@@ -28,18 +28,18 @@ impl Mark {
         }
     }
 
-    fn look(self) -> Look {
+    fn look(self) -> SpanStyle {
         match self {
-            Self::Bad => Look::Red,
-            Self::Warning => Look::Yellow,
-            Self::Good => Look::Green,
-            Self::None => Look::Dim,
+            Self::Bad => SpanStyle::Red,
+            Self::Warning => SpanStyle::Yellow,
+            Self::Good => SpanStyle::Green,
+            Self::None => SpanStyle::Dim,
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum SpanStyle {
     Plain,
     Bold,
     Dim,
@@ -48,7 +48,7 @@ enum Look {
     Green,
 }
 
-impl Look {
+impl SpanStyle {
     /// Returns the SGR parameter: one of the eight basic colors, bold or dim.
     fn code(self) -> Option<u8> {
         match self {
@@ -65,7 +65,7 @@ impl Look {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Span {
     text: String,
-    look: Look,
+    look: SpanStyle,
     link: Option<String>,
 }
 
@@ -87,17 +87,17 @@ impl Text {
 
     #[must_use]
     pub fn plain(self, text: impl AsRef<str>) -> Self {
-        self.span(text.as_ref(), Look::Plain, None)
+        self.span(text.as_ref(), SpanStyle::Plain, None)
     }
 
     #[must_use]
     pub fn bold(self, text: impl AsRef<str>) -> Self {
-        self.span(text.as_ref(), Look::Bold, None)
+        self.span(text.as_ref(), SpanStyle::Bold, None)
     }
 
     #[must_use]
     pub fn dim(self, text: impl AsRef<str>) -> Self {
-        self.span(text.as_ref(), Look::Dim, None)
+        self.span(text.as_ref(), SpanStyle::Dim, None)
     }
 
     #[must_use]
@@ -114,16 +114,16 @@ impl Text {
     /// Adds a text that links to an `https` URL. Another URL is not linked.
     #[must_use]
     pub fn link(self, text: impl AsRef<str>, url: &str) -> Self {
-        self.span(text.as_ref(), Look::Plain, safe_url(url))
+        self.span(text.as_ref(), SpanStyle::Plain, safe_url(url))
     }
 
     /// Adds bold text, with a link if there is a URL.
     #[must_use]
     pub fn bold_link(self, text: impl AsRef<str>, url: Option<&str>) -> Self {
-        self.span(text.as_ref(), Look::Bold, url.and_then(safe_url))
+        self.span(text.as_ref(), SpanStyle::Bold, url.and_then(safe_url))
     }
 
-    fn span(mut self, text: &str, look: Look, link: Option<String>) -> Self {
+    fn span(mut self, text: &str, look: SpanStyle, link: Option<String>) -> Self {
         let text = printable(text);
         if !text.is_empty() {
             self.spans.push(Span { text, look, link });
@@ -198,7 +198,7 @@ impl Text {
     /// Splits at blanks into lines of at most `first` and `rest` columns; looks are kept.
     pub(crate) fn wrap(&self, first: usize, rest: usize, style: &Style) -> Vec<Self> {
         let whole: String = self.spans.iter().map(|span| adapt(&span.text, style)).collect();
-        let mut pieces = self.words(style).into_iter();
+        let mut pieces = self.split_words(style).into_iter();
         wrap(&whole, first, rest)
             .iter()
             .map(|line| {
@@ -215,7 +215,7 @@ impl Text {
     }
 
     /// Returns the words between blanks, each as its spans.
-    fn words(&self, style: &Style) -> Vec<Vec<Span>> {
+    fn split_words(&self, style: &Style) -> Vec<Vec<Span>> {
         let mut words: Vec<Vec<Span>> = vec![Vec::new()];
         for span in &self.spans {
             for (at, piece) in adapt(&span.text, style).split(' ').enumerate() {

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_rejects_what_does_not_match() {
+    fn schema_rules_reject_what_does_not_match() {
         let schema = json!({
             "type": "object",
             "required": ["kind"],

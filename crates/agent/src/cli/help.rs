@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_has_a_help_of_its_own() {
+    fn commands_have_separate_help() {
         for name in [
             "provision",
             "provision-wait",

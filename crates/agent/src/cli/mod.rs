@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rendered_is_the_first_argument() {
+    fn first_argument_selects_what_is_rendered() {
         for (word, what) in [
             ("env", Rendered::Environment { nul_separated: false }),
             ("custom-data", Rendered::CustomData(Format::Boothook)),

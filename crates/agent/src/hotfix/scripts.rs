@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test's own files need no atomic writer")]
-    fn only_regular_files_below_the_roots_are_replaced() {
+    fn files_outside_the_roots_or_not_regular_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         std::fs::create_dir_all(root.join("opt/folder")).unwrap();

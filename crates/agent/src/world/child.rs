@@ -221,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads as this list says.
+    /// Reads the pieces of a list.
     struct Reads(Vec<io::Result<&'static [u8]>>);
 
     impl io::Read for Reads {
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(signals.take(), Some(Signal::Interrupt));
         assert_eq!(signals.take(), None);
         assert!(arrived(&mut signals.child_ended) && !arrived(&mut signals.child_ended));
-        // A closed socket is no signal.
+        // A closed socket is not a signal.
         drop(senders);
         assert_eq!(signals.take(), None);
     }
@@ -279,9 +279,9 @@ mod tests {
         assert_eq!(look(&out, &err), (false, true));
     }
 
-    struct Plain;
+    struct EndMark;
 
-    impl OutputFilter for Plain {
+    impl OutputFilter for EndMark {
         fn push(&mut self, _: Stream, piece: &[u8], printed: &mut Vec<u8>) {
             printed.extend(piece);
         }
@@ -298,9 +298,9 @@ mod tests {
             let reads = vec![Ok(&b"a"[..]), interrupted(), Ok(b"b"), end];
             let mut pipe = Pipe { source: Some(Reads(reads)), stream: Stream::Err };
             let mut seen = Vec::new();
-            // Once more than there is to read: a closed pipe is not read.
+            // One read more than the list has: a closed pipe is not read.
             for _ in 0..5 {
-                pipe.read(&mut Plain, &mut |stream, bytes| seen.push((stream, bytes.to_vec())));
+                pipe.read(&mut EndMark, &mut |stream, bytes| seen.push((stream, bytes.to_vec())));
             }
             assert!(pipe.source.is_none());
             assert_eq!(seen, ["a", "b", "|"].map(|text| (Stream::Err, text.into())));

@@ -142,7 +142,7 @@ fn wait_with_a_deadline_gets_the_result_before_it() {
 }
 
 #[test]
-fn end_of_a_result_that_is_no_report_is_printed() {
+fn end_of_a_result_without_a_report_is_printed() {
     let node = Node::with_script("");
     node.write(REPORT, format!("begin{}the end", ".".repeat(5000)));
     node.write(SENTINEL, "");

@@ -53,7 +53,7 @@ pub(crate) struct Faulty {
     pub(crate) space: Option<Space>,
     /// The time of day, which never advances.
     pub(crate) clock: Option<SystemTime>,
-    /// How the scripts seem to have ended, whatever they did.
+    /// The end of the scripts that is reported, however they ended.
     pub(crate) end: Option<ChildEnd>,
     /// Called before a process is looked up; false if it seems to have ended.
     pub(crate) is_alive: Option<Box<dyn FnMut() -> bool>>,

@@ -1,4 +1,4 @@
-//! Scripts that a signal stopped, as far as the agent can tell: no process is signaled.
+//! Scripts that a signal stopped, as the agent sees them: no process is signaled.
 
 use mooring_agent::world::{ChildEnd, ChildStatus, Signal, Stopped};
 

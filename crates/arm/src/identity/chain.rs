@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_single_credential_is_retried() {
+    fn chain_with_several_credentials_is_not_retried() {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let cloud = Cloud::new(crate::cloud::Settings::default()).unwrap();
         for (alone, expected) in [(true, RetryOptions::default()), (false, RetryOptions::none())] {

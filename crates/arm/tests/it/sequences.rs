@@ -324,7 +324,7 @@ async fn reported_remaining_requests_slow_the_client_down() {
     client.cluster(&cluster()).await.unwrap();
     client.cluster(&cluster()).await.unwrap();
     let metrics = client.metrics();
-    // At 25/s. A lower priority waits until its reserve is filled, too.
+    // At 25/s. A lower priority waits until its reserve is filled as well.
     assert_eq!((metrics.waits, metrics.waited), (1, Duration::from_millis(40)));
     assert_eq!(metrics.requests[&("read", "200".to_owned())], 2);
 }

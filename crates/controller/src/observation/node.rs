@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_ready_condition_counts() {
+    fn other_conditions_than_ready_do_not_count() {
         for (kind, status, expected) in [
             ("Ready", "True", NodeState::Ready),
             ("Ready", "Unknown", NodeState::NotReady),

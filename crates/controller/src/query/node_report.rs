@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn message_tells_if_the_node_has_joined() {
+    fn message_names_whether_the_node_has_joined() {
         let joined = "The node has joined. words";
         for (reason, has_joined, starts, source) in [
             (Reason::CseSucceeded, Some(true), joined, ReportSource::Azure),

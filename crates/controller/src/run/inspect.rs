@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn condition_with_status_false_is_no_decision() {
+    fn condition_with_status_false_is_not_a_decision() {
         for (kind, status, expected) in [
             ("Denied", json!("False"), RequestState::Pending),
             ("Denied", json!(null), RequestState::Denied),

@@ -277,7 +277,7 @@ fn extension_is_not_expected_by_mode_or_by_an_earlier_read() {
 }
 
 #[test]
-fn one_result_after_a_deletion_is_enough_without_an_extension() {
+fn deleted_claim_without_an_extension_needs_one_result() {
     let read = |held, last: Option<i64>, missing| {
         let history = ReadHistory { last: last.map(at), missing, ..ReadHistory::default() };
         matches!(next_quick_read(&claim(), 1, history, held, at(100)), NextRead::At(..))
@@ -340,7 +340,7 @@ fn late_reads_after_a_success_have_pauses() {
 }
 
 #[test]
-fn overdue_claim_is_read_once_more_for_an_idle_karpenter() {
+fn overdue_claim_is_read_again_for_an_idle_karpenter() {
     let read = |claim: &Claim, idle_reported, now| {
         let history = ReadHistory { idle_reported, ..history_of(3) };
         next(claim, history, Some(Reason::NodeNotRegistered), TIMEOUT, at(now))

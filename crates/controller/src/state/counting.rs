@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_counted_without_readable_counts() {
+    fn unreadable_counts_stop_counting() {
         let mut counting = Counting::default();
         counting.load(StoredCounts::Unreadable, at(0));
         counting.add(outcome(1, None), 9, at(10));

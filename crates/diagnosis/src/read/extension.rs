@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn unnamed_message_is_judged_by_its_opener() {
+    fn unnamed_message_is_classified_by_its_opener() {
         let [report, result, name] = from_node(Opener::Report);
         assert!(is_bootstrap(&report) && is_bootstrap(&result) && !is_bootstrap(&name));
         for opener in [Opener::Wrapper, Opener::Summary, Opener::Sentence, Opener::Log] {

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_texts_of_a_terminal_are_joined() {
+    fn lines_are_joined_if_a_terminal_wrapped_them() {
         let wrapped = format!("{}5\n0{}\n", "x".repeat(49), "y".repeat(49));
         let filled = |len: usize| {
             let mut text = wrapped.clone().into_bytes();

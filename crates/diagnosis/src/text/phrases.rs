@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_word_phrase_is_a_separate_word() {
+    fn phrase_of_one_word_matches_whole_words() {
         for (text, phrase, expected) in [
             ("quota", "quota", true),
             ("(quota)", "quota", true),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn name_in_a_link_is_no_evidence() {
+    fn name_in_a_link_is_not_evidence() {
         let far = format!("https://{}/quota", "x".repeat(MAX_URL));
         for (text, phrase, expected) in [
             ("https://docs/quota", "quota", true),

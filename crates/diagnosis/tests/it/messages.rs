@@ -214,7 +214,7 @@ fn target_is_the_instance_of_the_next_message() {
     let decoded = decode((failure(3, 50) + &failure(4, 51)).as_bytes());
     let instances: Vec<_> = decoded.iter().map(|one| (one.instance, one.code)).collect();
     assert_eq!(instances, [(Some(3), Some(50)), (Some(4), Some(51))]);
-    // A report may have such a member, too.
+    // A report may have such a member as well.
     let report = "{\"ExitCode\": \"50\", \"target\": \"3\", \"ExecDuration\": \"60\"}";
     let decoded = &decode(report.as_bytes())[0];
     assert_eq!((decoded.instance, decoded.exec_duration), (None, Some(60)));

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_failed_read_is_reported_with_its_reason() {
+    fn failed_reads_are_reported_with_their_reasons() {
         let view = OperatorView {
             bindings: [("b".to_owned(), Reading::Denied("binding".to_owned()))].into(),
             release: Some(Reading::Failed("release".to_owned())),

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn only_nodes_that_exist_have_names_for_kubectl() {
+    fn deleted_nodes_have_no_names_for_kubectl() {
         let nodes = [
             node("a", State::Failed),
             Node { node_claim: None, ..node("b", State::Failed) },
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_failures_is_limited_by_what_was_not_read() {
+    fn absence_of_failures_names_what_was_not_read() {
         let read = facts([]);
         assert_eq!(caveat(&read, 1), None);
         let mut blind = facts([]);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn only_clusters_of_the_public_cloud_have_a_portal_link() {
+    fn portal_links_exist_for_the_public_cloud_only() {
         let link = |server: &str| {
             let identity = ClusterIdentity {
                 id: Some("/subscriptions/s/x/prod".to_owned()),

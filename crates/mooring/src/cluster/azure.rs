@@ -240,7 +240,7 @@ mod tests {
     use crate::fixtures::{at, cluster, facts, failed_node, node, now, source_arguments};
 
     #[test]
-    fn only_claims_without_a_verdict_are_requested() {
+    fn claims_with_a_verdict_are_not_requested() {
         let created = |name: &str, time: &str| Node {
             created_at: Some(at(time)),
             ..node(name, State::Joining)
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_read_without_a_request_or_by_the_flag() {
+    async fn azure_is_not_read_without_a_request_or_against_the_flag() {
         let some = || Some("x".to_owned());
         assert!(Request::default().is_empty());
         let requests = [

@@ -49,23 +49,23 @@ impl AzureLimit {
     pub(crate) async fn sign_in(&self, arm: &Client) -> Result<Option<Credential>, Failure> {
         let ways = connect::credentials();
         let what = format!("signing in to Azure by {ways}");
-        let signed_in = wait(&what, self.left(), self.then, connect::sign_in(arm)).await;
+        let signed_in = wait(&what, self.remaining(), self.then, connect::sign_in(arm)).await;
         signed_in
             .unwrap_or_else(|| Err(self.late(&format!("not signed in: no response by {ways}"))))
     }
 
     /// Returns a client whose calls do not outlast the limit.
     pub(crate) fn client(&self, arm: &Client) -> Client {
-        arm.within(self.left() + MARGIN)
+        arm.within(self.remaining() + MARGIN)
     }
 
     /// Awaits reads of Azure.
     pub(crate) async fn read<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
-        let read = wait("waiting for Azure", self.left(), self.then, work).await;
+        let read = wait("waiting for Azure", self.remaining(), self.then, work).await;
         read.ok_or_else(|| self.late("Azure did not respond"))
     }
 
-    fn left(&self) -> Duration {
+    fn remaining(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 

@@ -97,7 +97,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Listed<NodeItem>>, Ap
         let response = match api.get_binary_list(&format!("{NODES}?{page}")).await {
             Ok(response) => response,
             Err(error) if error.status == Some(404) => return Ok(None),
-            // The continue token has expired; JSON begins anew.
+            // The continue token has expired: read JSON from the first page.
             Err(error) if error.status == Some(410) => {
                 return list_by(api, NODES, PAGES, NodeItem::parse).await;
             }

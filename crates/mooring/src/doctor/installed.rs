@@ -1,4 +1,4 @@
-//! Checks of what the chart installs beside the controller: permissions, alerts and the dashboard.
+//! Checks of what the chart installs besides the controller: permissions, alerts and the dashboard.
 
 use mooring_controller::run::{Api, ApiError};
 use serde::Deserialize;

@@ -94,7 +94,7 @@ fn repair_is_confirmed_on_a_terminal_only() {
         assert_eq!(code, 4, "{keys:?} {shown}");
         assert!(shown.contains("nothing was changed"), "{shown}");
     }
-    // A pipe cannot confirm, even with the right name.
+    // A pipe cannot confirm, even with the correct name.
     let mut piped = sim.command(&["repair", "apply"]).stdin(Stdio::piped()).spawn().unwrap();
     let _ = piped.stdin.take().unwrap().write_all(format!("{name}\n").as_bytes());
     let (code, _, err) = result(&wait(piped, TIMEOUT));

@@ -73,7 +73,7 @@ fn search_finds_codes_and_causes_also_with_typos() {
 }
 
 #[test]
-fn closed_pipe_is_no_error_and_a_full_disk_is() {
+fn closed_pipe_is_ignored_and_a_full_disk_is_an_error() {
     let mut command = mooring();
     command.args(["codes", "list", "--all", "-o", "json"]).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();

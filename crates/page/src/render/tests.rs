@@ -66,7 +66,7 @@ fn image_verdict_has_counts_evidence_owner_and_commands() {
 }
 
 #[test]
-fn every_state_has_its_sentence() {
+fn states_have_sentences() {
     let good = page(&healthy(), "/");
     assert!(good.contains("All 95 nodes of the last 24 hours joined"), "{good}");
     assert!(good.contains("<title>✓ prod-weu"), "{good}");

@@ -32,13 +32,13 @@ const COMMENT: Duration = Duration::from_secs(15);
 #[derive(Clone, Default)]
 pub(crate) struct Streams(Arc<AtomicUsize>);
 
-/// A place among the streams, released when the stream ends.
-struct Place {
+/// A slot of a stream, released when the stream ends.
+struct Slot {
     open: Arc<AtomicUsize>,
     live: Arc<Live>,
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
         self.live.remove_stream();
@@ -53,11 +53,11 @@ impl Streams {
             return text(StatusCode::SERVICE_UNAVAILABLE, TEXT, why);
         }
         live.add_stream();
-        let place = Place { open: Arc::clone(&self.0), live: Arc::clone(live) };
+        let slot = Slot { open: Arc::clone(&self.0), live: Arc::clone(live) };
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
         // Without an id everything is new.
         let seen = last.and_then(|id| id.trim().parse().ok()).unwrap_or_default();
-        let state = Sender { _place: place, latest: live.subscribe(), seen, sent: None };
+        let state = Sender { _slot: slot, latest: live.subscribe(), seen, sent: None };
         let frames = stream::unfold(state, |mut sender| async move {
             let text = sender.next().await?;
             Some((Ok(Frame::data(Bytes::from(text))), sender))
@@ -69,7 +69,7 @@ impl Streams {
 }
 
 struct Sender {
-    _place: Place,
+    _slot: Slot,
     latest: watch::Receiver<Option<Arc<Published>>>,
     /// Revision that the client has.
     seen: u64,

@@ -32,7 +32,7 @@ fn hidden_tab_updates_its_title_only_and_then_disconnects() {
 }
 
 #[test]
-fn hidden_tab_does_not_try_a_lost_server_for_ever() {
+fn hidden_tab_stops_trying_a_lost_server() {
     let server = Server::start(morning());
     let Some(mut tab) = server.open("/") else { return };
     drop(server);

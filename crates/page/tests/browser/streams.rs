@@ -21,7 +21,7 @@ fn page_without_a_stream_polls_every_ten_seconds() {
     tab.eval("test.advance(60)").unwrap();
     let reads = tab.eval("test.reads.filter((one) => one.startsWith('GET '))").unwrap();
     assert!((4..=7).contains(&reads.as_array().unwrap().len()), "reads of a minute: {reads}");
-    // The stream is tried again after a while, so that a page does not poll for ever.
+    // The stream is tried again after a while, so that a page does not poll forever.
     streams.clear();
     tab.eval("test.advance(70)").unwrap();
     tab.wait_for("test.sources.at(-1).readyState === 1").unwrap();

@@ -11,7 +11,7 @@ use mooring_diagnosis::{Hints, diagnose_bounded};
 use crate::escape::tidy;
 use found::Found;
 
-use crate::model::life::{Life, LifeState};
+use crate::model::life::{LifeState, NodeLife};
 use crate::model::timeline::{
     Attempt, Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
 };
@@ -63,7 +63,7 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
         Some(0) => Outcome::Succeeded,
         Some(_) => Outcome::Failed,
         None if agent_failed => Outcome::Failed,
-        None => data.life.as_ref().map_or(Outcome::Unknown, Life::outcome),
+        None => data.life.as_ref().map_or(Outcome::Unknown, NodeLife::outcome),
     };
     let system = data.system.unwrap_or_default();
     let mut skipped = data.skipped.clone();

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use super::found::Found;
 use crate::model::life::{
-    BOOT, BOOTSTRAP, LAUNCH, Life, LifeState, MACHINE, MACHINE_AND_BOOTSTRAP, READY, REGISTER,
+    BOOT, BOOTSTRAP, LAUNCH, LifeState, MACHINE, MACHINE_AND_BOOTSTRAP, NodeLife, READY, REGISTER,
 };
 use crate::model::timeline::{Kind, Outcome, Source};
 
-impl Life {
+impl NodeLife {
     /// Returns the result of the bootstrap, as far as the cluster and Azure show it.
     pub(crate) fn outcome(&self) -> Outcome {
         if self.node_created.is_some() || self.registered.is_some() {
@@ -108,14 +108,14 @@ mod tests {
         )
     }
 
-    fn names(life: &Life) -> Vec<(String, Option<f64>)> {
+    fn names(life: &NodeLife) -> Vec<(String, Option<f64>)> {
         let seconds = |one: &Found| one.end.map(|end| end.duration_since(one.start).as_secs_f64());
         life.stages(&[]).iter().map(|one| (one.name.clone(), seconds(one))).collect()
     }
 
     #[test]
     fn conditions_of_a_node_claim_give_the_stages() {
-        let mut life = Life::default();
+        let mut life = NodeLife::default();
         let text = claim(
             &(since("Launched", "True", 3)
                 + &since("Registered", "True", 40)
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn failed_launch_has_no_machine() {
-        let mut life = Life::default();
+        let mut life = NodeLife::default();
         life.add(LifeFile::NodeClaim, claim(&since("Launched", "False", 7)).as_bytes()).unwrap();
         let life = life.judged(None);
         assert_eq!((life.state, life.cause.as_deref()), (LifeState::Failed, Some("Why")));
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn deleted_node_has_the_times_of_the_record() {
-        let mut life = Life::default();
+        let mut life = NodeLife::default();
         let record = r#"[{"at":"2026-11-17T09:01:14Z","launched":"2026-11-17T09:00:03Z","nodeClaim":"default-1","cause":"OrasBinaryMissing","code":211}]"#;
         life.add(LifeFile::Record, record.as_bytes()).unwrap();
         let life = life.judged(Some(211));
@@ -156,7 +156,7 @@ mod tests {
         Found { kind, ..stage(name, at(from), to.map(at), failed, Source::Report) }
     }
 
-    fn stages(life: &Life, found: &[Found]) -> Vec<String> {
+    fn stages(life: &NodeLife, found: &[Found]) -> Vec<String> {
         let second = |time: Timestamp| time.as_second() - 1_800_000_000;
         let shown = |one: &Found| {
             let end = one.end.map(|end| second(end).to_string()).unwrap_or_default();
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn stages_show_how_far_a_joining_node_is() {
-        let created = Life { created: Some(at(0)), ..Life::default() };
+        let created = NodeLife { created: Some(at(0)), ..NodeLife::default() };
         assert_eq!(stages(&created, &[]), ["created → launched 0.. cluster"]);
-        let launched = Life { launched: Some(at(9)), ..created };
-        let retried = Life { launch_failed: Some(at(5)), ..launched.clone() };
+        let launched = NodeLife { launched: Some(at(9)), ..created };
+        let retried = NodeLife { launch_failed: Some(at(5)), ..launched.clone() };
         let expected = ["created → launched 0..9 cluster", "machine, bootstrap 9.. record"];
         assert_eq!(stages(&retried, &[]), expected, "a launch that failed before");
         let spans = [
@@ -188,18 +188,18 @@ mod tests {
             "register 70.. cluster",
         ];
         assert_eq!(stages(&launched, &spans), expected);
-        let late = Life { launched: Some(at(40)), ..Life::default() };
+        let late = NodeLife { launched: Some(at(40)), ..NodeLife::default() };
         let expected = ["bootstrap 40..70 report", "register 70.. cluster"];
         assert_eq!(stages(&late, &spans), expected, "the machine starts with the scripts");
     }
 
     #[test]
     fn failure_belongs_to_the_bootstrap_or_the_registration() {
-        let failed = Life {
+        let failed = NodeLife {
             state: LifeState::Failed,
             launched: Some(at(3)),
             failed: Some(at(100)),
-            ..Life::default()
+            ..NodeLife::default()
         };
         let run = |failed| [found("cse_start", Kind::Run, 40, Some(70), failed)];
         let expected =
@@ -207,30 +207,30 @@ mod tests {
         assert_eq!(stages(&failed, &run(false)), expected);
         let expected = ["machine 3..40 azure", "bootstrap 40..70 report failed"];
         assert_eq!(stages(&failed, &run(true)), expected);
-        let extension = Life { ended: Some(at(70)), ..failed };
+        let extension = NodeLife { ended: Some(at(70)), ..failed };
         let expected = ["machine, bootstrap 3..70 azure", "register 70..100 cluster failed"];
         assert_eq!(stages(&extension, &[]), expected);
-        let failed_extension = Life { has_failed_extension: true, ..extension };
+        let failed_extension = NodeLife { has_failed_extension: true, ..extension };
         assert_eq!(stages(&failed_extension, &[]), ["machine, bootstrap 3..70 azure failed"]);
     }
 
     #[test]
     fn outcome_follows_from_any_one_fact() {
-        let outcome = |life: Life| life.outcome();
-        assert_eq!(outcome(Life::default()), Outcome::Unknown);
-        let failed_extension = Life { has_failed_extension: true, ..Life::default() };
+        let outcome = |life: NodeLife| life.outcome();
+        assert_eq!(outcome(NodeLife::default()), Outcome::Unknown);
+        let failed_extension = NodeLife { has_failed_extension: true, ..NodeLife::default() };
         assert_eq!(outcome(failed_extension), Outcome::Failed);
-        let failed = Life { failed: Some(at(0)), ..Life::default() };
+        let failed = NodeLife { failed: Some(at(0)), ..NodeLife::default() };
         assert_eq!(outcome(failed.clone()), Outcome::Failed);
-        let registered = Life { registered: Some(at(1)), ..failed.clone() };
+        let registered = NodeLife { registered: Some(at(1)), ..failed.clone() };
         assert_eq!(outcome(registered), Outcome::Succeeded);
-        let node = Life { node_created: Some(at(1)), ..failed };
+        let node = NodeLife { node_created: Some(at(1)), ..failed };
         assert_eq!(outcome(node), Outcome::Succeeded);
     }
 
     #[test]
     fn invalid_files_are_errors() {
-        let mut life = Life::default();
+        let mut life = NodeLife::default();
         assert_eq!(life.add(LifeFile::Node, b"kind: Pod").unwrap_err(), "not a Node");
         assert!(life.add(LifeFile::Vm, b"x").is_err());
         assert!(life.add(LifeFile::Usual, b"{}").is_err());

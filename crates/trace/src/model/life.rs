@@ -40,7 +40,7 @@ impl LifeState {
 
 /// Facts of the cluster, Azure and the failure record. Unknown times are none.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Life {
+pub struct NodeLife {
     pub node_claim: Option<String>,
     pub pool: Option<String>,
     pub state: LifeState,
@@ -63,7 +63,7 @@ pub struct Life {
     pub(crate) usual: BTreeMap<String, f64>,
 }
 
-impl Life {
+impl NodeLife {
     /// Sets the state, with the exit code of the bootstrap.
     pub(crate) fn judged(mut self, code: Option<i64>) -> Self {
         self.state = if self.ready.is_some() {
@@ -95,17 +95,17 @@ mod tests {
     #[test]
     fn any_sign_of_a_failure_or_a_node_sets_the_state() {
         let at = Some(Timestamp::UNIX_EPOCH);
-        let state = |life: Life, code| life.judged(code).state;
-        let of = |life: Life| state(life, None);
-        assert_eq!(of(Life::default()), LifeState::Joining);
-        assert_eq!(state(Life::default(), Some(0)), LifeState::Joining);
-        assert_eq!(state(Life::default(), Some(50)), LifeState::Failed);
-        let failed_extension = Life { has_failed_extension: true, ..Life::default() };
+        let state = |life: NodeLife, code| life.judged(code).state;
+        let of = |life: NodeLife| state(life, None);
+        assert_eq!(of(NodeLife::default()), LifeState::Joining);
+        assert_eq!(state(NodeLife::default(), Some(0)), LifeState::Joining);
+        assert_eq!(state(NodeLife::default(), Some(50)), LifeState::Failed);
+        let failed_extension = NodeLife { has_failed_extension: true, ..NodeLife::default() };
         assert_eq!(of(failed_extension), LifeState::Failed);
-        assert_eq!(of(Life { failed: at, ..Life::default() }), LifeState::Failed);
-        assert_eq!(of(Life { launch_failed: at, ..Life::default() }), LifeState::Failed);
-        assert_eq!(of(Life { node_created: at, ..Life::default() }), LifeState::NotReady);
-        assert_eq!(of(Life { registered: at, ..Life::default() }), LifeState::NotReady);
-        assert_eq!(of(Life { ready: at, ..Life::default() }), LifeState::Joined);
+        assert_eq!(of(NodeLife { failed: at, ..NodeLife::default() }), LifeState::Failed);
+        assert_eq!(of(NodeLife { launch_failed: at, ..NodeLife::default() }), LifeState::Failed);
+        assert_eq!(of(NodeLife { node_created: at, ..NodeLife::default() }), LifeState::NotReady);
+        assert_eq!(of(NodeLife { registered: at, ..NodeLife::default() }), LifeState::NotReady);
+        assert_eq!(of(NodeLife { ready: at, ..NodeLife::default() }), LifeState::Joined);
     }
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use mooring_diagnosis::Diagnosis;
 
 use super::production::Comparison;
-use crate::model::life::Life;
+use crate::model::life::NodeLife;
 
 #[derive(Debug, Clone)]
 pub struct Timeline {
@@ -26,7 +26,7 @@ pub struct Timeline {
     pub earlier: Option<Attempt>,
     pub system: crate::model::production::System,
     /// Facts of the cluster and of Azure, if their files exist.
-    pub life: Option<Life>,
+    pub life: Option<NodeLife>,
     pub skipped: Vec<Skipped>,
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::model::critical_path::own_seconds;
-use crate::model::life::Life;
+use crate::model::life::NodeLife;
 use crate::model::production::SOURCE;
 use crate::model::timeline::{Kind, Span, Timeline};
 
@@ -86,7 +86,7 @@ fn diagnosed(diagnosis: &Diagnosis) -> Value {
     })
 }
 
-fn life(life: &Life) -> Value {
+fn life(life: &NodeLife) -> Value {
     json!({
         "nodeClaim": life.node_claim,
         "pool": life.pool,
@@ -95,7 +95,7 @@ fn life(life: &Life) -> Value {
     })
 }
 
-fn span(span: &Span, life: Option<&Life>) -> Value {
+fn span(span: &Span, life: Option<&NodeLife>) -> Value {
     let usual = life.filter(|_| span.kind == Kind::Stage).and_then(|life| life.usual(&span.name));
 
     let field = span.comparison.map(|one| {

@@ -8,7 +8,7 @@ use super::files::{Content, File, content};
 use super::timestamp::{self, Stamp};
 use super::{Event, Facts, MAX_SPANS, RawSpan, Traced};
 use crate::escape::tidy;
-use crate::model::life::Life;
+use crate::model::life::NodeLife;
 use crate::model::production::System;
 use crate::model::timeline::Skipped;
 
@@ -32,7 +32,7 @@ pub(crate) struct NodeData {
     /// The node's time zone, if known.
     pub(crate) offset: Option<Offset>,
     /// Facts of the cluster and of Azure.
-    pub(crate) life: Option<Life>,
+    pub(crate) life: Option<NodeLife>,
     pub(crate) skipped: Vec<Skipped>,
 }
 
@@ -49,7 +49,9 @@ pub(crate) fn collect(files: &[&File]) -> NodeData {
                 .map(|facts| data.earlier = Some((facts, file.bytes.clone())))
                 .err(),
             Content::Message => take_report(&mut data, file, false).err(),
-            Content::Life(kind) => data.life.get_or_insert_default().add(kind, &file.bytes).err(),
+            Content::NodeLife(kind) => {
+                data.life.get_or_insert_default().add(kind, &file.bytes).err()
+            }
             Content::Event if events.len() >= MAX_SPANS => {
                 Some(format!("more than {MAX_SPANS} events"))
             }

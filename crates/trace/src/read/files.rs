@@ -33,7 +33,7 @@ pub(crate) enum Content {
     /// `/etc/os-release`.
     Release,
     /// What the cluster, Azure or the failure record has of the node.
-    Life(LifeFile),
+    NodeLife(LifeFile),
     /// Contains no times.
     Other,
 }
@@ -73,7 +73,7 @@ pub(crate) fn content(file: &File, is_alone: bool) -> Content {
         "os-release" => Content::Release,
         "extension.txt" => Content::Message,
         _ if LifeFile::of(name).is_some() => {
-            LifeFile::of(name).map_or(Content::Other, Content::Life)
+            LifeFile::of(name).map_or(Content::Other, Content::NodeLife)
         }
         _ if is_number || (path.contains("/events/") && stem.is_some()) => Content::Event,
         _ if is_alone => by_content(&file.bytes),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_with_data_of_a_node_are_wanted() {
+    fn files_without_data_of_a_node_are_skipped() {
         for path in [
             "a/var/log/azure/aks/provision.json",
             "a/nodeclaim.yaml",

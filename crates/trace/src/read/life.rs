@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{MAX_MESSAGE, MAX_NAME};
 use crate::escape::tidy;
-use crate::model::life::Life;
+use crate::model::life::NodeLife;
 
 /// A file of a bundle that is not from the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl LifeFile {
     }
 }
 
-impl Life {
+impl NodeLife {
     /// Adds the facts of a file.
     pub(crate) fn add(&mut self, kind: LifeFile, bytes: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(bytes);
@@ -146,7 +146,7 @@ mod tests {
                      "statuses": [{"code": code, "time": "2026-11-15T02:01:00Z"}]},
                 ]},
             }});
-            let mut life = Life::default();
+            let mut life = NodeLife::default();
             life.add(LifeFile::Vm, vm.to_string().as_bytes()).unwrap();
             assert_eq!(life.vm_created, "2026-11-15T02:00:00Z".parse().ok());
             (life.ended.map(|at| at.to_string()), life.has_failed_extension)

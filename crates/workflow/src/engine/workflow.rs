@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn no_result_remains_after_a_change_by_default() {
+    fn results_are_dropped_after_a_change_by_default() {
         let mut view = Names(vec![1, 2]);
         assert!(!view.keep());
         assert_eq!(view, Names::default());

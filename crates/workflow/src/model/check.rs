@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_pass_or_an_override_allows_a_run() {
+    fn run_requires_a_pass_or_an_override() {
         let result = |outcome| CheckResult::new("pdb", outcome, "e");
         let allows = [Outcome::Pass, Outcome::Fail, Outcome::Unknown].map(|outcome| {
             let overridden = Some("ticket 7".to_owned());

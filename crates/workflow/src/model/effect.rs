@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_approved_plan_allows_everything() {
+    fn approved_plan_allows_everything_and_others_do_not() {
         let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let approved = Approval::Typed(hash.parse().unwrap());
         let all = [Authority::Approved, Authority::Rollback, Authority::Harmless];

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_missing_value_is_none() {
+    fn missing_value_is_none_and_unreadable_is_an_error() {
         assert_eq!(Reading::Known(1).found::<u8>(), Ok(Some(1)));
         assert_eq!(Reading::<u8>::NotFound.found::<u8>(), Ok(None));
         for (reading, expected) in [

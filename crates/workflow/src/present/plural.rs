@@ -13,7 +13,7 @@ mod tests {
     use super::counted;
 
     #[test]
-    fn one_is_one_and_everything_else_is_many() {
+    fn plural_is_used_except_for_one() {
         assert_eq!([0, 1, 2].map(|n: i64| counted(n, "node")), ["0 nodes", "1 node", "2 nodes"]);
     }
 }

@@ -237,7 +237,7 @@ fn token_of_another_server_is_asked_for_with_tls_only() {
 }
 
 #[test]
-fn success_without_a_list_of_repositories_is_no_answer() {
+fn success_without_a_list_of_repositories_is_not_accepted() {
     let (code, output, network) = run(&[], &[], |_| (MOMENT, status(200)));
     assert_eq!((code, network.requests.len()), (211, 3), "{output}");
     assert!(output.contains("invalid response: not a list of repositories"), "{output}");
@@ -245,7 +245,7 @@ fn success_without_a_list_of_repositories_is_no_answer() {
 
 #[test]
 fn last_error_counts_unless_the_budget_cut_it_short() {
-    // After one failure: a denial (by the registry, then by IMDS), silence, and what is no answer.
+    // After one failure: a denial (by the registry, then by IMDS), silence, and an unusable response.
     type Then = fn() -> (Duration, Answer);
     let denied: Then = || (MOMENT, status(403));
     let silent: Then = || (NEVER, status(200));

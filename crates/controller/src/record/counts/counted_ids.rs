@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_time_in_the_future_is_corrected() {
+    fn time_in_the_future_is_corrected_and_others_are_kept() {
         let clamped = |seconds| {
             let mut counted = CountedIds::new(at(seconds));
             counted.clamp(at(10));

@@ -272,7 +272,7 @@ async fn stored_notifications_keep_changes_of_another_writer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_sent_before_stored_notifications_are_read() {
+async fn notifications_wait_until_the_stored_ones_are_read() {
     let (cluster, receiver) = failing(r#"["pool-failing"]"#);
     let replica = cluster.start("a");
     cluster.pass(5).await;

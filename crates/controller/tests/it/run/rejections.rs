@@ -91,7 +91,7 @@ async fn replica_leads_without_reading_the_record() {
 
 /// A leader that does not know past failures would report or count them again.
 #[tokio::test(start_paused = true)]
-async fn nothing_is_written_before_record_and_counts_are_read() {
+async fn writes_wait_until_record_and_counts_are_read() {
     for name in [record::NAME, counts::NAME] {
         let cluster = Cluster::new(false, Provisioning::Extension.failing());
         reject(&cluster, "GET", &format!("*/configmaps/{name}"), 500);

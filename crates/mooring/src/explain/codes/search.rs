@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_required_and_filters_hold() {
+    fn search_requires_all_words_and_applies_filters() {
         assert!(find("oras kubelet gpu").codes.is_empty());
         let windows = search(&["timeout".to_owned()], Some(Os::Windows), None);
         assert!(

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_lock_that_is_renewed_blocks_a_new_run() {
+    fn renewed_lock_blocks_a_new_run_and_a_stale_one_does_not() {
         let lock = |expires: bool, age: i64| {
             let owner = Owner { host: "h".into(), pid: 7, holder: "x".into() };
             let heartbeat = Timestamp::now() - SignedDuration::from_secs(age);

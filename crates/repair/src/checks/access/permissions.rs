@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_entry_must_grant_the_whole_permission() {
+    fn permission_must_be_granted_by_a_single_entry() {
         let entry = |actions: &[&str], not_actions: &[&str]| {
             let list = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
             Permission { actions: list(actions), not_actions: list(not_actions) }

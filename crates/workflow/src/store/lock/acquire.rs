@@ -103,7 +103,7 @@ mod tests {
     use crate::store::lock::Owner;
 
     #[test]
-    fn only_locks_that_may_be_released_soon_are_awaited() {
+    fn locks_are_awaited_if_they_may_be_released_soon() {
         let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1);
         let lock = |age: i64, expires: bool| Lock {
             owner: Owner { host: "h".to_owned(), pid: 1, holder: "a".to_owned() },

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_the_list_are_kept() {
+    fn files_outside_the_list_are_dropped() {
         for name in ["aks/provision.json", "aks/provision.json.previous", EVENT] {
             assert!(reason(name).is_some(), "{name}");
         }

@@ -158,7 +158,7 @@ fn first_line(failure: &Failure) -> String {
 }
 
 impl Azure {
-    /// Awaits a read, or returns why there is no response.
+    /// Awaits a read, or returns why no response arrived.
     pub(super) async fn read<T>(&self, work: impl Future<Output = T>) -> Result<T, String> {
         self.limit.read(work).await.map_err(|failure| failure.text().to_owned())
     }

@@ -128,7 +128,7 @@ fn directories_are_read_up_to_a_depth() {
 
 #[test]
 #[allow(clippy::disallowed_methods, reason = "files of a test")]
-fn only_the_end_of_a_large_file_is_read() {
+fn large_file_is_read_from_its_end() {
     use std::io::Write as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cluster-provision.log");

@@ -5,7 +5,7 @@ mod tests;
 
 use jiff::Timestamp;
 use mooring_terminal::{Mark, Screen, Style, Text, truncate_middle, width};
-use mooring_trace::life::{self, Life, LifeState};
+use mooring_trace::life::{self, LifeState, NodeLife};
 use mooring_trace::{Kind, Source, Span, Status, Timeline};
 
 const NAME: usize = 22;
@@ -21,7 +21,7 @@ const MAX_STEPS: usize = 12;
 /// Returns the screen of one node. `now` is the time of the read; none for an archive.
 pub(super) fn screen(
     timeline: &Timeline,
-    life: &Life,
+    life: &NodeLife,
     left_out: &[String],
     now: Option<Timestamp>,
     style: &Style,
@@ -52,7 +52,7 @@ pub(super) fn screen(
     screen
 }
 
-fn verdict(timeline: &Timeline, life: &Life, now: Option<Timestamp>) -> (Mark, String) {
+fn verdict(timeline: &Timeline, life: &NodeLife, now: Option<Timestamp>) -> (Mark, String) {
     let name = life.node_claim.as_deref().unwrap_or(&timeline.node);
     let stages = || timeline.spans.iter().filter(|span| span.kind == Kind::Stage);
     let begin = stages().map(|span| span.start).min();
@@ -96,7 +96,7 @@ struct Row {
     usual: Option<f64>,
 }
 
-fn rows(timeline: &Timeline, life: &Life) -> Vec<Row> {
+fn rows(timeline: &Timeline, life: &NodeLife) -> Vec<Row> {
     let spans = &timeline.spans;
     let row = |span: &Span, indent: usize, name: &str| Row {
         name: format!("{}{name}", "  ".repeat(indent)),
@@ -166,7 +166,7 @@ struct Axis {
 }
 
 impl Axis {
-    fn of(rows: &[Row], life: &Life, style: &Style) -> Option<Self> {
+    fn of(rows: &[Row], life: &NodeLife, style: &Style) -> Option<Self> {
         let spans = || rows.iter().filter_map(|row| row.span);
         let begin = spans().map(|(start, ..)| start).min()?;
         let end = spans().map(|(_, end, _)| end).max()?;

@@ -69,7 +69,7 @@ fn stage_of_a_joining_node_is_not_a_failure() {
     assert!(!text.contains('✗'), "{text}");
 }
 
-fn timeline() -> (Timeline, Life) {
+fn timeline() -> (Timeline, NodeLife) {
     let timeline = mooring_trace::read(&failed()).swap_remove(0);
     let life = timeline.life.clone().unwrap();
     (timeline, life)
@@ -96,7 +96,7 @@ fn unfinished_and_longest_steps_are_in_order_of_time() {
 #[test]
 fn stage_that_was_not_reached_has_a_row() {
     let (mut timeline, mut life) = timeline();
-    let names = |timeline: &Timeline, life: &Life| -> Vec<String> {
+    let names = |timeline: &Timeline, life: &NodeLife| -> Vec<String> {
         let names = rows(timeline, life).into_iter().map(|row| row.name);
         names.filter(|name| [life::REGISTER, life::READY].contains(&name.as_str())).collect()
     };
@@ -117,7 +117,7 @@ fn stage_that_was_not_reached_has_a_row() {
     assert_eq!(names(&timeline, &life), [life::REGISTER, life::READY]);
     timeline.spans.push(ready);
     assert_eq!(names(&timeline, &life), [life::REGISTER, life::READY]);
-    let sentence = |life: &Life, now| verdict(&timeline, life, now).1;
+    let sentence = |life: &NodeLife, now| verdict(&timeline, life, now).1;
     let text = "default-7kq2c registered after 1m20s, and is not ready.";
     assert_eq!(sentence(&life, None), text);
     life.state = LifeState::Joining;
