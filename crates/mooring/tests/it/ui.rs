@@ -12,7 +12,7 @@ use crate::common::controller::{
     wait_until_listening,
 };
 use crate::common::schema::assert_valid;
-use crate::common::{Sim, text};
+use crate::common::{Sim, Terminal, text};
 
 /// Opens a connection, and sends a request.
 fn send(host: &str, path: &str, cookie: &str) -> TcpStream {
@@ -188,4 +188,30 @@ fn page_without_a_controller_shows_own_reads() {
     ui.0.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
     let expected = "warning: the page of the controller cannot be used, so the cluster is read with your permissions: no controller is running\nhint: ";
     assert!(messages.starts_with(expected), "{messages}");
+}
+
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn browser_is_started_from_a_terminal_with_a_display_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(&state.path().join("sim"));
+    let opener = state.path().join("xdg-open");
+    std::fs::write(&opener, "#!/bin/sh\necho \"$1\" >> \"$0.opened\"\n").unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let opened = state.path().join("xdg-open.opened");
+    let ui = |display: &str| {
+        let mut command = sourced(&sim);
+        command.args(["ui", "--local"]).env("PATH", state.path()).env("DISPLAY", display);
+        command
+    };
+    start_until(&mut ui(":0"), "http://");
+    Terminal::start(&mut ui(""), 120).wait_for("  (Ctrl-C ends it)");
+    let mut terminal = Terminal::start(&mut ui(":0"), 120);
+    terminal.wait_for("  (opened in your browser; Ctrl-C ends it)");
+    let urls = wait_for("the browser", || {
+        std::fs::read_to_string(&opened).ok().filter(|urls| urls.ends_with('\n'))
+    });
+    assert_eq!(urls.lines().count(), 1, "{urls}");
+    assert!(terminal.shown().contains(urls.trim()), "{urls}");
 }

@@ -291,9 +291,9 @@ impl Cluster {
         self.forms.lock().unwrap().get(claim).cloned().unwrap_or_default()
     }
 
-    /// Returns kind, name, reason and note of Mooring's events.
-    pub(crate) fn events(&self) -> BTreeSet<(String, String, String, String)> {
-        self.shell.with(|world, _| {
+    /// Returns kind, name, reason and note of each of Mooring's events, sorted.
+    pub(crate) fn events(&self) -> Vec<(String, String, String, String)> {
+        let mut events: Vec<_> = self.shell.with(|world, _| {
             let events = world.kubernetes().objects("events.events.k8s.io", Some("default"));
             let all: Vec<Value> = events.cloned().collect();
             let core: Vec<Value> =
@@ -313,7 +313,9 @@ impl Cluster {
                 (text(&object["kind"]), text(&object["name"]), text(&event["reason"]), text(note))
             })
             .collect()
-        })
+        });
+        events.sort();
+        events
     }
 
     pub(crate) fn record(&self) -> Document {

@@ -68,10 +68,18 @@ async fn counts_follow_the_groups() {
         "\n 2  joining, the oldest for 10m00s (Karpenter deletes it after 15m00s)\nNext  ";
     assert!(text.contains(joining), "{text}");
     let lines = |facts: &Facts, name| {
-        let narrow = Style { width: Some(24), ..Style::PIPE };
+        let narrow = Style { width: Some(23), ..Style::PIPE };
         screen(&arguments(name, AnswerFormat::Table), facts, &answer(facts, name)).render(&narrow)
     };
     assert!(lines(&facts, None).contains("\n 2  joining, the oldest\n    for 10m00s\n    ("));
+    let many = |state: State| {
+        let node = Node { joined_at: Some(at("2026-11-17T09:05:59Z")), ..node("r", state) };
+        let nodes = std::iter::repeat_n(node, 100).chain([failed.clone()]);
+        lines(&crate::fixtures::facts(nodes), None)
+    };
+    let (joining, joined) = (many(State::Joining), many(State::Ready));
+    assert!(joining.contains("\n100  joining, the\n     oldest for "), "{joining}");
+    assert!(joined.contains("\n100  joined before\n     09:06"), "{joined}");
     let joined_at = |joined: &str| {
         let nodes =
             [Node { joined_at: Some(at(joined)), ..node("r", State::Ready) }, failed.clone()];
