@@ -193,3 +193,48 @@ fn completions_of_bash_have_names_of_the_cluster() {
         );
     }
 }
+
+#[test]
+fn kubeconfig_of_another_cluster_is_refused() {
+    let state = tempfile::tempdir().unwrap();
+    let (home, other) = (state.path(), state.path().join("other"));
+    let sim = Sim::start(&home.join("sim"), &WEDGED);
+    let _other = Sim::start(&other, &["--scenario", "healthy", "--kube-port", "0", "--seed", "7"]);
+    let hash = format!("20991115T113000Z.{}", "a".repeat(64));
+    let apply = ["repair", "apply", "--yes", "--plan-hash", &hash];
+    let reads = [&["repair", "detect"][..], &["repair", "plan"], &["repair", "status"]];
+    let file = other.join("kubeconfig");
+    for words in reads.into_iter().chain([&apply[..]]) {
+        let words = [words, &["--kubeconfig", file.to_str().unwrap()]].concat();
+        let output = run(&sim, home, Some("demo"), &words);
+        let shown = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{words:?} {shown}");
+        assert!(shown.contains("are two clusters: the uids of kube-system differ"), "{shown}");
+    }
+    let own = sim.variable("KUBECONFIG");
+    let plan = run(&sim, home, None, &["repair", "plan", "--kubeconfig", &own, "-o", "json"]);
+    assert_eq!(plan.status.code(), Some(0), "{}", text(&plan.stderr));
+    assert_eq!(document(&plan)["cluster"]["context"], "demo");
+}
+
+#[test]
+fn current_context_is_used_if_nothing_names_a_cluster() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let detect = run(&sim, state.path(), None, &["repair", "detect", "-o", "json"]);
+    assert_eq!(detect.status.code(), Some(1), "{}", text(&detect.stderr));
+    let shown = document(&detect);
+    let id = shown["cluster"]["id"].as_str().unwrap_or_default();
+    assert!(id.ends_with("/managedClusters/demo"), "{shown}");
+    let hash = format!("20991115T113000Z.{}", "a".repeat(64));
+    for words in [
+        &["repair", "apply", "--yes", "--plan-hash", &hash][..],
+        &["repair", "resume", "--yes"],
+        &["repair", "abort", "--yes"],
+    ] {
+        let refused = run(&sim, state.path(), None, words);
+        let shown = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(4), "{words:?} {shown}");
+        assert!(shown.contains("the current context is not enough"), "{shown}");
+    }
+}

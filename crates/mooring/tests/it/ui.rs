@@ -199,7 +199,7 @@ fn browser_is_started_from_a_terminal_with_a_display_only() {
     let opener = state.path().join("xdg-open");
     std::fs::write(&opener, "#!/bin/sh\necho \"$1\" >> \"$0.opened\"\n").unwrap();
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let opened = state.path().join("xdg-open.opened");
+    let log = state.path().join("xdg-open.opened");
     let ui = |display: &str| {
         let mut command = sourced(&sim);
         command.args(["ui", "--local"]).env("PATH", state.path()).env("DISPLAY", display);
@@ -210,7 +210,7 @@ fn browser_is_started_from_a_terminal_with_a_display_only() {
     let mut terminal = Terminal::start(&mut ui(":0"), 120);
     terminal.wait_for("  (opened in your browser; Ctrl-C ends it)");
     let urls = wait_for("the browser", || {
-        std::fs::read_to_string(&opened).ok().filter(|urls| urls.ends_with('\n'))
+        std::fs::read_to_string(&log).ok().filter(|urls| urls.ends_with('\n'))
     });
     assert_eq!(urls.lines().count(), 1, "{urls}");
     assert!(terminal.shown().contains(urls.trim()), "{urls}");

@@ -11,7 +11,7 @@ use mooring_workflow::approval::ApprovalToken;
 
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
 use crate::cli::cluster_args::ClusterName;
-use crate::workflows::runs::{Approval, JournalArgument, ReadLimit};
+use crate::workflows::runs::{Approval, JournalArgument, ReadLimit, env_var};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]
@@ -195,9 +195,9 @@ pub(crate) struct TargetArguments {
     /// Name of the node pool [default: every pool for `detect` and `status`, system for the other commands]
     #[arg(long, value_name = "NAME", value_parser = pool_name)]
     pub(crate) pool: Option<String>,
-    /// Path to a kubeconfig to use instead of credentials from Azure
+    /// Path to a kubeconfig; without --context, its credentials are used instead of those from Azure
     ///
-    /// KUBECONFIG is ignored without --context: it may be that of another cluster.
+    /// Its cluster must be the one in Azure. KUBECONFIG is ignored if flags or variables name the cluster.
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Context of the kubeconfig whose AKS cluster is used, found from its nodes [env: MOORING_CONTEXT]
@@ -213,6 +213,11 @@ pub(crate) struct TargetArguments {
 impl TargetArguments {
     pub(crate) fn pool(&self) -> &str {
         self.pool.as_deref().unwrap_or(DEFAULT_POOL)
+    }
+
+    /// Returns true if a flag or variable names a context.
+    pub(crate) fn has_context(&self) -> bool {
+        self.context.is_some() || env_var("MOORING_CONTEXT").is_some_and(|name| !name.is_empty())
     }
 
     /// Returns the flags of a further command on a pool of the same cluster.

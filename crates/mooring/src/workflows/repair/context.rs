@@ -1,4 +1,4 @@
-//! The cluster of `--context`: found from its nodes, and proven by the uid of `kube-system`.
+//! The cluster of a kubeconfig: found from its nodes, and proven by its server or the uid of `kube-system`.
 
 use mooring_arm::{Limits, ResourceId};
 use mooring_controller::run::Api;
@@ -14,27 +14,40 @@ use crate::cluster::{
 };
 use crate::output::failure::Failure;
 use crate::output::show;
-use crate::workflows::runs::{ReadLimit, build_runtime, ensure_terminal, env_var};
+use crate::workflows::runs::{ReadLimit, build_runtime, ensure_terminal};
 
 /// The AKS cluster of a context.
 pub(crate) struct ContextCluster {
     context: String,
     id: ResourceId,
     uid: Option<String>,
+    /// Azure has the server of the context as that of the cluster.
+    has_server: bool,
     is_protected: bool,
 }
 
 impl ContextCluster {
-    /// Finds the cluster of `--context` or `MOORING_CONTEXT`; none without them. The current context is never used.
+    /// Finds the cluster of `--context`, `MOORING_CONTEXT` or `--kubeconfig`, or of the current context if nothing names
+    /// a cluster. None if flags or variables alone name it.
     pub(super) fn find(
         command: &RepairCommand,
         limit: Option<ReadLimit>,
     ) -> Result<Option<Self>, Failure> {
-        let context = command.target().context.clone().or_else(|| env_var("MOORING_CONTEXT"));
-        let Some(context) = context.filter(|context| !context.is_empty()) else { return Ok(None) };
-        let found = find(command, context);
+        let target = command.target();
+        let is_named = target.has_context() || target.kubeconfig.is_some();
+        if !is_named {
+            let has_name = connect::named_cluster(&target.name, None).cluster.is_some();
+            if has_name || mooring_kube::kubeconfig::contexts(None).is_empty() {
+                return Ok(None);
+            }
+            if command.is_unattended() {
+                return Err(Failure::blocked(
+                    "no cluster is named: the current context is not enough for a change without confirmation\nhint: pass --context, or --subscription, --resource-group and --cluster".to_owned(),
+                ));
+            }
+        }
         let end = ReadLimit::end(limit);
-        let found = wait_for("waiting for the Kubernetes API", &end, found);
+        let found = wait_for("waiting for the Kubernetes API", &end, find(command));
         let found = build_runtime()?.block_on(ReadLimit::apply(limit, found))?;
         if found.is_protected && command.is_unattended() {
             ensure_terminal(&found.context)?;
@@ -65,6 +78,7 @@ impl ContextCluster {
                 self.context, self.id
             ))),
             (Some(_), Some(_)) => Ok(()),
+            _ if self.has_server => Ok(()),
             _ => {
                 let name = self.id.name();
                 show::print_warning(&format!(
@@ -77,16 +91,19 @@ impl ContextCluster {
     }
 }
 
-async fn find(command: &RepairCommand, context: String) -> Result<ContextCluster, Failure> {
+async fn find(command: &RepairCommand) -> Result<ContextCluster, Failure> {
     let target = command.target();
-    let connection = connect::connect_kube(target.kubeconfig.as_deref(), Some(&context)).await?;
+    let connection =
+        connect::connect_kube(target.kubeconfig.as_deref(), target.context.as_ref()).await?;
+    let context = connection.context.unwrap_or_else(|| "in-cluster".to_owned());
     let entry = config::context(Some(&context))?;
+    let named = connect::named_cluster(&target.name, None);
     let nodes = NodesCluster::read(&Api::new(connection.client)).await?;
     let arm = connect::azure_client(None, Limits::default())?;
     let found = match &nodes.scope {
         Some(scope) => {
             let identity = ClusterIdentity {
-                server: Some(connection.server),
+                server: Some(connection.server.clone()),
                 uid: nodes.uid.clone(),
                 ..ClusterIdentity::default()
             };
@@ -96,16 +113,17 @@ async fn find(command: &RepairCommand, context: String) -> Result<ContextCluster
             } else {
                 find_known_cluster(&arm, scope, &identity).await
             };
-            found.map_err(|error| Failure::azure(&error))?.map(|found| found.id)
+            found.map_err(|error| Failure::azure(&error))?
         }
         None => None,
     };
-    let id = found.or_else(|| entry.cluster_id()).ok_or_else(|| {
+    let has_server = found.as_ref().is_some_and(|found| found.has_server(&connection.server));
+    let found = found.map(|found| found.id);
+    let id = found.or_else(|| entry.cluster_id()).or_else(|| named.id()).ok_or_else(|| {
         Failure::io(format!(
             "the AKS cluster of context {context} was not found from its nodes\nhint: pass --subscription, --resource-group and --cluster"
         ))
     })?;
-    let named = connect::named_cluster(&target.name, None);
     if named.differs(&id) && !command.is_change() {
         show::print_warning(&two_clusters(&named, &id));
     } else if named.differs(&id) {
@@ -114,7 +132,8 @@ async fn find(command: &RepairCommand, context: String) -> Result<ContextCluster
             conflict(&named, &id)
         )));
     }
-    Ok(ContextCluster { context, id, uid: nodes.uid, is_protected: entry.protected })
+    let (uid, is_protected) = (nodes.uid, entry.protected);
+    Ok(ContextCluster { context, id, uid, has_server, is_protected })
 }
 
 impl RepairCommand {
@@ -200,6 +219,7 @@ mod tests {
             context: "prod".to_owned(),
             id: ResourceId::cluster("s", "g", "c").unwrap(),
             uid: uid.map(str::to_owned),
+            has_server: false,
             is_protected: true,
         };
         let compare = |own, other| of_context(own).compare(other);

@@ -140,12 +140,13 @@ fn with_operator(
         runtime.block_on(sign_in)?;
     }
     runtime.block_on(ReadLimit::apply(limit, async {
-        // With a context, the kubeconfig has it, and credentials are those of its cluster in Azure.
-        let file = target.kubeconfig.as_deref().filter(|_| context.is_none());
-        let (mut operator, signals) = operator(&client, file, settings)?;
+        // With a context, credentials are those of its cluster in Azure.
+        let file = target.kubeconfig.as_deref().filter(|_| !target.has_context());
         if let Some(context) = context {
-            context.prove(&mut operator).await?;
+            let (mut by_azure, _) = operator(&client, None, settings.clone())?;
+            context.prove(&mut by_azure).await?;
         }
+        let (mut operator, signals) = operator(&client, file, settings)?;
         act(&mut operator, signals).await
     }))
 }
