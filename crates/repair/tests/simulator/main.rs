@@ -268,30 +268,34 @@ async fn run_with_another_journal_is_found_by_its_pool() {
     }
 }
 
-#[test]
-fn kill_around_any_change_ends_like_a_clean_run() {
-    let (wanted, changes) = in_virtual_time(async {
-        let (clean, _running) = Harness::new("wedged-system-pool");
-        let ending = clean.go().await.unwrap();
+mod slow {
+    use super::*;
+
+    #[test]
+    fn kill_around_any_change_ends_like_a_clean_run() {
+        let (wanted, changes) = in_virtual_time(async {
+            let (clean, _running) = Harness::new("wedged-system-pool");
+            let ending = clean.go().await.unwrap();
+            assert!(
+                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+                "{ending:?}"
+            );
+            (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
+        });
+        assert!(changes >= 10, "{changes}");
+        on_all_cores(0..2 * changes, |kill| in_virtual_time(killed(kill, &wanted)));
+    }
+
+    async fn killed(kill: u64, wanted: &Value) {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        assert!(harness.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
+        let ending = harness.process(None).go().await.unwrap();
         assert!(
             matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
-            "{ending:?}"
+            "kill {kill}: {ending:?}"
         );
-        (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
-    });
-    assert!(changes >= 10, "{changes}");
-    on_all_cores(0..2 * changes, |kill| in_virtual_time(killed(kill, &wanted)));
-}
-
-async fn killed(kill: u64, wanted: &Value) {
-    let (harness, _running) = Harness::new("wedged-system-pool");
-    assert!(harness.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
-    let ending = harness.process(None).go().await.unwrap();
-    assert!(
-        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
-        "kill {kill}: {ending:?}"
-    );
-    assert_eq!(harness.end_state().await, *wanted, "kill {kill}");
+        assert_eq!(harness.end_state().await, *wanted, "kill {kill}");
+    }
 }
 
 /// A run that was killed after the request for its temporary pool.

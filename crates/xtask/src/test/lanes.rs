@@ -28,8 +28,6 @@ impl Lane {
 enum Quick {
     Run,
     Skip,
-    /// All tests but the one whose name contains this.
-    Without(&'static str),
 }
 
 /// Tests that wait share a processor.
@@ -41,14 +39,9 @@ const SLOW: &str = "slow::";
 /// The suites that are not short computations, with the seconds that they take on two cores.
 const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("repair/crashes", Lane::Processor, 90.0, Quick::Run),
-    ("controller/it", Lane::Processor, 100.0, Quick::Without("on_the_older_schema")),
+    ("controller/it", Lane::Processor, 100.0, Quick::Run),
     ("arm/it", Lane::Processor, 40.0, Quick::Run),
-    (
-        "repair/simulator",
-        Lane::Processor,
-        30.0,
-        Quick::Without("a_kill_before_or_after_any_change"),
-    ),
+    ("repair/simulator", Lane::Processor, 30.0, Quick::Run),
     ("finalizers/it", Lane::Processor, 20.0, Quick::Run),
     ("contract/node_config", Lane::Processor, 10.0, Quick::Run),
     ("simulator/conformance", Lane::Processor, 9.0, Quick::Run),
@@ -78,16 +71,13 @@ fn row(name: &str) -> (Lane, f64, Quick) {
 
 /// Returns the arguments of a test binary.
 pub(super) fn arguments(suite: &str, is_quick: bool) -> Vec<&'static str> {
-    let (lane, _, quick) = row(suite);
+    let (lane, ..) = row(suite);
     let mut arguments = vec!["--show-output"];
     if lane == Lane::Waiting {
         arguments.extend(WAITING_THREADS);
     }
     if is_quick {
         arguments.extend(["--skip", SLOW]);
-        if let Quick::Without(test) = quick {
-            arguments.extend(["--skip", test]);
-        }
     }
     arguments
 }
@@ -229,12 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn quick_run_skips_slow_modules_and_named_tests() {
+    fn quick_run_skips_slow_modules() {
         assert_eq!(arguments("a/new", false), ["--show-output"]);
         assert_eq!(arguments("a/new", true), ["--show-output", "--skip", "slow::"]);
-        let without = |quick: &Quick| matches!(quick, Quick::Without(_));
-        let (name, ..) = TABLE.iter().find(|(.., quick)| without(quick)).unwrap();
-        assert_eq!(arguments(name, true).len(), 5);
     }
 
     #[test]

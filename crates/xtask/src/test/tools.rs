@@ -21,11 +21,12 @@ struct Tool {
     install: fn() -> Result<Variables, Failed>,
 }
 
-const TOOLS: [Tool; 8] = [
+const TOOLS: [Tool; 9] = [
     Tool {
         name: "systemd-analyze",
         install: || need("systemd-analyze", "systemd").map(|()| Vec::new()),
     },
+    Tool { name: "groff", install: || need("groff", "groff-base").map(|()| Vec::new()) },
     Tool { name: "jq", install: || need("jq", "jq").map(|()| Vec::new()) },
     Tool {
         name: "Azure's Python clients",

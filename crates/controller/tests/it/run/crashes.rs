@@ -84,11 +84,15 @@ async fn crash_after_any_write_changes_nothing() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn crash_after_any_write_changes_nothing_on_the_old_schema() {
-    // With and without an extension: other modes do not depend on the schema.
-    for how in [Provisioning::Scriptless, Provisioning::Extension] {
-        crash_after_every_write(how, true).await;
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn crash_after_any_write_changes_nothing_on_the_old_schema() {
+        // With and without an extension: other modes do not depend on the schema.
+        for how in [Provisioning::Scriptless, Provisioning::Extension] {
+            crash_after_every_write(how, true).await;
+        }
     }
 }
 
