@@ -1,18 +1,16 @@
-//! All checks of a removal.
+//! All checks of a removal: those before a run starts in [`CHECKS`], and those right before an effect.
 //!
-//! | check | when | overridden by |
+//! | check right before an effect | when | overridden by |
 //! |---|---|---|
-//! | `operator-gone` | a run starts | `--override operator-gone=REASON`, except a running workload |
-//! | `objects-known` | a run starts | `--best-effort` |
-//! | `cluster-identity` | a run starts | nothing |
-//! | `operator-stopped` | right before finalizers are removed (`steps`) | its Leases by `--override operator-gone=REASON` |
-//! | `target-planned` | right before every effect (`Terms::covers`) | nothing |
-//!
-//! Unknown is never pass.
+//! | `operator-stopped` | finalizers are removed (`steps`) | its Leases by `--override operator-gone=REASON` |
+//! | `target-planned` | always (`Terms::covers`) | nothing |
 
 mod ids;
 mod operator_gone;
-mod start;
+mod table;
+mod unread;
 
 pub use ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, OPERATOR_GONE};
-pub(crate) use start::{evaluate, unread};
+pub(crate) use table::evaluate;
+pub use table::{CHECKS, Check, Overridable};
+pub(crate) use unread::unread;

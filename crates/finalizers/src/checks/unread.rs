@@ -1,40 +1,7 @@
-//! Checks before a run starts.
+//! Reads that a run starts with.
 
-use jiff::Timestamp;
-use mooring_workflow::{CheckResult, Outcome};
-
-use super::ids::{CLUSTER_IDENTITY, OBJECTS_KNOWN, missing};
-use super::operator_gone;
-use crate::cluster::view::{OperatorView, Query, known};
-use crate::operator::settings::Settings;
-
-/// Unknown is never pass; `--best-effort` overrides objects that cannot be read.
-pub(crate) fn evaluate(
-    view: &OperatorView,
-    settings: &Settings,
-    cluster: &str,
-    now: Timestamp,
-) -> Vec<CheckResult> {
-    let identity = if cluster.is_empty() {
-        let why = "the uid of the namespace kube-system could not be read (needs the verb get on namespaces)";
-        CheckResult::new(CLUSTER_IDENTITY, Outcome::Fail, why)
-    } else {
-        CheckResult::new(CLUSTER_IDENTITY, Outcome::Pass, format!("uid of kube-system: {cluster}"))
-    };
-    let mut unknown: Vec<String> = missing(&Query::Crds, view.crds.as_ref()).into_iter().collect();
-    unknown.extend(known(view.crds.as_ref()).iter().filter_map(|crd| {
-        let query = Query::Objects(Box::new(crd.clone()));
-        missing(&query, view.objects.get(crd.name()))
-    }));
-    let mut objects =
-        CheckResult::new(OBJECTS_KNOWN, Outcome::Pass, "all CRDs and custom resources were read");
-    if !unknown.is_empty() {
-        objects.outcome = Outcome::Unknown;
-        objects.evidence = unknown;
-        objects.overridden = settings.best_effort.then(|| "--best-effort".to_owned());
-    }
-    vec![operator_gone::operator_gone(view, settings, now), objects, identity]
-}
+use super::ids::missing;
+use crate::cluster::view::{OperatorView, Query};
 
 /// Returns other failed reads, which are skipped and reported at the end.
 pub(crate) fn unread(view: &OperatorView) -> Vec<String> {
