@@ -110,8 +110,7 @@ fn repeat(case: &Recorded) -> (Node, Option<Output>) {
     let mut command = node.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let mut child = command.envs(&case.env).spawn().unwrap();
     if !case.later_files.is_empty() {
-        // Long enough to be asleep; too short would only make the test weaker, not wrong.
-        thread::sleep(Duration::from_millis(300));
+        eventually("the agent's sleep", || is_asleep(child.id()));
     }
     for (path, content) in &case.later_files {
         put(path, content);

@@ -362,13 +362,17 @@ fn apply_killed_at_random_and_resumed_rebuilds_the_pool() {
     );
     assert_eq!(code, 4, "another setting is another plan: {err}");
     assert!(err.contains("plan changed: approved"), "{err}");
+    let records = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
     let mut random = Random::new(9);
     let mut words = vec!["apply", "--poll", "1", "--yes", "--plan-hash", &hash];
     let (mut kills, mut ends) = (0, 0);
     let code = loop {
         let mut child = sim.command(&[&words[..], &place].concat()).spawn().unwrap();
         if kills < 12 {
-            std::thread::sleep(Duration::from_millis(400 + random.below(2500)));
+            let enough = records() + usize::try_from(random.below(6)).unwrap();
+            while records() < enough && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
             child.kill().unwrap();
             kills += 1;
         }
