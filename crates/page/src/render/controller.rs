@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mooring_controller::notify::HookStatus;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
-use super::card;
+use super::card::card;
 use crate::html::{clock, counted, elapsed, escape};
 use crate::model::Model;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mooring_controller::claim::image;
 use mooring_inventory::Node;
 
-use super::card;
+use super::card::card;
 use crate::html::{MAX_ROWS, cause_link, duration, escape, exact_clock, link, more, node_link};
 use crate::model::Model;
 use crate::view::Route;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mooring_inventory::{FleetRow, FleetVerdict, Share};
 
-use super::card;
+use super::card::card;
 use crate::html::{MAX_ROWS, cause_link, clock, escape, image_link, more, percent, word};
 use crate::model::Model;
 

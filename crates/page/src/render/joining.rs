@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use mooring_inventory::Node;
 
-use super::card;
+use super::card::card;
 use crate::html::{MAX_ROWS, duration, elapsed, escape, exact_clock, more, node_link};
 use crate::model::Model;
 

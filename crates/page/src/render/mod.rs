@@ -1,5 +1,6 @@
 //! HTML of the page, section by section.
 
+mod card;
 mod controller;
 mod failures;
 mod figures;
@@ -15,7 +16,7 @@ mod verdict;
 use std::fmt::Write as _;
 use std::hash::Hasher as _;
 
-use crate::html::{escape, link};
+use crate::html::escape;
 use crate::model::Model;
 use crate::snapshot::{Mode, Snapshot};
 use crate::view::{Route, Since, View};
@@ -156,25 +157,6 @@ fn revision(html: &str) -> u64 {
     }
     hasher.write(rest.as_bytes());
     hasher.finish()
-}
-
-/// Renders a card with a heading.
-fn card(id: &str, heading: &str, small: &str, html: &str) -> String {
-    let small =
-        if small.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(small)) };
-    format!(
-        "<section class=\"card\" aria-labelledby=\"{id}\"><h2 id=\"{id}\">{}{small}</h2>{html}</section>",
-        escape(heading)
-    )
-}
-
-/// Renders a breadcrumb to the overview.
-fn breadcrumb(model: &Model<'_>, kind: &str) -> String {
-    format!(
-        "<nav aria-label=\"Breadcrumb\" class=\"crumb\">{} › {}</nav>",
-        link(model.view, Route::Overview, "Overview"),
-        escape(kind)
-    )
 }
 
 #[cfg(test)]

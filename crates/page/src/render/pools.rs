@@ -3,7 +3,7 @@
 use mooring_controller::claim::image;
 use mooring_inventory::{Pool, PoolKind, PoolState};
 
-use super::card;
+use super::card::card;
 use crate::html::{MAX_ROWS, clock, duration, escape, more, pool_link, word};
 use crate::model::Model;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mooring_redact::shell_word;
 use mooring_workflow::status::RunStatus;
 
-use super::card;
+use super::card::card;
 use crate::html::{command, duration, elapsed, escape, exact_clock, link};
 use crate::model::Model;
 use crate::view::Route;

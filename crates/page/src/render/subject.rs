@@ -6,7 +6,8 @@ use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::{Node, State};
 use mooring_redact::shell_word;
 
-use super::{breadcrumb, card, runs};
+use super::card::card;
+use super::runs;
 use crate::html::{
     cause_link, command, duration, escape, exact_clock, image_link, link, pool_link, word,
 };
@@ -46,6 +47,15 @@ pub(super) fn section(model: &Model<'_>) -> Option<String> {
 pub(super) fn not_found(model: &Model<'_>) -> String {
     let html = "<p>Nothing in this cluster or its failure record has this name.</p>";
     breadcrumb(model, "Not found") + &card("h-subject", "Not found", "", html)
+}
+
+/// Renders a breadcrumb to the overview.
+fn breadcrumb(model: &Model<'_>, kind: &str) -> String {
+    format!(
+        "<nav aria-label=\"Breadcrumb\" class=\"crumb\">{} › {}</nav>",
+        link(model.view, Route::Overview, "Overview"),
+        escape(kind)
+    )
 }
 
 fn subject(title: &str, html: &str) -> String {

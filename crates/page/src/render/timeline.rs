@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::card;
+use super::card::card;
 use crate::html::{escape, word};
 use crate::model::Model;
 use crate::series::{Interval, Rollout, Series, rollouts};

@@ -14,7 +14,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::events::MAX_STREAMS;
-use super::{Access, Body, Handler, Live};
+use super::guard::Access;
+use super::handler::Handler;
+use super::live::Live;
+use super::response::Body;
 
 /// Time in which a client sends the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

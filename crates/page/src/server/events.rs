@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::live::{Live, Published};
-use super::{Body, TEXT, text};
+use super::response::{Body, TEXT, text};
 
 /// Streams of one server. Further pages poll.
 pub const MAX_STREAMS: usize = 16;

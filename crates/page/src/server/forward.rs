@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 use super::connections::accept;
 use super::guard::{self, Access, Decision};
-use super::{Body, TEXT, add_headers, empty, redirect, text};
+use super::response::{Body, TEXT, add_headers, empty, redirect, text};
 
 pub type Connecting = Pin<Box<dyn Future<Output = Result<DuplexStream, String>> + Send>>;
 
@@ -86,7 +86,9 @@ fn end_on_error(body: hyper::body::Incoming) -> Body {
 mod tests {
     use super::*;
     use crate::fixture::morning;
-    use crate::server::{CSP, Handler, Live};
+    use crate::server::handler::Handler;
+    use crate::server::live::Live;
+    use crate::server::response::CSP;
     use hyper::service::service_fn;
 
     /// Returns connections to a page in this process.

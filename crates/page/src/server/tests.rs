@@ -1,14 +1,18 @@
 //! Requests and responses without a socket.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use http::Request;
 use http_body_util::BodyExt as _;
 use mooring_controller::notify::HookStatus;
 use mooring_controller::notify::hook::HookFormat;
 use mooring_testbed::schema::validate_named;
 use serde_json::Value;
 
-use super::*;
+use super::handler::Handler;
+use super::response::{Body, CSP};
+use super::{Access, Live, MAX_STREAMS};
 use crate::fixture::{BAD, before, failed, healthy, hostile, local, morning};
 use crate::snapshot::{ControllerDetails, Snapshot};
 

@@ -1,0 +1,87 @@
+//! Answers to requests: pages, JSON documents and events.
+
+use std::sync::Arc;
+
+use http::{Method, Request, Response, StatusCode};
+
+use super::guard::{self, Access, Decision};
+use super::live::Live;
+use super::response::{Body, TEXT, add_headers, empty, redirect, text};
+use super::{api, events};
+use crate::render::{render, render_loading};
+use crate::view::View;
+
+const HTML: &str = "text/html; charset=utf-8";
+const JSON: &str = "application/json";
+
+/// Answers requests with the latest snapshot.
+#[derive(Clone)]
+pub(super) struct Handler {
+    pub(super) live: Arc<Live>,
+    pub(super) access: Access,
+    pub(super) streams: events::Streams,
+}
+
+impl Handler {
+    pub(super) fn new(live: Arc<Live>, access: Access) -> Self {
+        Self { live, access, streams: events::Streams::default() }
+    }
+
+    pub(super) async fn respond<B>(&self, request: &Request<B>) -> Response<Body> {
+        let mut response = match guard::decide(&self.access, request) {
+            Decision::Refuse(status, why) => text(status, TEXT, format!("{why}\n")),
+            Decision::SetCookie(cookie, location) => redirect(&cookie, &location),
+            Decision::Allow => self.answer(request).await,
+        };
+        if request.method() == Method::HEAD {
+            *response.body_mut() = empty();
+        }
+        add_headers(&mut response);
+        response
+    }
+
+    async fn answer<B>(&self, request: &Request<B>) -> Response<Body> {
+        let (path, query) = (request.uri().path(), request.uri().query());
+        let is_head = request.method() == Method::HEAD;
+        match path {
+            "/page.css" => text(StatusCode::OK, "text/css; charset=utf-8", crate::stylesheet()),
+            "/page.js" => {
+                text(StatusCode::OK, "text/javascript; charset=utf-8", crate::SCRIPT.to_owned())
+            }
+            "/icon.svg" => text(StatusCode::OK, "image/svg+xml", crate::ICON.to_owned()),
+            "/api/v1/events" if is_head => text(StatusCode::OK, events::TYPE, String::new()),
+            "/api/v1/events" => self.streams.open(&self.live, request.headers()),
+            _ if path.starts_with("/api/") => self.document(path, query, is_head).await,
+            _ => self.page(path, query).await,
+        }
+    }
+
+    async fn document(&self, path: &str, query: Option<&str>, is_head: bool) -> Response<Body> {
+        let Some(published) = self.live.current().await else {
+            let why = self.live.error().unwrap_or_else(|| "the cluster is being read".to_owned());
+            return text(StatusCode::SERVICE_UNAVAILABLE, TEXT, why + "\n");
+        };
+        if is_head {
+            return text(StatusCode::OK, JSON, String::new());
+        }
+        match api::document(&published.snapshot, path, query) {
+            Some(json) => text(StatusCode::OK, JSON, json),
+            None => not_found(),
+        }
+    }
+
+    async fn page(&self, path: &str, query: Option<&str>) -> Response<Body> {
+        let Some(view) = View::parse(path, query) else { return not_found() };
+        let Some(published) = self.live.current().await else {
+            let why = self.live.error();
+            return text(StatusCode::OK, HTML, render_loading(why.as_deref()));
+        };
+        let (exists, html) = render(&published.snapshot, &view);
+        let status = if exists { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        text(status, HTML, html)
+    }
+}
+
+fn not_found() -> Response<Body> {
+    text(StatusCode::NOT_FOUND, TEXT, "not found\n".to_owned())
+}
