@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use clap::Args;
 use jiff::Timestamp;
 use mooring_controller::Settings;
 use mooring_controller::metrics::Metrics;
@@ -18,11 +19,44 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::cli::cluster_args::ControllerArguments;
+use crate::arguments::ClusterArguments;
 use crate::cluster::by_group_name;
 use crate::cluster::connect;
 use crate::output::failure::Failure;
 use crate::ui::feed::{self, Feed};
+
+pub(crate) const CONTROLLER_HELP: &str = "\
+Before Karpenter deletes a NodeClaim whose bootstrap failed, the controller
+sets its condition CSEProvisioned, creates events on the NodeClaim and its
+NodePool, and stores the failure in the ConfigMap mooring-failures. It reads
+Azure only for nodes that have not joined yet. Replicas are leader-elected with
+the Lease mooring.
+
+Examples:
+  mooring controller --resource-group rg --cluster prod
+  mooring sim --scenario oras-missing --kube-port 0 --state demo &
+  . demo/env.sh; mooring controller
+
+Logs are JSON lines on stderr. SIGTERM stops the controller: it finishes started
+writes and releases the Lease.
+
+Permissions: charts/mooring/files/rules.yaml for Kubernetes, docs/SECURITY.md
+for Azure.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ControllerArguments {
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArguments,
+    /// Address of /metrics
+    #[arg(long, value_name = "ADDRESS", default_value = ":8080")]
+    pub(crate) metrics_address: String,
+    /// Address of /healthz and /readyz
+    #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
+    pub(crate) health_address: String,
+    /// Loopback address of the live page, or off
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
+    pub(crate) page_address: String,
+}
 
 pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure> {
     let level = match std::env::var("MOORING_LOG").as_deref() {

@@ -14,7 +14,8 @@ use mooring_inventory::{ControllerState, Facts, Failure, Inventory, Node, PoolKi
 use mooring_terminal::{Screen, Style};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
-use crate::cli::cluster_args::{ReadArguments, SourceArguments};
+use crate::answers::ReadArguments;
+use crate::arguments::SourceArguments;
 use crate::cluster::{Cluster, NamedCluster};
 
 /// Minutes before this time are easy to subtract.

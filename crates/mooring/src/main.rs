@@ -1,7 +1,11 @@
 //! Command line of Mooring.
+//!
+//! `cli` parses the command line and runs a command. Commands import `cluster`, `arguments`, `process` and `output`, and
+//! never `cli`.
 
 mod about;
 mod answers;
+mod arguments;
 mod cli;
 mod cluster;
 mod controller;
@@ -11,6 +15,7 @@ mod explain;
 #[cfg(test)]
 mod fixtures;
 mod output;
+mod process;
 mod simulate;
 mod ui;
 mod workflows;
@@ -26,13 +31,13 @@ fn main() -> ExitCode {
         );
         let _ = output::failure::Failure::io(text).report();
     }));
-    let cli = match cli::parse() {
+    let cli = match cli::parser::parse() {
         Ok(cli) => cli,
         Err(code) => return code,
     };
     output::init(cli.output);
     // The controller has its own log.
-    if cli.output.verbose && !matches!(cli.command, Some(cli::Command::Controller(_))) {
+    if cli.output.verbose && !matches!(cli.command, Some(cli::parser::Command::Controller(_))) {
         let lines = mooring_controller::metrics::log::request_lines(std::io::stderr);
         let _ = tracing::subscriber::set_global_default(lines);
     }

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::cli::suggest;
+use crate::arguments::suggest;
 use crate::output::failure::Failure;
 use crate::output::show;
 

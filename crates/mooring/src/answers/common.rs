@@ -8,7 +8,7 @@ use mooring_inventory::{Facts, Filter, Node};
 use mooring_terminal::{Screen, Text};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
-use crate::cli::cluster_args::ReadArguments;
+use crate::answers::arguments::ReadArguments;
 use crate::output::show;
 
 /// Returns the filter of the flags. With counts, it begins with a half hour.

@@ -12,12 +12,12 @@ use super::common::{
     add_sources, caveat, clock, filter, names, plural, print_warnings, short_duration, short_image,
 };
 use crate::about::schema::{ensure_document, is_former};
-use crate::cli::cluster_args::FleetArguments;
+use crate::answers::arguments::FleetArguments;
 use crate::cluster::read;
 use crate::output::failure::Failure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::workflows::runs::build_runtime;
+use crate::process::build_runtime;
 
 /// Exits with 1 if an image is at fault.
 pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {

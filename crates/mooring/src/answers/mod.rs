@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::cli::cluster_args::StatusArguments;
 use crate::output::failure::Failure;
 
+mod arguments;
 pub(crate) mod common;
 pub(crate) mod fleet;
 pub(crate) mod former;
@@ -13,6 +13,9 @@ mod status;
 mod status_watch;
 mod why;
 
+pub(crate) use arguments::{
+    FLEET_HELP, FleetArguments, ReadArguments, STATUS_HELP, StatusArguments, WHY_HELP, WhyArguments,
+};
 pub(crate) use fleet::fleet;
 pub(crate) use why::{document as why_document, why};
 

@@ -9,13 +9,14 @@ use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use super::common::{
     add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration, short_image,
 };
-use crate::cli::cluster_args::{ReadArguments, StatusArguments};
+use crate::answers::arguments::{ReadArguments, StatusArguments};
 use crate::cluster::read;
 use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::workflows::runs::{Frame, Row, build_runtime};
+use crate::process::build_runtime;
+use crate::workflows::runs::{Frame, Row};
 
 fn status_of(facts: &Facts, arguments: &ReadArguments) -> Status {
     let filter = filter(arguments, facts);

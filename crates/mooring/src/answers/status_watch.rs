@@ -6,11 +6,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::status::frame;
-use crate::cli::cluster_args::StatusArguments;
+use crate::answers::arguments::StatusArguments;
 use crate::cluster::{Lists, Reports, Request, connect, read_followed};
 use crate::output::AnswerFormat;
 use crate::output::failure::Failure;
-use crate::workflows::runs::{Ended, Watched, build_runtime, watch};
+use crate::process::build_runtime;
+use crate::workflows::runs::{Ended, Watched, watch};
 
 const CLUSTER: Watched = Watched { name: "the cluster", interval: Duration::from_secs(3) };
 /// Azure is read less often than the cluster; its results are kept in between.

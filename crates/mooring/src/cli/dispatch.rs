@@ -4,15 +4,12 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::about::completions;
-use crate::about::man;
+use super::parser::{self, Command};
+use super::{completions, man, names};
 use crate::about::schema;
 use crate::about::version;
-use crate::answers;
-use crate::cli::cluster_args::{
-    AzureMode, ClusterArguments, ReadArguments, SourceArguments, StatusArguments,
-};
-use crate::cli::{self, Command};
+use crate::answers::{self, ReadArguments, StatusArguments};
+use crate::arguments::{AzureMode, ClusterArguments, SourceArguments};
 use crate::controller;
 use crate::doctor;
 use crate::evidence::bundle;
@@ -33,7 +30,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) fn run_without_command() -> ExitCode {
     let has_context = || !mooring_kube::kubeconfig::contexts(None).is_empty();
     if !std::io::stdout().is_terminal() || !has_context() {
-        return cli::print_help();
+        return parser::print_help();
     }
     let cluster = ClusterArguments::default();
     let sources = SourceArguments { cluster, azure: AzureMode::Auto, timeout: START_TIMEOUT };
@@ -54,7 +51,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Version { output } => version::version(output),
         Command::Schema { id } => schema::schema(id.as_deref()),
         Command::Completions { shell } => completions::completions(shell),
-        Command::Complete { what } => completions::complete(what),
+        Command::Complete { what } => names::complete(what),
         Command::Man(arguments) => man::manual(&arguments),
         // These return an exit code.
         Command::Repair(arguments) => return repair::repair(&arguments),

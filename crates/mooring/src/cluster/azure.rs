@@ -15,7 +15,7 @@ use super::azure_limit::AzureLimit;
 use super::cache::find_known_cluster;
 use super::discovery::two_clusters;
 use super::facts::Cluster;
-use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::output::failure::Failure;
 

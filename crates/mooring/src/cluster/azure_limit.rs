@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::connect;
 use super::waiting::wait;
-use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::arguments::{AzureMode, SourceArguments};
 use crate::output::failure::Failure;
 
 /// Without a response, a command continues without Azure.

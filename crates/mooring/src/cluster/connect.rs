@@ -1,19 +1,17 @@
 //! Clients of Azure and Kubernetes, from flags and environment variables.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use mooring_arm::identity::{Credential, Settings as Identity};
 use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
 use mooring_controller::Scope;
-use mooring_inventory::{ClaimItem, NodeItem};
 use mooring_kube::kubeconfig::Connection;
 
-use crate::cli::cluster_args::{ClusterArguments, ClusterName};
-use crate::cli::suggest;
-use crate::cluster::NamedCluster;
+use crate::arguments::suggest;
+use crate::arguments::{ClusterArguments, ClusterName};
 use crate::cluster::config::ContextEntry;
+use crate::cluster::discovery::NamedCluster;
 use crate::output::failure::Failure;
 
 /// Returns the flag, or the first variable that is set.
@@ -99,36 +97,6 @@ pub(crate) fn named_namespace(
     named.or_else(|| entry.and_then(|entry| entry.namespace.clone()))
 }
 
-/// Returns the subscription and the node resource group of most nodes. A single node may name another one.
-pub(crate) fn find_scope(claims: &[ClaimItem], nodes: &[NodeItem]) -> Option<Scope> {
-    let mut counts: BTreeMap<(String, String), (usize, Scope)> = BTreeMap::new();
-    let mut add = |subscription: &str, group: &str| {
-        let key = (subscription.to_ascii_lowercase(), group.to_ascii_lowercase());
-        let scope = || Scope {
-            subscription: subscription.to_owned(),
-            node_resource_group: group.to_owned(),
-            cluster: None,
-        };
-        counts.entry(key).or_insert_with(|| (0, scope())).0 += 1;
-    };
-    let mut any = false;
-    for node in nodes {
-        let id = node.provider_id.strip_prefix("azure://").unwrap_or(&node.provider_id);
-        if let Ok(id) = ResourceId::parse(id)
-            && let Some(group) = id.resource_group()
-        {
-            any = true;
-            add(id.subscription(), group);
-        }
-    }
-    if !any {
-        for vm in claims.iter().filter_map(|item| item.claim.vm.as_ref()) {
-            add(&vm.subscription, &vm.group);
-        }
-    }
-    counts.into_values().max_by_key(|(count, _)| *count).map(|(_, scope)| scope)
-}
-
 /// Returns the cluster that flags, variables or the configuration of the context name, in this order.
 pub(crate) fn named_cluster(name: &ClusterName, entry: Option<&ContextEntry>) -> NamedCluster {
     let cluster = flag_or_env(name.cluster.as_ref(), &["MOORING_CLUSTER", "CLUSTER_NAME"]);
@@ -199,41 +167,7 @@ pub(crate) async fn read_scope(
 
 #[cfg(test)]
 mod tests {
-    use mooring_controller::Claim;
-    use mooring_controller::claim::vm_id::VmId;
-    use serde_json::value::RawValue;
-
     use super::*;
-    use crate::fixtures::now;
-
-    fn node(provider_id: &str) -> NodeItem {
-        let json = serde_json::json!({"spec": {"providerID": provider_id}}).to_string();
-        NodeItem::parse(&RawValue::from_string(json).unwrap()).unwrap()
-    }
-
-    fn in_group(group: &str) -> NodeItem {
-        let vm = "providers/Microsoft.Compute/virtualMachines/vm";
-        node(&format!("azure:///subscriptions/s/resourceGroups/{group}/{vm}"))
-    }
-
-    fn claim(group: &str) -> ClaimItem {
-        let vm = VmId { subscription: "s".into(), group: group.into(), name: "vm".into() };
-        let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, now());
-        ClaimItem { claim, launch_error: None, is_initialized: false }
-    }
-
-    #[test]
-    fn scope_is_that_of_most_nodes_then_of_claims() {
-        let group = |claims: &[ClaimItem], nodes: &[NodeItem]| {
-            find_scope(claims, nodes).map(|scope| scope.node_resource_group)
-        };
-        let nodes = [in_group("b"), in_group("MC_a"), in_group("mc_A"), node("x"), node("")];
-        assert_eq!(group(&[], &nodes).as_deref(), Some("MC_a"));
-        let claims = [claim("d"), claim("c"), claim("C")];
-        assert_eq!(group(&claims, &[]).as_deref(), Some("c"));
-        assert_eq!(group(&claims, &nodes[..1]).as_deref(), Some("b"), "nodes are enough");
-        assert_eq!(group(&[], &[node("x")]), None);
-    }
 
     #[test]
     fn flags_name_a_cluster_before_the_context() {

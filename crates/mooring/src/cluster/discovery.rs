@@ -1,14 +1,15 @@
 //! The AKS cluster of a context: found from its nodes, compared with what flags and variables name.
 
+use std::collections::BTreeMap;
+
 use mooring_arm::{Client, Error, ResourceId};
 use mooring_controller::Scope;
 use mooring_controller::run::Api;
-use mooring_inventory::NodeItem;
+use mooring_inventory::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::list::list;
-use crate::cluster::connect;
 use crate::output::failure::Failure;
 
 /// A cluster in Azure.
@@ -106,16 +107,43 @@ impl NodesCluster {
         let nodes = nodes.map_err(|error| Failure::io(format!("cannot read nodes: {error}")))?;
         let system: Option<Value> = system.ok().and_then(|text| serde_json::from_str(&text).ok());
         let uid = system.as_ref().and_then(|system| system["metadata"]["uid"].as_str());
-        Ok(Self {
-            scope: connect::find_scope(&[], &nodes.unwrap_or_default()),
-            uid: uid.map(str::to_owned),
-        })
+        Ok(Self { scope: find_scope(&[], &nodes.unwrap_or_default()), uid: uid.map(str::to_owned) })
     }
 
     /// Returns the cluster that the name of the node resource group shows.
     pub(crate) fn id(&self) -> Option<ResourceId> {
         by_group_name(self.scope.as_ref()?)
     }
+}
+
+/// Returns the subscription and the node resource group of most nodes. A single node may name another one.
+pub(crate) fn find_scope(claims: &[ClaimItem], nodes: &[NodeItem]) -> Option<Scope> {
+    let mut counts: BTreeMap<(String, String), (usize, Scope)> = BTreeMap::new();
+    let mut add = |subscription: &str, group: &str| {
+        let key = (subscription.to_ascii_lowercase(), group.to_ascii_lowercase());
+        let scope = || Scope {
+            subscription: subscription.to_owned(),
+            node_resource_group: group.to_owned(),
+            cluster: None,
+        };
+        counts.entry(key).or_insert_with(|| (0, scope())).0 += 1;
+    };
+    let mut any = false;
+    for node in nodes {
+        let id = node.provider_id.strip_prefix("azure://").unwrap_or(&node.provider_id);
+        if let Ok(id) = ResourceId::parse(id)
+            && let Some(group) = id.resource_group()
+        {
+            any = true;
+            add(id.subscription(), group);
+        }
+    }
+    if !any {
+        for vm in claims.iter().filter_map(|item| item.claim.vm.as_ref()) {
+            add(&vm.subscription, &vm.group);
+        }
+    }
+    counts.into_values().max_by_key(|(count, _)| *count).map(|(_, scope)| scope)
 }
 
 /// Returns the cluster of a node resource group `MC_GROUP_CLUSTER_REGION`, the name that AKS gives it.
@@ -147,7 +175,12 @@ pub(crate) fn two_clusters(named: &NamedCluster, nodes: &ResourceId) -> String {
 
 #[cfg(test)]
 mod tests {
+    use mooring_controller::Claim;
+    use mooring_controller::claim::vm_id::VmId;
+    use serde_json::value::RawValue;
+
     use super::*;
+    use crate::fixtures::now;
 
     fn named(subscription: &str, group: &str, cluster: &str) -> NamedCluster {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -189,5 +222,34 @@ mod tests {
         assert!(found.has_server("https://PROD-1.hcp.westeurope.azmk8s.io:443"));
         assert!(!found.has_server("https://test-1.hcp.westeurope.azmk8s.io:443"));
         assert!(!found.has_server(""));
+    }
+
+    fn node(provider_id: &str) -> NodeItem {
+        let json = serde_json::json!({"spec": {"providerID": provider_id}}).to_string();
+        NodeItem::parse(&RawValue::from_string(json).unwrap()).unwrap()
+    }
+
+    fn in_group(group: &str) -> NodeItem {
+        let vm = "providers/Microsoft.Compute/virtualMachines/vm";
+        node(&format!("azure:///subscriptions/s/resourceGroups/{group}/{vm}"))
+    }
+
+    fn claim(group: &str) -> ClaimItem {
+        let vm = VmId { subscription: "s".into(), group: group.into(), name: "vm".into() };
+        let claim = Claim::placeholder(&"u".into(), "c", Some(vm), None, now());
+        ClaimItem { claim, launch_error: None, is_initialized: false }
+    }
+
+    #[test]
+    fn scope_is_that_of_most_nodes_then_of_claims() {
+        let group = |claims: &[ClaimItem], nodes: &[NodeItem]| {
+            find_scope(claims, nodes).map(|scope| scope.node_resource_group)
+        };
+        let nodes = [in_group("b"), in_group("MC_a"), in_group("mc_A"), node("x"), node("")];
+        assert_eq!(group(&[], &nodes).as_deref(), Some("MC_a"));
+        let claims = [claim("d"), claim("c"), claim("C")];
+        assert_eq!(group(&claims, &[]).as_deref(), Some("c"));
+        assert_eq!(group(&claims, &nodes[..1]).as_deref(), Some("b"), "nodes are enough");
+        assert_eq!(group(&[], &[node("x")]), None);
     }
 }

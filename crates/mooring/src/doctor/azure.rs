@@ -5,7 +5,7 @@ use mooring_arm::{Client, Limits, Raw, ResourceId};
 use tokio::time::Instant;
 
 use super::check::{Check, CheckState};
-use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::cluster::{AzureLimit, Cluster, FoundCluster, conflict, find_cluster};
 use crate::output::failure::Failure;

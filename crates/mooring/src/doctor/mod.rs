@@ -16,14 +16,14 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::check::{Check, CheckState, Report};
-use crate::cli::cluster_args::SourceArguments;
+use crate::arguments::SourceArguments;
 use crate::cluster::config;
 use crate::cluster::{Cluster, read_cluster};
 use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::workflows::runs::build_runtime;
+use crate::process::build_runtime;
 
 const SCHEMA: &str = "mooring.doctor/v1";
 

@@ -6,7 +6,8 @@ use mooring_diagnosis::{
 };
 use serde::Serialize;
 
-use super::{Explanation, pages};
+use super::explanation::Explanation;
+use super::pages;
 use crate::explain::codes::document::CauseEntry;
 use crate::output::error_document::generated_at;
 

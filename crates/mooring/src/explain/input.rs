@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use mooring_diagnosis::{DiagnosisStream, Hints, StreamDiagnoses};
+use mooring_redact::identifier;
 
-use super::unreadable;
 use crate::output::failure::Failure;
 
 /// Bounds the time; memory does not grow with the input. The logs of a fleet fit, a disk image does not.
@@ -47,6 +47,14 @@ fn read_up_to(
         is_blank &= chunk[..length].trim_ascii().is_empty();
         stream.push(&chunk[..length]);
     }
+}
+
+/// Returns the error for input that cannot be read.
+pub(super) fn unreadable(name: &str, why: &str) -> Failure {
+    let name = identifier(name);
+    Failure::io(format!(
+        "cannot explain `{name}`: {why}\nhint: `mooring explain --help` lists the supported input"
+    ))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod arguments;
 pub(crate) mod codes;
 mod document;
+mod explanation;
 mod input;
 mod pages;
 
@@ -12,35 +13,22 @@ use std::path::Path;
 
 use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image, known_image_page, page};
 use mooring_diagnosis::{
-    ANOTHER_IMAGE, CausePage, Diagnosis, Hints, Recognized, StreamDiagnoses, cause_page, diagnose,
-    diagnose_code, find_codes, recognize, to_json,
+    ANOTHER_IMAGE, Diagnosis, Hints, StreamDiagnoses, cause_page, diagnose, diagnose_code,
+    find_codes, recognize, to_json,
 };
 use mooring_redact::identifier;
 use mooring_terminal::{Screen, Text};
 
-use crate::cli::suggest;
+use crate::arguments::suggest;
 use crate::explain::codes::{likely_meanings, parse_code, unknown_code};
 use crate::output::failure::Failure;
 use crate::output::page::{Page, markdown, screen};
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
+use explanation::Explanation;
+use input::unreadable;
+
 pub(crate) use arguments::{CodesArguments, EXPLAIN_EXAMPLES, ExplainArguments};
-
-pub(crate) use pages::code as code_page;
-
-/// Facts that answer a question.
-#[derive(Debug, Default)]
-struct Explanation {
-    diagnoses: Vec<Diagnosis>,
-    /// Causes that were asked for by name.
-    causes: Vec<CausePage>,
-    /// Exit codes that were asked for by number or name.
-    codes: Vec<&'static ExitCode>,
-    known_image: Option<&'static mooring_codes::KnownImage>,
-    recognized: Recognized,
-    /// File that was read.
-    file: Option<String>,
-}
 
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
     let schema = arguments.schema.as_deref().unwrap_or(document::SCHEMA);
@@ -181,13 +169,6 @@ fn named_diagnoses(named: Meanings, hints: Hints) -> Vec<Diagnosis> {
         diagnoses.extend(found.into_iter().filter(has_name));
     }
     diagnoses
-}
-
-fn unreadable(name: &str, why: &str) -> Failure {
-    let name = identifier(name);
-    Failure::io(format!(
-        "cannot explain `{name}`: {why}\nhint: `mooring explain --help` lists the supported input"
-    ))
 }
 
 fn print(

@@ -3,8 +3,10 @@
 use std::io::{self, Write as _};
 
 use mooring_redact::printable_lines;
+use mooring_terminal::Screen;
 use serde::Serialize;
 
+use super::arguments::{is_quiet, style};
 use crate::output::failure::Failure;
 
 /// Prints text to stdout, without terminal control characters, since much of it comes from elsewhere. A closed pipe is
@@ -32,6 +34,23 @@ pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// Prints a screen to stdout.
+pub(crate) fn print_screen(screen: &Screen) -> Result<(), Failure> {
+    print_raw(screen.render(&style()).as_bytes())
+}
+
+/// Prints a document as JSON or YAML.
+pub(crate) fn print_document(document: &impl Serialize, is_yaml: bool) -> Result<(), Failure> {
+    let text = if is_yaml { yaml(document)? } else { json(document)? };
+    print_raw(text.as_bytes())
+}
+
+/// Returns YAML with the same members as the JSON document.
+pub(crate) fn yaml(document: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_saphyr::to_string(document).map_err(|error| Failure::io(error.to_string()))?;
+    Ok(mooring_redact::printable_lines(&text))
+}
+
 /// Prints a message to stderr, without terminal control characters.
 #[expect(clippy::print_stderr, reason = "messages go to stderr")]
 pub(crate) fn print_note(text: &str) {
@@ -39,7 +58,7 @@ pub(crate) fn print_note(text: &str) {
 }
 
 pub(crate) fn print_warning(text: &str) {
-    if crate::output::is_quiet() {
+    if is_quiet() {
         return;
     }
     print_note(&format!("warning: {text}"));
@@ -50,3 +69,30 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
 }
 
 pub(crate) use mooring_workflow::published::escape_hidden;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::yaml;
+
+    #[test]
+    fn yaml_has_the_members_of_the_json_document() {
+        let document = json!({
+            "schema": "mooring.why/v2",
+            "unknown": null,
+            "list": [],
+            "text": "yes: \"x\"\nno",
+            "number": 1.5,
+            "hidden": "a\u{1b}[2Jb",
+        });
+        let text = yaml(&document).unwrap();
+        assert!(!text.contains('\u{1b}'), "{text}");
+        let mut read: Value = serde_saphyr::from_str(&text).unwrap();
+        let mut expected = document;
+        for value in [&mut read, &mut expected] {
+            value.as_object_mut().unwrap().remove("hidden");
+        }
+        assert_eq!(read, expected, "{text}");
+    }
+}

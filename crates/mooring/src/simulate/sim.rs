@@ -12,7 +12,7 @@ use rustix::process::{Pid, test_kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::speed::parse_speed;
-use crate::cli::suggest;
+use crate::arguments::suggest;
 use crate::output::failure::Failure;
 use crate::output::print_screen;
 use crate::output::show::print;

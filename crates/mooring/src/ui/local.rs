@@ -11,7 +11,7 @@ use mooring_workflow::status::RunStatus;
 use tokio::time::Instant;
 
 use super::runs;
-use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::{Lists, Reports, Request, read_connected};
 use crate::output::failure::Failure;
 

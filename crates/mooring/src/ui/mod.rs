@@ -19,7 +19,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::cluster_args::SourceArguments;
+use crate::arguments::SourceArguments;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::output::failure::Failure;

@@ -10,12 +10,13 @@ use mooring_controller::run::Api;
 use mooring_controller::{Scope, Settings};
 use std::process::ExitCode;
 
-use crate::cli::cluster_args::{ClusterArguments, FleetArguments, WhyArguments};
+use crate::answers::arguments::{FleetArguments, WhyArguments};
+use crate::arguments::ClusterArguments;
 use crate::cluster::connect;
 use crate::output::failure::Failure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document};
-use crate::workflows::runs::build_runtime;
+use crate::process::build_runtime;
 
 use why::document as why_document;
 

@@ -17,8 +17,8 @@ use mooring_workflow::published::Next;
 use serde::Serialize;
 
 use super::subject::Subject;
+use crate::answers::arguments::ReadArguments;
 use crate::answers::common::{filter, short_image};
-use crate::cli::cluster_args::ReadArguments;
 use crate::cluster::{Cluster, Reports};
 
 #[derive(Debug, Serialize)]

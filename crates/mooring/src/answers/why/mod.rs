@@ -19,12 +19,13 @@ use self::subject::Subject;
 use super::common::{filter, names, print_warnings};
 use super::schemas::WHY;
 use crate::about::schema::{ensure_document, is_former};
-use crate::cli::cluster_args::{ReadArguments, SourceArguments, WhyArguments};
+use crate::answers::arguments::{ReadArguments, WhyArguments};
+use crate::arguments::SourceArguments;
 use crate::cluster::{Cluster, Reports, Request, read_cluster};
 use crate::output::failure::Failure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::workflows::runs::build_runtime;
+use crate::process::build_runtime;
 
 /// Exits with 1 if a node failed.
 pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {

@@ -4,7 +4,7 @@ use mooring_inventory::{Facts, Inventory, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
-use crate::cli::suggest;
+use crate::arguments::suggest;
 use crate::cluster::Reports;
 use crate::output::failure::Failure;
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::cli::cluster_args::SourceArguments;
+use crate::arguments::SourceArguments;
 use crate::cluster::azure::Request;
 use crate::cluster::config;
 use crate::cluster::connect;
@@ -133,7 +133,7 @@ pub(crate) async fn read_connected(
         .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
     let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
     inventory.counts = parse_counts(counts, &mut warnings).map(Arc::new);
-    let scope = connect::find_scope(&claims, &nodes);
+    let scope = discovery::find_scope(&claims, &nodes);
     let cluster_source = Source {
         at: Some(now),
         seconds: Some(took.as_secs_f64()),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 use mooring_redact::identifier;
 
-use crate::cli::cluster_args::SourceArguments;
+use crate::arguments::SourceArguments;
 use crate::evidence::{ensure_node, is_path};
 use crate::output::failure::Failure;
 use crate::output::outfile;

@@ -10,7 +10,7 @@ use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
 use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
 
-use crate::cli::cluster_args::SourceArguments;
+use crate::arguments::SourceArguments;
 use crate::evidence::{bundle::node, ensure_node, is_path};
 use crate::output;
 use crate::output::failure::Failure;

@@ -7,8 +7,9 @@ use mooring_diagnosis::{CausePage, cause_pages};
 use mooring_redact::identifier;
 use mooring_terminal::{Mark, Text};
 
+use super::lookup::parse_code;
 use super::{document, table};
-use crate::cli::suggest;
+use crate::arguments::suggest;
 use crate::output::failure::Failure;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
@@ -128,7 +129,7 @@ struct Word {
 impl Word {
     fn new(word: &str) -> Self {
         let text = word.to_lowercase();
-        Self { normal: normalize(&text), number: super::parse_code(&text), text }
+        Self { normal: normalize(&text), number: parse_code(&text), text }
     }
 
     /// Returns true for a normalized name with at most two other letters.

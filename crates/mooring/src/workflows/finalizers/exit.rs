@@ -2,11 +2,12 @@
 
 use mooring_finalizers::checks::OPERATOR_GONE;
 use mooring_finalizers::report::Verdict;
-use mooring_finalizers::runtime::{CommandResult, SignedOut, StartError};
+use mooring_finalizers::runtime::{CommandResult, StartError};
 use mooring_finalizers::workflow::{Finish, RunOutcome};
 
 use super::arguments::RunOutput;
-use super::{Session, show};
+use super::session::Session;
+use super::show;
 use crate::output::failure::Failure;
 use crate::workflows::runs::exit_code;
 
@@ -74,13 +75,6 @@ pub(crate) fn check_hint(check: &str) -> &'static str {
     if check == OPERATOR_GONE { STILL_RUNS } else { "hint: grant the missing permission" }
 }
 
-/// Reports rejected credentials, which are not a missing permission.
-pub(crate) fn signed_out(error: SignedOut) -> Failure {
-    Failure::io(format!("{error}\n{SIGN_IN}"))
-}
-
-const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,8 +83,5 @@ mod tests {
     fn hint_depends_on_the_check() {
         assert!(check_hint(OPERATOR_GONE).starts_with("hint: uninstall the operator first"));
         assert_eq!(check_hint("objects-known"), "hint: grant the missing permission");
-        let failure = signed_out(SignedOut);
-        assert!(failure.text().contains("rejected the credentials"), "{}", failure.text());
-        assert!(failure.text().contains("\nhint: sign in again"), "{}", failure.text());
     }
 }

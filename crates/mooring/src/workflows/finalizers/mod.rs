@@ -26,8 +26,9 @@ use session::{Session, with_session};
 use target::{Change, ensure_named};
 
 use crate::output::failure::Failure;
+use crate::process::env_var;
 use crate::workflows::runs::{
-    Event, Notices, Progress, ProgressLine, Signals, confirm, confirm_protected, dry_run, env_var,
+    Event, Notices, Progress, ProgressLine, Signals, confirm, confirm_protected, dry_run,
     print_once, unfinished_result, write, write_screen,
 };
 
@@ -109,7 +110,7 @@ impl Session {
     async fn plan(&self, token: Option<&ApprovalToken>) -> Result<Plan, Failure> {
         let expires = token.map_or_else(|| self.remover.expiry(), |token| token.expires);
         let plan = self.wait_for(self.remover.plan(expires)).await;
-        let mut plan = plan.map_err(exit::signed_out)?;
+        let mut plan = plan.map_err(session::signed_out)?;
         plan.notes.extend(self.remover.former_run().await);
         Ok(plan)
     }

@@ -3,18 +3,18 @@
 use std::rc::Rc;
 
 use jiff::Timestamp;
-use mooring_finalizers::runtime::Remover;
+use mooring_finalizers::runtime::{Remover, SignedOut};
 use mooring_finalizers::settings::Settings;
 use mooring_kube::kubeconfig::Connection;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName};
 
 use super::arguments::TargetArguments;
-use super::exit;
 use super::target::{self, Change, ensure_one_cluster};
 use crate::cluster::{connect, wait_for};
 use crate::output::failure::Failure;
-use crate::workflows::runs::{ReadLimit, Signals, Subject, build_runtime, write_screen};
+use crate::process::build_runtime;
+use crate::workflows::runs::{ReadLimit, Signals, Subject, write_screen};
 
 /// One operator of one cluster, with display names.
 pub(super) struct Session {
@@ -89,11 +89,7 @@ impl Session {
     }
 
     pub(super) fn unreadable(&self, why: String) -> Failure {
-        if self.remover.is_signed_out() {
-            exit::signed_out(mooring_finalizers::runtime::SignedOut)
-        } else {
-            Failure::io(why)
-        }
+        if self.remover.is_signed_out() { signed_out(SignedOut) } else { Failure::io(why) }
     }
 }
 
@@ -125,4 +121,23 @@ pub(super) fn with_session(
             Session { remover, context, protected, cluster, server, profile, groups, flags, limit };
         act(&session, signals).await
     }))
+}
+
+/// Reports rejected credentials, which are not a missing permission.
+pub(super) fn signed_out(error: SignedOut) -> Failure {
+    Failure::io(format!("{error}\n{SIGN_IN}"))
+}
+
+const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejected_credentials_have_a_hint_to_sign_in() {
+        let failure = signed_out(SignedOut);
+        assert!(failure.text().contains("rejected the credentials"), "{}", failure.text());
+        assert!(failure.text().contains("\nhint: sign in again"), "{}", failure.text());
+    }
 }

@@ -13,8 +13,8 @@ use mooring_workflow::report::History;
 use mooring_workflow::status::RunStatus;
 use serde::Serialize;
 
-use super::Session;
 use super::arguments::{FORMER_PLAN, PLAN, PlanFormat, PlanOutput, RUN, RunFormat, RunOutput};
+use super::session::Session;
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;
 use crate::output::published;

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use mooring_workflow::status::RunStatus;
 
-use super::Session;
 use super::arguments::{RUN, RunFormat, StatusOutput};
+use super::session::Session;
 use super::show::{content, former_status, run_status, status_screen};
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;

@@ -3,7 +3,7 @@
 use mooring_controller::run::Api;
 
 use super::arguments::TargetArguments;
-use crate::cli::cluster_args::ClusterName;
+use crate::arguments::ClusterName;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::cluster::{NamedCluster, NodesCluster, conflict};

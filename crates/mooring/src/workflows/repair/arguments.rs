@@ -10,8 +10,9 @@ use mooring_repair::settings::VersionPolicy;
 use mooring_workflow::approval::ApprovalToken;
 
 use super::formats::{ApplyOutput, DetectOutput, PlanOutput, RunOutput, StatusOutput};
-use crate::cli::cluster_args::ClusterName;
-use crate::workflows::runs::{Approval, JournalArgument, ReadLimit, env_var};
+use crate::arguments::ClusterName;
+use crate::process::env_var;
+use crate::workflows::runs::{Approval, JournalArgument, ReadLimit};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, after_help = HELP)]

@@ -6,7 +6,7 @@ use mooring_repair::runtime::Operator;
 use mooring_workflow::published::ClusterIdentity;
 
 use super::arguments::{RepairCommand, TargetArguments};
-use crate::cli::cluster_args::ClusterName;
+use crate::arguments::ClusterName;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::cluster::{
@@ -14,7 +14,8 @@ use crate::cluster::{
 };
 use crate::output::failure::Failure;
 use crate::output::show;
-use crate::workflows::runs::{ReadLimit, build_runtime, ensure_terminal};
+use crate::process::build_runtime;
+use crate::workflows::runs::{ReadLimit, ensure_terminal};
 
 /// The AKS cluster of a context.
 pub(crate) struct ContextCluster {
@@ -181,7 +182,7 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::cli::{Cli, Command};
+    use crate::cli::parser::{Cli, Command};
 
     fn repair(words: &[&str]) -> RepairCommand {
         let cli = Cli::parse_from([&["mooring", "repair"], words].concat());

@@ -6,7 +6,7 @@ use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Record;
 use mooring_repair::workflow::Run;
 
-use crate::cli::suggest;
+use crate::arguments::suggest;
 use crate::output::failure::Failure;
 use crate::workflows::runs::{unfinished_result, with_progress, write};
 

@@ -43,8 +43,9 @@ use status::Status;
 use crate::about::schema::is_former;
 use crate::cluster::{AzureLimit, connect::azure_client};
 use crate::output::failure::Failure;
+use crate::process::build_runtime;
 use crate::workflows::runs::{
-    ReadLimit, Signals, build_runtime, dry_run, print_once, with_progress, write, write_screen,
+    ReadLimit, Signals, dry_run, print_once, with_progress, write, write_screen,
 };
 
 /// Limit of all ways to sign in.
@@ -193,17 +194,12 @@ async fn plan(
     let plan = match examined.plan {
         Ok(plan) => plan,
         Err(error) => {
-            show_report(report);
+            show::verdict(report);
             return Err(no_plan(&error));
         }
     };
     show::plan(operator, &plan, report, output, flags).await?;
     Ok(0)
-}
-
-/// Writes the verdict and its signs to stderr.
-fn show_report(report: &DetectionReport) {
-    write_screen(&screens::detection(std::slice::from_ref(report), &[], &[], false));
 }
 
 async fn apply(
@@ -223,7 +219,7 @@ async fn apply(
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
     let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
-    show_report(report);
+    show::verdict(report);
     if report.detection.verdict == Verdict::Healthy && !overridden {
         ensure_no_temporary_pool(report)?;
         write("nothing to do\n");

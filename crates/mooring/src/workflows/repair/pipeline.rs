@@ -30,9 +30,8 @@ use super::settings::{SIGNATURES, read_signatures};
 use super::show;
 use crate::cluster::connect;
 use crate::output::failure::Failure;
-use crate::workflows::runs::{
-    Signals, build_runtime, dry_run, env_var, format_lock, print_once, with_progress, write,
-};
+use crate::process::{build_runtime, env_var};
+use crate::workflows::runs::{Signals, dry_run, format_lock, print_once, with_progress, write};
 
 /// Deadline of the step, including waits for permissions and for the lock.
 const STEP_DEADLINE: SignedDuration = SignedDuration::from_hours(1);
@@ -84,7 +83,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
         return Ok(0);
     }
     show_target(operator, "This repairs a wedged", None).await;
-    super::show_report(&report);
+    show::verdict(&report);
     // Unfinished runs come first: a pool that was deleted and not recreated looks like a missing pool.
     let status = match operator.status().await {
         Ok(status) => status,

@@ -111,7 +111,7 @@ impl Resume<'_> {
     ) -> Result<(Plan, DetectionReport), Failure> {
         let expires = self.token.map(|token| token.expires);
         let examined = with_progress(None, operator.examine(expires, Some(state))).await;
-        super::show_report(&examined.report);
+        show::verdict(&examined.report);
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
         let guards = &examined.report.detection.guards;
         may_begin(&plan, guards, operator.settings()).map_err(|error| {

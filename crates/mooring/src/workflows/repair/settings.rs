@@ -9,7 +9,7 @@ use mooring_repair::signatures::Signatures;
 use super::arguments::{Budgets, DetectionArguments, PolicyArguments, TargetArguments};
 use super::context::ContextCluster;
 use crate::output::failure::Failure;
-use crate::workflows::runs::env_var;
+use crate::process::env_var;
 
 /// The cluster of a context, then flags, take precedence over environment variables.
 pub(crate) fn settings(

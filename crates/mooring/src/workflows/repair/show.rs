@@ -24,7 +24,7 @@ use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::show::print;
 use crate::output::{print_document, print_screen};
-use crate::workflows::runs::write;
+use crate::workflows::runs::{write, write_screen};
 
 /// Flags of a further command on a pool.
 pub(crate) type Flags<'a> = &'a dyn Fn(&str) -> String;
@@ -52,6 +52,11 @@ pub(crate) async fn detection(
         &published::document(DETECTION, &identity, operator.sources(), &content),
         is_yaml,
     )
+}
+
+/// Writes the verdict and its signs to stderr.
+pub(super) fn verdict(report: &DetectionReport) {
+    write_screen(&screens::detection(std::slice::from_ref(report), &[], &[], false));
 }
 
 fn detection_next(reports: &[DetectionReport], flags: Flags<'_>) -> Vec<Next> {

@@ -9,7 +9,7 @@ use mooring_workflow::approval::ApprovalToken;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
-use crate::cli::cluster_args::parse_duration;
+use crate::arguments::parse_duration;
 use crate::output::failure::Failure;
 
 #[derive(Debug, Args)]

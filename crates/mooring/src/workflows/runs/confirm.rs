@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use super::progress::write;
+use super::messages::write;
 use crate::output::failure::Failure;
 
 /// Prompts for `name` on a terminal; `unattended` is the command for scripts, named in the hint.

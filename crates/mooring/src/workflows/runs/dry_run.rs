@@ -1,6 +1,6 @@
 //! `DRY_RUN` and `--dry-run`.
 
-use super::progress::write;
+use super::messages::write;
 use crate::output::failure::Failure;
 
 const VARIABLE: &str = "DRY_RUN";

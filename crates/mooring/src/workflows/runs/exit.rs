@@ -7,7 +7,7 @@ use mooring_workflow::lock::Lock;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::store::NAMESPACE;
 
-use super::progress::write;
+use super::messages::write;
 use crate::output::failure::Failure;
 
 /// Returns the exit code of a command. `status` is the command that shows a run, `next` the hint for a run that can be

@@ -4,6 +4,7 @@ mod arguments;
 mod confirm;
 pub(crate) mod dry_run;
 mod exit;
+mod messages;
 mod notify;
 mod progress;
 mod signals;
@@ -12,9 +13,8 @@ mod watch;
 pub(crate) use arguments::{Approval, JournalArgument, ReadLimit};
 pub(crate) use confirm::{confirm, confirm_protected, ensure_terminal};
 pub(crate) use exit::{exit_code, format_lock, journal_flag, unfinished_result};
+pub(crate) use messages::{write, write_screen};
 pub(crate) use notify::{Hooks, Notices, Subject};
-pub(crate) use progress::{
-    Event, Progress, ProgressLine, print_once, with_progress, write, write_screen,
-};
-pub(crate) use signals::{Signals, build_runtime, env_var};
+pub(crate) use progress::{Event, Progress, ProgressLine, print_once, with_progress};
+pub(crate) use signals::Signals;
 pub(crate) use watch::{Ended, Frame, Row, Watched, watch};

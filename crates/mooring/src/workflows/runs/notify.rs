@@ -14,9 +14,9 @@ use mooring_workflow::published::ClusterIdentity;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::signals::env_var;
 use crate::output::failure::Failure;
 use crate::output::show;
+use crate::process::env_var;
 
 /// Time for one notification, to all hooks at the same time.
 const LIMIT: Duration = Duration::from_secs(3);

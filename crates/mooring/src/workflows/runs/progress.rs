@@ -1,12 +1,13 @@
 //! Progress of a run on stderr: the current step is redrawn on a terminal, and has one line per change elsewhere.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
-use mooring_redact::{printable, printable_lines};
+use mooring_redact::printable;
 use mooring_terminal::{Mark, Screen, Text, truncate_middle, width};
 use mooring_workflow::screens::clock;
 
 use super::arguments::ReadLimit;
+use super::messages::{write, write_raw};
 use super::notify::Notices;
 use crate::cluster::wait_for;
 use crate::output;
@@ -133,20 +134,4 @@ pub(crate) fn print_once() -> impl FnMut(&str) {
             write(&format!("{text}\n"));
         }
     }
-}
-
-/// Writes to stderr, without terminal control characters.
-pub(crate) fn write(text: &str) {
-    write_raw(&printable_lines(text));
-}
-
-/// Writes a screen to stderr.
-pub(crate) fn write_screen(screen: &Screen) {
-    write_raw(&screen.render(&output::message_style()));
-}
-
-/// Writes to stderr. A closed stderr does not stop a run.
-fn write_raw(text: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

@@ -1,19 +1,9 @@
-//! Tokio runtime, environment variables and signals.
+//! Signals that stop a run.
 
-use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::progress::write;
-use crate::output::failure::Failure;
-
-pub(crate) fn env_var(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-pub(crate) fn build_runtime() -> Result<Runtime, Failure> {
-    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
-}
+use super::messages::write;
 
 /// Ctrl-C, SIGTERM and SIGHUP.
 pub(crate) struct Signals {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::archive::{Contents, Part};
 use super::files::Target;
+use super::names::file_name;
 use super::reason;
 use super::source::{Azure, Sources};
 use super::subject::Subject;
@@ -143,7 +144,7 @@ pub(super) async fn add_agent_pool(
         contents.skip_as("agentpool.json", LABEL, why);
     }
     for pool in pools {
-        let path = format!("agentpool-{}.json", super::file_name(pool));
+        let path = format!("agentpool-{}.json", file_name(pool));
         match read_pool(sources, pool).await {
             Ok(value) => {
                 let target =

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::archive::{Contents, Part};
 use super::files::Target;
-use super::is_name;
+use super::names::{file_name, is_name};
 use super::objects::typed;
 use super::reason;
 use super::source::Sources;
@@ -67,7 +67,7 @@ pub(super) async fn add_pools(
             contents.skip_as(&path, label, sources.missing("the node has none", None));
         }
         for name in names.into_iter().filter(|name| is_name(name)) {
-            let path = format!("{}-{}.yaml", label.to_ascii_lowercase(), super::file_name(name));
+            let path = format!("{}-{}.yaml", label.to_ascii_lowercase(), file_name(name));
             match get(sources, &format!("{api}/{name}")).await {
                 Ok(object) => {
                     let why = "object of the cluster";

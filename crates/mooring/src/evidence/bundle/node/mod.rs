@@ -6,6 +6,7 @@ mod azure;
 mod cluster;
 mod documents;
 mod files;
+mod names;
 mod objects;
 mod own_files;
 mod reason;
@@ -17,9 +18,10 @@ use jiff::Timestamp;
 use mooring_trace::File;
 
 use super::archive::{Contents, Skipped};
-use crate::cli::cluster_args::{AzureMode, SourceArguments};
+use crate::arguments::{AzureMode, SourceArguments};
 use crate::output::failure::Failure;
-use crate::workflows::runs::build_runtime;
+use crate::process::build_runtime;
+pub(crate) use names::file_name;
 use source::Sources;
 use subject::Subject;
 
@@ -130,36 +132,4 @@ async fn subjects(sources: &Sources<'_>, command: &str) -> Result<(Vec<Subject>,
     let found = subjects.len();
     subjects.truncate(MAX_NODES);
     Ok((subjects, found))
-}
-
-/// Returns `name` as a safe file name.
-pub(crate) fn file_name(name: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let plain: String = name.chars().take(100).map(|c| if is_plain(c) { c } else { '-' }).collect();
-    if plain.is_empty() { "node".to_owned() } else { plain }
-}
-
-/// Returns true for a name that is one segment of a path.
-fn is_name(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    !text.is_empty() && !text.starts_with('.') && text.len() <= 253 && text.chars().all(is_plain)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{file_name, is_name};
-
-    #[test]
-    fn names_cannot_leave_their_path() {
-        for name in ["default-1", "aks-system-1-vmss000003", "a.b_c"] {
-            assert!(is_name(name), "{name}");
-        }
-        for name in ["", "..", "a/b", "a?b=c", "a%2fb", "é", ".hidden"] {
-            assert!(!is_name(name), "{name}");
-        }
-        assert!(is_name(&"n".repeat(253)) && !is_name(&"n".repeat(254)));
-        assert_eq!(file_name("../a b"), "---a-b");
-        assert_eq!(file_name("a-b_C9"), "a-b_C9");
-        assert_eq!(file_name(""), "node");
-    }
 }

@@ -9,8 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::reason;
-use crate::cluster::connect;
-use crate::cluster::{NODES, list};
+use crate::cluster::{NODES, find_scope, list};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
@@ -119,7 +118,7 @@ impl Objects {
             Ok(nodes) => objects.nodes = nodes.unwrap_or_default(),
             Err(error) => objects.no_nodes = Some(reason::of_cluster(&error)),
         }
-        objects.scope = connect::find_scope(&claim_items, &node_items);
+        objects.scope = find_scope(&claim_items, &node_items);
         objects
     }
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::objects::{Objects, Wanted};
 use crate::answers::why_document;
-use crate::cli::cluster_args::{AzureMode, SourceArguments};
-use crate::cli::suggest;
+use crate::arguments::suggest;
+use crate::arguments::{AzureMode, SourceArguments};
 use crate::cluster::connect;
 use crate::cluster::{AzureLimit, Cluster, Request, read_cluster};
 use crate::output::failure::Failure;

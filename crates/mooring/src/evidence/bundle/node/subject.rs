@@ -4,9 +4,9 @@ use mooring_arm::ResourceId;
 use mooring_controller::record::Entry;
 use serde_json::Value;
 
+use super::names::{file_name, is_name};
 use super::objects::{ClaimFacts, NodeFacts};
 use super::source::{Azure, Sources};
-use super::{file_name, is_name};
 
 /// Tag of a scale set with the name of its pool.
 const POOL_TAG: &str = "aks-managed-poolName";

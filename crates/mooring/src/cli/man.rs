@@ -6,12 +6,12 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 
-use crate::about::man_page::ManPage;
-use crate::cli::{Cli, ManArguments};
+use super::man_page::ManPage;
+use super::parser::{Cli, ManArguments};
 use crate::output::failure::Failure;
 use crate::output::show::print_raw;
 
-pub(crate) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
+pub(super) fn manual(arguments: &ManArguments) -> Result<(), Failure> {
     if let Some(directory) = &arguments.out {
         return write_all(directory);
     }

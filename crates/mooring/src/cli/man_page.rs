@@ -26,16 +26,16 @@ const FILES: &str = "~/.kube/config  default kubeconfig";
 
 /// The page of one command.
 #[derive(Debug)]
-pub(crate) struct ManPage {
+pub(super) struct ManPage {
     command: Command,
 }
 
 impl ManPage {
-    pub(crate) fn new(command: Command) -> Self {
+    pub(super) fn new(command: Command) -> Self {
         Self { command }
     }
 
-    pub(crate) fn render(&self) -> Result<Vec<u8>, Failure> {
+    pub(super) fn render(&self) -> Result<Vec<u8>, Failure> {
         let notes = self.command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let man = Man::new(self.command.clone());
         let mut page = Vec::new();

@@ -1,0 +1,8 @@
+//! Arguments that several commands have, and suggestions for their values.
+
+mod cluster;
+mod duration;
+pub(crate) mod suggest;
+
+pub(crate) use cluster::{AzureMode, ClusterArguments, ClusterName, SourceArguments};
+pub(crate) use duration::parse_duration;

@@ -1,0 +1,87 @@
+//! `mooring complete`: names for completion scripts, only those that a shell does not expand.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::arguments::{AzureMode, ClusterArguments, SourceArguments};
+use crate::cluster::read_cluster;
+use crate::output::failure::Failure;
+use crate::output::show;
+use crate::process::build_runtime;
+
+/// A shell waits this long for names of the cluster.
+const LIMIT: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Names {
+    Contexts,
+    Pools,
+    /// Nodes and NodeClaims, and pools.
+    Nodes,
+    Causes,
+    /// Numbers and names of exit codes, and causes.
+    Codes,
+}
+
+/// Prints names, one per line. Without a cluster there are none.
+pub(crate) fn complete(what: Names) -> Result<(), Failure> {
+    let names = names(what);
+    show::print_names(names.iter().map(String::as_str).filter(|name| is_plain(name)))
+}
+
+fn names(what: Names) -> BTreeSet<String> {
+    let causes = || mooring_diagnosis::cause_pages().into_iter().map(|page| page.reason.to_owned());
+    match what {
+        Names::Contexts => mooring_kube::kubeconfig::contexts(None).into_iter().collect(),
+        Names::Causes => causes().collect(),
+        Names::Codes => {
+            let codes = mooring_codes::all();
+            codes
+                .flat_map(|code| [code.number.to_string(), code.name.to_owned()])
+                .chain(causes())
+                .collect()
+        }
+        Names::Pools | Names::Nodes => of_cluster(what == Names::Nodes).unwrap_or_default(),
+    }
+}
+
+fn of_cluster(with_nodes: bool) -> Option<BTreeSet<String>> {
+    let cluster = ClusterArguments::default();
+    let arguments = SourceArguments { cluster, azure: AzureMode::Never, timeout: LIMIT };
+    let facts = build_runtime().ok()?.block_on(read_cluster(&arguments)).ok()?.facts;
+    let mut names: BTreeSet<String> = facts.node_pools.into_iter().collect();
+    for node in &facts.inventory.nodes {
+        names.extend(node.pool.clone());
+        if with_nodes {
+            names.extend([&node.node, &node.node_claim].into_iter().flatten().cloned());
+        }
+    }
+    Some(names)
+}
+
+/// Returns true for a name without characters that a shell expands or splits.
+fn is_plain(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/@:-".contains(c);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_shell_expands_are_left_out() {
+        for name in ["prod-weu-admin", "user@cluster", "arn:aws:eks/x", "ERR_ORAS", "211"] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in ["", "-rf", "$(id)", "a b", "`id`", "a;b", "*", "é"] {
+            assert!(!is_plain(name), "{name}");
+        }
+        assert!(
+            names(Names::Codes).contains("211")
+                && names(Names::Codes).contains("OrasBinaryMissing")
+        );
+    }
+}

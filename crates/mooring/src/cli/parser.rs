@@ -1,0 +1,199 @@
+//! Definition of the command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
+
+use super::names::Names;
+use crate::about::version;
+use crate::answers::{
+    FLEET_HELP, FleetArguments, STATUS_HELP, StatusArguments, WHY_HELP, WhyArguments,
+};
+use crate::controller::{CONTROLLER_HELP, ControllerArguments};
+use crate::output::OutputArguments;
+use crate::output::error_document;
+use crate::output::failure::Failure;
+use crate::output::show;
+
+/// Diagnose AKS nodes that fail to join the cluster, and repair wedged node pools
+#[derive(Debug, Parser)]
+#[command(
+    name = "mooring",
+    version = version::SHORT,
+    long_version = version::LONG,
+    after_help = EXIT_CODES,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Returns the definition. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
+fn command() -> clap::Command {
+    let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let command = Cli::command();
+    match called.file_name() {
+        Some(name) if name == "kubectl-mooring" => command.bin_name("kubectl mooring"),
+        _ => command,
+    }
+}
+
+/// Parses the command line.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    let matches = command().try_get_matches();
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| report(&error))
+}
+
+/// Prints the help of a command line without a command.
+pub(crate) fn print_help() -> ExitCode {
+    show::print_note(command().render_help().to_string().trim_end());
+    ExitCode::from(2)
+}
+
+/// Prints help, the version or a usage error.
+fn report(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && error_document::requested().is_some() {
+        let text = error.render().to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        return Failure::usage(usage_text(text)).report();
+    }
+    // A closed pipe is not an error.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Returns the message of a usage error, with clap's tips as hints and without the usage.
+fn usage_text(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.filter(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let hint = |line: &str| line.strip_prefix("tip: ").map(|tip| format!("hint: {tip}"));
+    lines.map(|line| hint(line).unwrap_or_else(|| line.to_owned())).collect::<Vec<_>>().join("\n")
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  success, or nothing to do
+  1  problem found: a node failed or a pool is wedged
+  2  usage error
+  3  I/O or API error
+  4  blocked by a check
+  5  interrupted; can be resumed
+  6  throttled by Azure
+
+Results go to stdout, messages to stderr.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the state of the cluster: findings, pools, controller
+    #[command(after_help = STATUS_HELP)]
+    Status(StatusArguments),
+    /// Show the state of the cluster until `q`, as `status --watch`
+    #[command(after_help = STATUS_HELP)]
+    Top(StatusArguments),
+    /// Explain an exit code, a cause, an error name or an error message
+    #[command(after_help = crate::explain::EXPLAIN_EXAMPLES)]
+    Explain(crate::explain::ExplainArguments),
+    /// List, show and search exit codes
+    Codes(crate::explain::CodesArguments),
+    /// Detect and rebuild wedged node pools
+    Repair(crate::workflows::repair::RepairArguments),
+    /// Remove the resources of an uninstalled operator (finalizers, CRs, CRDs, Helm release)
+    Finalizers(crate::workflows::finalizers::FinalizersArguments),
+    /// Show why nodes failed to join the cluster, in groups
+    #[command(after_help = WHY_HELP)]
+    Why(WhyArguments),
+    /// Show bootstrap failures by node image and cause
+    #[command(after_help = FLEET_HELP)]
+    Fleet(FleetArguments),
+    /// Check what commands need: connection, permissions, sign-in, controller
+    #[command(after_help = crate::doctor::HELP)]
+    Doctor(crate::doctor::DoctorArguments),
+    /// Open the live page of the cluster in a browser
+    #[command(after_help = crate::ui::HELP)]
+    Ui(crate::ui::UiArguments),
+    /// Run the controller that reports bootstrap failures on NodeClaims
+    #[command(after_help = CONTROLLER_HELP)]
+    Controller(ControllerArguments),
+    /// Run an end-to-end demo on this machine
+    #[command(after_help = crate::simulate::demo::DEMO_HELP)]
+    Demo(crate::simulate::demo::DemoArguments),
+    /// Show a node's bootstrap as a timeline
+    #[command(after_help = crate::evidence::trace::HELP)]
+    Trace(crate::evidence::trace::TraceArguments),
+    /// Collect node logs for a support case, with secrets redacted
+    #[command(after_help = crate::evidence::bundle::HELP)]
+    Bundle(crate::evidence::bundle::BundleArguments),
+    /// Run a local simulator of the Azure and Kubernetes APIs
+    #[command(after_help = crate::simulate::sim::SIM_EXAMPLES)]
+    Sim(crate::simulate::sim::SimArguments),
+    /// Print the version and the build
+    Version {
+        /// Output format
+        #[arg(short, long, value_enum, default_value_t = version::VersionFormat::Table)]
+        output: version::VersionFormat,
+    },
+    /// Print the JSON Schema of a document, or list all
+    Schema {
+        /// ID, such as mooring.explain/v2
+        id: Option<String>,
+    },
+    /// Print a shell completion script
+    Completions {
+        /// Shell to print the script for
+        shell: Shell,
+    },
+    /// Print names for completion scripts
+    #[command(hide = true)]
+    Complete {
+        /// Kind of the names
+        what: Names,
+    },
+    /// Print a manual page, or write all of them to a directory
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArguments),
+    /// Run the node agent
+    #[command(hide = true, disable_help_flag = true)]
+    Agent {
+        /// Arguments of the agent
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  mooring man | man -l -
+  mooring man repair-apply | man -l -
+  mooring man --out share/man/man1";
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Page of a command, such as repair or repair-apply [default: mooring]
+    pub(crate) page: Option<String>,
+    /// Directory to write the pages of all commands to
+    #[arg(long, value_name = "DIR", conflicts_with = "page")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_is_not_part_of_a_message() {
+        let text = "unexpected argument\n\n  tip: a similar argument exists: '--output'\n\nUsage: mooring status\n\nFor more information, try '--help'.\n";
+        let expected = "unexpected argument\nhint: a similar argument exists: '--output'";
+        assert_eq!(usage_text(text), expected);
+    }
+
+    #[test]
+    fn command_definition_is_valid() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,80 @@
+//! Flags of every command, and the style of the streams that they select.
+#![allow(clippy::doc_markdown, reason = "these comments are the help text, which is not Markdown")]
+
+use std::io::IsTerminal as _;
+use std::sync::OnceLock;
+
+use clap::{Args, ValueEnum};
+use mooring_terminal::{Choice, Environment, Style};
+
+/// Flags of every command.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArguments {
+    /// Use colors: auto, always or never [env: NO_COLOR, CLICOLOR_FORCE]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto, hide_possible_values = true)]
+    pub(crate) color: When,
+    /// Print links that a terminal can open: auto, always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto, hide_possible_values = true)]
+    pub(crate) hyperlinks: When,
+    /// Print only results and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Print each request to the Kubernetes API and to Azure, with its duration
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<When> for Choice {
+    fn from(when: When) -> Self {
+        match when {
+            When::Auto => Self::Auto,
+            When::Always => Self::Always,
+            When::Never => Self::Never,
+        }
+    }
+}
+
+static ARGUMENTS: OnceLock<OutputArguments> = OnceLock::new();
+
+/// Stores the flags of this process.
+pub(crate) fn init(arguments: OutputArguments) {
+    let _ = ARGUMENTS.set(arguments);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    ARGUMENTS.get().is_some_and(|arguments| arguments.quiet)
+}
+
+/// Returns what stdout can show. Read again for every screen, since a terminal may be resized.
+pub(crate) fn style() -> Style {
+    let stdout = std::io::stdout();
+    style_of(stdout.is_terminal(), terminal_size::terminal_size_of(&stdout))
+}
+
+/// Returns what stderr can show.
+pub(crate) fn message_style() -> Style {
+    let stderr = std::io::stderr();
+    style_of(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr))
+}
+
+fn style_of(
+    is_terminal: bool,
+    size: Option<(terminal_size::Width, terminal_size::Height)>,
+) -> Style {
+    const DEFAULT: usize = 80;
+    let width = size.map_or(DEFAULT, |(width, _)| usize::from(width.0));
+    let environment =
+        Environment::read(is_terminal.then_some(width), |name| std::env::var(name).ok());
+    let (color, links) = ARGUMENTS.get().map_or((Choice::Auto, Choice::Auto), |arguments| {
+        (arguments.color.into(), arguments.hyperlinks.into())
+    });
+    Style::new(&environment, color, links)
+}

@@ -1,0 +1,13 @@
+//! Process of a command: its environment variables and its runtime.
+
+use tokio::runtime::Runtime;
+
+use crate::output::failure::Failure;
+
+pub(crate) fn env_var(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+pub(crate) fn build_runtime() -> Result<Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
