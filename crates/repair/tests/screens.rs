@@ -39,6 +39,10 @@ fn now() -> Timestamp {
 }
 
 /// Compares a screen at every width with its files.
+fn flags(pool: &str) -> String {
+    format!(" --pool {pool}")
+}
+
 fn golden(name: &str, screen: &Screen) {
     let style = |width| Style { width, ..Style::PIPE };
     for (form, style) in [
@@ -300,15 +304,22 @@ fn status_screens() {
     assert_eq!((running.state, running.ends_at), ("running", Some(at(779))));
     golden(
         "status-running",
-        &screens::runs(std::slice::from_ref(&running), "prod-weu", now(), false),
+        &screens::runs(std::slice::from_ref(&running), "prod-weu", now(), false, &flags),
     );
     let mut stopped = status(past_return(), false);
     stopped.stopped = Some("interrupted".to_owned());
     assert_eq!((stopped.state, stopped.ends_at), ("stopped", None));
     assert!(stopped.point_of_no_return.as_ref().unwrap().is_passed);
     assert!(!running.point_of_no_return.as_ref().unwrap().is_passed);
-    golden("status-stopped", &screens::runs(&[stopped, repaired()], "prod-weu", now(), false));
-    golden("status-none", &screens::runs(&[], "prod-weu", now(), false));
+    let in_context = |pool: &str| format!(" --pool {pool} --context prod");
+    let shown = screens::runs(std::slice::from_ref(&stopped), "c", now(), false, &in_context);
+    let expected = "mooring repair resume --pool system --context prod";
+    assert!(shown.render(&Style::PIPE).contains(expected), "{}", shown.render(&Style::PIPE));
+    golden(
+        "status-stopped",
+        &screens::runs(&[stopped, repaired()], "prod-weu", now(), false, &flags),
+    );
+    golden("status-none", &screens::runs(&[], "prod-weu", now(), false, &flags));
     let mut screen = Screen::default();
     let (mark, text) = screens::run_sentence(&repaired(), "prod-weu", now());
     screen.marked(mark, text);
@@ -377,9 +388,10 @@ fn hostile_text_adds_no_line_to_a_screen() {
     };
     assert_eq!(lines(report), lines(clean));
     let mut run = status(past_return(), false);
-    let before = screens::runs(std::slice::from_ref(&run), "c", now(), false).render(&Style::PIPE);
+    let before =
+        screens::runs(std::slice::from_ref(&run), "c", now(), false, &flags).render(&Style::PIPE);
     run.run_id = HOSTILE.to_owned();
     run.effects[0].what = HOSTILE.to_owned();
-    let after = screens::runs(&[run], HOSTILE, now(), false).render(&Style::PIPE);
+    let after = screens::runs(&[run], HOSTILE, now(), false, &flags).render(&Style::PIPE);
     assert_eq!(before.lines().count(), after.lines().count(), "{after}");
 }

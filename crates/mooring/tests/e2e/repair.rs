@@ -109,10 +109,9 @@ const COMMANDS: [&[&str]; 8] = [
 fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
     let sim = Sim::wedged();
     let kubeconfig = sim.environment.iter().find(|(name, _)| name == "KUBECONFIG").unwrap();
-    // With a kubeconfig or a journal in a file, the journal is readable despite the wrong name.
+    // With a journal in a file, the journal is readable despite the wrong name.
     let journal = sim.folder.path().join("journal");
-    let ways: [&[&str]; 3] =
-        [&[], &["--kubeconfig", &kubeconfig.1], &["--journal", journal.to_str().unwrap()]];
+    let ways: [&[&str]; 2] = [&[], &["--journal", journal.to_str().unwrap()]];
     for wrong in [["--cluster", "nosuch"], ["--resource-group", "rg-nosuch"]] {
         for (command, way) in COMMANDS.iter().flat_map(|command| ways.map(|way| (command, way))) {
             let words = [command, &wrong[..], way].concat();
@@ -121,6 +120,17 @@ fn misspelled_cluster_or_resource_group_is_exit_3_with_its_name() {
             assert!(err.contains(wrong[1]) && err.contains("was not found"), "{words:?} {err}");
             assert!(err.contains("\nhint: "), "{words:?} {err}");
             assert_eq!(out, "", "{words:?}");
+        }
+        // The kubeconfig names the cluster.
+        for command in COMMANDS {
+            let words = [command, &wrong[..], &["--kubeconfig", &kubeconfig.1]].concat();
+            let (code, out, err) = sim.run(&words);
+            if matches!(command[0], "detect" | "plan" | "status") {
+                assert!(code < 2 && err.contains("warning: flags or variables name "), "{err}");
+            } else {
+                assert_eq!((code, out.as_str()), (4, ""), "{words:?} {err}");
+                assert!(err.contains("error: two clusters: "), "{words:?} {err}");
+            }
         }
     }
     for words in [&["detect"][..], &["plan"], &["status"], &["resume"], &["abort"], &["apply"]] {

@@ -101,7 +101,7 @@ fn interrupted_run_is_previewed_and_rolled_back() {
     let hash = fixture.hash();
     let approved = ["--yes", "--plan-hash", &hash];
     let end = fixture.interrupt(&[&["apply"], &approved[..]].concat(), "waiting for the cluster");
-    let hint = "hint: `mooring repair resume` continues, `mooring repair abort` rolls back\n";
+    let hint = "hint: `mooring repair resume --pool system` continues, `mooring repair abort --pool system` rolls back\n";
     assert!(end.contains("stopping: interrupted") && end.ends_with(hint), "{end}");
 
     // Nothing in Azure has the approval, so a new plan can be approved.
@@ -126,7 +126,10 @@ fn interrupted_run_is_previewed_and_rolled_back() {
     assert!(err.contains("is unfinished and would be continued with this plan\n"), "{err}");
     assert!(out.starts_with("16 steps rebuild pool system of demo"), "{out}");
     let (_, err) = fixture.run(4, &[&["apply"], &approved[..]].concat());
-    assert!(err.contains("hint: `mooring repair status` shows its progress"), "{err}");
+    assert!(
+        err.contains("hint: `mooring repair status --pool system` shows its progress"),
+        "{err}"
+    );
 
     // The temporary pool has the approval.
     fixture.interrupt(&[&["resume"], &approved[..]].concat(), "put pool systmp");

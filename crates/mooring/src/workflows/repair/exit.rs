@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 use mooring_repair::resume::ResumeError;
 use mooring_repair::runtime::{CommandResult, Operator};
-use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::StartError;
 use mooring_repair::workflow::Finish;
 use mooring_repair::workflow::Reason;
 use mooring_repair::workflow::{Run, RunOutcome};
 
 use super::formats::RunOutput;
-use super::show;
+use super::show::{self, Flags};
 use crate::output::failure::Failure;
-use crate::workflows::runs::{exit_code, journal_flag};
+use crate::workflows::runs::exit_code;
 
 /// Prints the report of a run, and the next command.
 pub(crate) async fn end(
     operator: &mut Operator,
     ending: CommandResult,
     output: &RunOutput,
+    flags: Flags<'_>,
 ) -> Result<u8, Failure> {
     let begun = matches!(ending, CommandResult::Stopped(_) | CommandResult::Resumable(_));
     let mut finished = false;
@@ -30,7 +30,7 @@ pub(crate) async fn end(
         finished = run.is_finished();
         show::report(operator, &journal, output).await?;
     }
-    let flags = flags(operator.settings());
+    let flags = flags(&operator.settings().target.pool);
     let status = format!("mooring repair status{flags}");
     let mut next = format!("`mooring repair resume{flags}` continues");
     if !matches!(
@@ -51,31 +51,21 @@ pub(crate) async fn end(
             RunOutcome::Finished(Finish::Refused) => Ok(4),
             RunOutcome::Resumable { message, .. } => Err(message),
         },
-        |error| refusal(error, operator.settings()),
+        |error| refusal(error, &flags),
     )
 }
 
-/// Returns the flags that select the same run.
-fn flags(settings: &Settings) -> String {
-    let mut flags = journal_flag(&settings.journal);
-    if settings.target.pool != "system" {
-        let _ = write!(flags, " --pool {}", settings.target.pool);
-    }
-    flags
-}
-
-pub(crate) fn refusal(error: &StartError, settings: &Settings) -> Failure {
+/// Returns the failure of a run that cannot start. `flags` select the same run.
+pub(crate) fn refusal(error: &StartError, flags: &str) -> Failure {
     match error {
         StartError::Journal(_) => Failure::io(error.to_string()),
         StartError::Unfinished(_) => Failure::blocked(format!(
-            "{error}\nhint: `mooring repair status{}` shows its progress",
-            flags(settings)
+            "{error}\nhint: `mooring repair status{flags}` shows its progress"
         )),
         StartError::PlanChanged { .. } | StartError::Expired(_) => Failure::blocked(format!(
             "{error}\nhint: `mooring repair plan` creates a new plan to approve"
         )),
         StartError::NotResumed(why) => {
-            let flags = flags(settings);
             let hint = match why {
                 ResumeError::NotRepeated(_) => format!(
                     "repeat them, or run `mooring repair resume{flags}` without --yes and type the name"
@@ -103,18 +93,13 @@ pub(crate) fn refusal(error: &StartError, settings: &Settings) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use mooring_workflow::store::JournalPlace;
-
     use super::*;
 
     #[test]
     fn refusal_names_the_command_that_helps() {
-        let mut settings = Settings::from_env(|_| Some("5".to_owned())).unwrap();
-        settings.target.pool = "user".to_owned();
-        settings.journal = JournalPlace::ConfigMap("ops".to_owned());
         let flags = " --journal configmap/ops --pool user";
         let hint = |error: &StartError| {
-            let failure = refusal(error, &settings);
+            let failure = refusal(error, flags);
             assert_eq!(failure.code(), "blocked");
             failure.text().split_once("\nhint: ").unwrap().1.to_owned()
         };
@@ -126,8 +111,5 @@ mod tests {
         assert!(repeated.starts_with(&expected), "{repeated}");
         let other = not_resumed(ResumeError::OtherPlan);
         assert!(other.starts_with("pass `--plan-hash` with the hash that the run"), "{other}");
-        settings.target.pool = "system".to_owned();
-        settings.journal = JournalPlace::default();
-        assert_eq!(super::flags(&settings), "");
     }
 }

@@ -98,7 +98,8 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             dry_run::announce(dry_run);
             let settings = settings::settings(target, Some(detection), Some(policies), context)?;
             let (yes, token) = (*yes, plan_hash.as_ref());
-            let asked = Resume { yes, token, protected, dry_run, output };
+            let flags = &|pool: &str| target.repeated(pool);
+            let asked = Resume { yes, token, protected, dry_run, output, flags };
             with_operator(target, context, limit, settings, async |operator, signals| {
                 asked.run(operator, signals).await
             })
@@ -108,7 +109,8 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             dry_run::announce(dry_run);
             let settings = settings::settings(target, None, None, context)?;
             with_operator(target, context, limit, settings, async |operator, signals| {
-                let request = Abort { yes: *yes, protected, dry_run, output };
+                let flags = &|pool: &str| target.repeated(pool);
+                let request = Abort { yes: *yes, protected, dry_run, output, flags };
                 abort(operator, signals, &request).await
             })
         }
@@ -118,7 +120,8 @@ fn run(command: &RepairCommand) -> Result<u8, Failure> {
             let is_one = target.pool.is_some() || is_former(output.schema.as_deref(), RUN);
             let pool = is_one.then(|| target.pool());
             let (all, watch, exit_zero) = (*all, *watch, *exit_zero);
-            let status = Status { pool, all, watch, exit_zero, limit, output };
+            let flags = &|pool: &str| target.repeated(pool);
+            let status = Status { pool, all, watch, exit_zero, limit, output, flags };
             with_operator(target, context, limit, settings, async |operator, _| {
                 status.run(operator).await
             })
@@ -211,7 +214,7 @@ async fn apply(
     flags: Flags<'_>,
 ) -> Result<u8, Failure> {
     if let Some(ending) = find_unfinished_run(operator).await? {
-        return Box::pin(exit::end(operator, ending, output)).await;
+        return Box::pin(exit::end(operator, ending, output, flags)).await;
     }
     leftover::warn_of_0_1(operator).await;
     let expires = token.map(|token| token.expires);
@@ -228,7 +231,7 @@ async fn apply(
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
     let guards = &report.detection.guards;
     may_begin(&plan, guards, operator.settings())
-        .map_err(|error| exit::refusal(&error, operator.settings()))?;
+        .map_err(|error| exit::refusal(&error, &flags(&operator.settings().target.pool)))?;
     show::warnings(&plan);
     if let Some(recent) = report.operation.as_ref().filter(|operation| operation.left_alone) {
         write(&format!("{recent}; nothing to do\n"));
@@ -253,7 +256,7 @@ async fn apply(
     let applied = Box::pin(operator.apply(&plan, guards, approval, watcher));
     let ending = signals.run(applied, CommandResult::Resumable).await;
     progress.end();
-    let done = exit::end(operator, ending, output).await;
+    let done = exit::end(operator, ending, output, flags).await;
     progress.notify_end(&done).await;
     done
 }
@@ -282,6 +285,7 @@ struct Abort<'a> {
     protected: Option<&'a str>,
     dry_run: bool,
     output: &'a RunOutput,
+    flags: Flags<'a>,
 }
 
 /// Rolls back an unfinished run as far as possible.
@@ -290,7 +294,7 @@ async fn abort(
     signals: Signals,
     request: &Abort<'_>,
 ) -> Result<u8, Failure> {
-    let Abort { yes, protected, dry_run, output } = *request;
+    let Abort { yes, protected, dry_run, output, flags } = *request;
     let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
     if let Some(state) = &state {
         write(&format!("Run {} is unfinished, at {}.\n", printable(&state.id), state.position()));
@@ -308,7 +312,7 @@ async fn abort(
     let run = Box::pin(operator.abort(watcher, &mut say));
     let ending = signals.run(run, CommandResult::Resumable).await;
     progress.end();
-    let done = exit::end(operator, ending, output).await;
+    let done = exit::end(operator, ending, output, flags).await;
     progress.notify_end(&done).await;
     done
 }

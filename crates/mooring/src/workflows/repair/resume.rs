@@ -14,6 +14,7 @@ use mooring_workflow::approval::ApprovalToken;
 use super::confirm::{ask, ask_protected, no_plan, show_target};
 use super::formats::RunOutput;
 use super::progress::{new_progress, show_progress};
+use super::show::Flags;
 use super::{exit, leftover, show};
 use crate::output::failure::Failure;
 use crate::workflows::runs::{Signals, print_once, with_progress, write, write_screen};
@@ -25,6 +26,7 @@ pub(crate) struct Resume<'a> {
     pub(crate) protected: Option<&'a str>,
     pub(crate) dry_run: bool,
     pub(crate) output: &'a RunOutput,
+    pub(crate) flags: Flags<'a>,
 }
 
 /// Returns the unfinished run; the outer none if the command is done.
@@ -88,7 +90,7 @@ impl Resume<'_> {
         let run = Box::pin(operator.resume(&consent, fresh, watcher, &mut say));
         let ending = signals.run(run, CommandResult::Resumable).await;
         progress.end();
-        let done = exit::end(operator, ending, self.output).await;
+        let done = exit::end(operator, ending, self.output, self.flags).await;
         progress.notify_end(&done).await;
         done
     }
@@ -115,7 +117,7 @@ impl Resume<'_> {
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
         let guards = &examined.report.detection.guards;
         may_begin(&plan, guards, operator.settings()).map_err(|error| {
-            let failure = exit::refusal(&error, operator.settings());
+            let failure = exit::refusal(&error, &(self.flags)(&operator.settings().target.pool));
             Failure::blocked(format!(
                 "{}; `mooring repair abort` ends the unfinished run",
                 failure.text()

@@ -12,7 +12,9 @@ use mooring_workflow::store::JournalPlace;
 
 use super::formats::{RUN, RunFormat, StatusOutput};
 use super::leftover;
-use super::show::{Earlier, PublishedRun, RunContent, former_status, run_screen, run_status};
+use super::show::{
+    Earlier, Flags, PublishedRun, RunContent, former_status, run_screen, run_status,
+};
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;
 use crate::output::published;
@@ -28,6 +30,7 @@ pub(crate) struct Status<'a> {
     pub(crate) exit_zero: bool,
     pub(crate) limit: Option<ReadLimit>,
     pub(crate) output: &'a StatusOutput,
+    pub(crate) flags: Flags<'a>,
 }
 
 /// All runs at one time.
@@ -136,7 +139,8 @@ impl Status<'_> {
 
     fn screen(&self, cluster: &str, snapshot: &Snapshot) -> Screen {
         let is_wide = self.output.output == RunFormat::Wide;
-        let mut screen = screens::runs(&snapshot.runs, cluster, Timestamp::now(), is_wide);
+        let mut screen =
+            screens::runs(&snapshot.runs, cluster, Timestamp::now(), is_wide, self.flags);
         if self.pool.is_some() || is_wide {
             for run in &snapshot.runs {
                 screen.append(run_screen(run, cluster));

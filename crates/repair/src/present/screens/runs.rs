@@ -1,14 +1,19 @@
 //! Screens of runs.
 
 use jiff::Timestamp;
-use mooring_redact::shell_word;
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::published::Next;
 use mooring_workflow::screens::{self, duration};
 use mooring_workflow::status::RunStatus;
 
-/// Returns the table of runs, and how to continue those that stop.
-pub fn runs(runs: &[RunStatus], cluster: &str, now: Timestamp, is_wide: bool) -> Screen {
+/// Returns the table of runs, and how to continue those that stop. `flags` select a pool of the same cluster.
+pub fn runs(
+    runs: &[RunStatus],
+    cluster: &str,
+    now: Timestamp,
+    is_wide: bool,
+    flags: &dyn Fn(&str) -> String,
+) -> Screen {
     if runs.is_empty() {
         let mut screen = Screen::default();
         screen.sentence(Mark::None, format!("No runs found in {cluster}."));
@@ -20,10 +25,10 @@ pub fn runs(runs: &[RunStatus], cluster: &str, now: Timestamp, is_wide: bool) ->
         .iter()
         .filter(resume)
         .map(|run| {
-            let pool = shell_word(run.subject.name());
+            let flags = flags(run.subject.name());
             let purpose = if run.is_stopped() { "continues" } else { "continues if it stops" };
             let purpose = format!("{purpose}, on any host");
-            Next::new(format!("mooring repair resume --pool {pool}"), purpose)
+            Next::new(format!("mooring repair resume{flags}"), purpose)
         })
         .collect();
     screens::next(&mut screen, "Next", &next);
