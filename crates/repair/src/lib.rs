@@ -5,10 +5,10 @@
 //! | [`observation`] | typed state of Azure and Kubernetes; failed reads are *unknown* |
 //! | [`signatures`] | errors and checks that define a wedge, as data |
 //! | [`checks`], [`verdict`] | all checks in one table; the verdict of `detect` |
-//! | [`operation`], [`names`] | the running operation; names of objects and tags |
+//! | [`operation`], [`names`], `check_ids` | the running operation; names of objects and tags; names of checks |
 //! | `pool`: [`pool_body`], [`temporary_pool`] | bodies of pools; an existing temporary pool, and its run |
-//! | [`plan`] | steps as data, with a hash over what matters |
-//! | [`workflow`], [`effects`] | the repair as a workflow, its journal, and changes as data |
+//! | [`workflow`], [`effects`] | the repair as a workflow, its steps, journal and approved plan, and changes as data |
+//! | [`plan`] | plans of pools, with a hash over what matters |
 //! | `steps` | one decision from the run, the reads and the time |
 //! | `start`: [`start_checks`], [`resume`], [`history`] | conditions to start a run, and the authority to continue one; earlier runs |
 //! | [`runtime`] | Azure, Kubernetes, and the commands |
@@ -20,6 +20,7 @@
 #[cfg(test)]
 extern crate self as mooring_repair;
 
+mod check_ids;
 pub mod checks;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]

@@ -9,9 +9,8 @@ use super::{FAILING_WRITES, POOL_STATE, reads, recovered};
 use crate::observation::Pool;
 use crate::plan::Step;
 use crate::pool::pool_body;
-use crate::steps::{Context, Halt, Unknown, resumable};
 use crate::workflow::effects::Effect;
-use crate::workflow::{Attempt, Reason, RepairRun as _};
+use crate::workflow::{Attempt, Context, Halt, Reason, RepairRun as _, Unknown, resumable};
 
 /// Ensures that the pool is that of the plan, or was deleted by this run. The journal may be an old copy.
 pub(super) fn pool_unchanged(context: &Context<'_>) -> Result<(), Halt> {

@@ -13,7 +13,7 @@ mod access;
 mod capacity;
 mod cluster;
 mod effect;
-mod ids;
+mod overrides;
 pub(crate) mod reads;
 mod table;
 #[cfg(test)]
@@ -34,6 +34,6 @@ pub(crate) use effect::{
 pub(crate) use wedge::recovered;
 pub(crate) use wedge::write_failures::LOG_DELAY;
 
-pub use ids::*;
+pub use crate::check_ids::*;
 pub use table::{CHECKS, Check, blocks, evaluate, overridable, warns};
 pub(crate) use table::{begin, ensure, ensure_all, ensure_wedged, reads_before};

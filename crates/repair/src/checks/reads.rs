@@ -2,8 +2,7 @@
 
 use crate::observation::{ClusterView, Query};
 use crate::plan::Step;
-use crate::steps::Context;
-use crate::workflow::RepairRun as _;
+use crate::workflow::{Context, RepairRun as _};
 
 /// Returns the reads of the verdict.
 pub(crate) fn verdict(context: &Context<'_>) -> Vec<Query> {

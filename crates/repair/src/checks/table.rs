@@ -5,19 +5,18 @@ use mooring_workflow::{CheckResult, Outcome, Phase};
 
 use super::access::{deny_assignments, locks, permissions};
 use super::capacity::Planning;
-use super::ids::{
+use super::wedge::keep;
+use super::{capacity, cluster, effect, reads, tolerations, wedge};
+use crate::check_ids::{
     CLUSTER_STATE, DENY_ASSIGNMENTS, FAILING_WRITES, IP_ADDRESSES, LOCKS, MISSING_NODES,
     OTHER_OPERATION, OTHER_POOLS, PDB, PERMISSIONS, POOL_LIMIT, POOL_NAME, POOL_RECREATED,
     POOL_STATE, POOL_UNCHANGED, QUOTA, RECREATIONS, REPLACEMENT_READY, SUBNET, TIME, TOLERATIONS,
     VM_SIZE, WEDGED, WORKLOADS,
 };
-use super::wedge::keep;
-use super::{capacity, cluster, effect, reads, tolerations, wedge};
 use crate::observation::{ClusterView, Query};
 use crate::settings::Settings;
-use crate::steps::{Context, Halt, Progress};
 use crate::workflow::effects::Effect;
-use crate::workflow::{Reason, RepairRun as _, Run};
+use crate::workflow::{Context, Halt, Progress, Reason, RepairRun as _, Run};
 
 pub struct Check {
     pub id: &'static str,

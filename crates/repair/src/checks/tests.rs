@@ -13,7 +13,7 @@ use crate::observation::{ActivityEvent, Cluster, ClusterView, Pool, Query, Scale
 use crate::operation::Scope;
 use crate::plan::Step;
 use crate::settings::Settings;
-use crate::steps::Context;
+use crate::workflow::Context;
 use crate::workflow::effects::Effect;
 use crate::workflow::{Entry, Record, RepairRun as _, Run};
 

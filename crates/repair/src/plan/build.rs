@@ -8,8 +8,6 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::document::{self, Document};
-use super::step::Step;
 use crate::checks::{self, Capacity, Planning, TIME, absent};
 use crate::names::{RUN_TAG, temporary_pool};
 use crate::observation::{ClusterView, Pod};
@@ -17,6 +15,7 @@ use crate::pool::pool_body;
 use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
+use crate::workflow::{DOCUMENT_SCHEMA, Document, Step};
 use mooring_workflow::Reading;
 use mooring_workflow::canonical;
 use mooring_workflow::{CheckResult, Outcome};
@@ -153,7 +152,7 @@ pub fn build(
     let checks = prechecks.iter().filter(|check| check.name != TIME);
     let findings = guards.chain(checks.map(|check| (check.name.as_str(), check.outcome)));
     let document = Document {
-        schema: document::SCHEMA.to_owned(),
+        schema: DOCUMENT_SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         cluster: cluster.id.to_ascii_lowercase(),
         cluster_uid: view.uid.as_ref().and_then(Reading::known).cloned(),

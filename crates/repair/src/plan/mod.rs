@@ -1,11 +1,9 @@
-//! A repair as data: steps, bodies and checks.
+//! The plan of a repair: steps, bodies and checks.
 
 mod build;
-mod document;
 mod render;
-mod step;
 
 pub use build::{Plan, PlanError, PlannedStep, build, pool_hash};
-pub use document::{Document, SCHEMA as DOCUMENT_SCHEMA};
 pub use render::{markdown, mermaid};
-pub use step::Step;
+
+pub use crate::workflow::{DOCUMENT_SCHEMA, Document, Step};

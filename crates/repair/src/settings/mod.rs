@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::checks::{self, PDB};
+use crate::check_ids::{PDB, current_name};
 use crate::names::config_map;
 use crate::signatures::Signatures;
 use mooring_workflow::store::JournalPlace;
@@ -65,8 +65,12 @@ pub enum SettingsError {
         /// Sanitized for printing.
         value: String,
     },
-    #[error("unknown check '{0}'; valid checks: {list}", list = checks::overridable().collect::<Vec<_>>().join(", "))]
-    UnknownCheck(String),
+    #[error("unknown check '{name}'; valid checks: {valid}")]
+    UnknownCheck {
+        /// Sanitized for printing.
+        name: String,
+        valid: String,
+    },
     #[error("--override {0} is given twice")]
     Duplicate(String),
     #[error("an override requires a reason: --override {0}=REASON")]
@@ -151,26 +155,9 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Adds the override `CHECK=REASON`.
-    pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
-        let (check, reason) = text.split_once('=').unwrap_or((text, ""));
-        let check = checks::current_name(check);
-        if !checks::overridable().any(|id| id == check) {
-            return Err(SettingsError::UnknownCheck(mooring_redact::identifier(check)));
-        }
-        if reason.trim().is_empty() {
-            return Err(SettingsError::NoReason(check.to_owned()));
-        }
-        if self.overrides.contains_key(check) {
-            return Err(SettingsError::Duplicate(check.to_owned()));
-        }
-        self.apply_override(check, reason.trim());
-        Ok(())
-    }
-
     /// Adds an override that was validated.
     pub(crate) fn apply_override(&mut self, check: &str, reason: &str) {
-        let check = checks::current_name(check);
+        let check = current_name(check);
         if check == PDB {
             self.budgets = BudgetPolicy::Override(reason.to_owned());
         }
@@ -276,49 +263,6 @@ mod tests {
                 assert!(error.to_string().contains(name), "{error}");
                 assert!(error.to_string().contains(value), "{error}");
             }
-        }
-    }
-
-    #[test]
-    fn override_requires_a_known_check_and_a_reason() {
-        let mut settings = from(&[]).unwrap();
-        settings.add_override("missing-nodes= ticket 7 ").unwrap();
-        assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
-        assert_eq!(settings.add_override("all=x"), Err(SettingsError::UnknownCheck("all".into())));
-        assert_eq!(
-            settings.add_override("workloads"),
-            Err(SettingsError::NoReason("workloads".into()))
-        );
-        assert_eq!(
-            settings.add_override("workloads= "),
-            Err(SettingsError::NoReason("workloads".into()))
-        );
-    }
-
-    #[test]
-    fn pdb_override_sets_the_policy() {
-        let mut settings = from(&[]).unwrap();
-        settings.add_override("pdb=ticket 7").unwrap();
-        assert_eq!(settings.budgets, BudgetPolicy::Override("ticket 7".into()));
-        assert_eq!(settings.overrides["pdb"], "ticket 7");
-        assert!(settings.add_override("operation=x").is_err(), "operations cannot be overridden");
-    }
-
-    #[test]
-    fn override_accepts_the_former_name_of_a_check() {
-        for (former, current) in [
-            ("size", "vm-size"),
-            ("budgets", "pdb"),
-            ("placement", "workloads"),
-            ("addresses", "ip-addresses"),
-        ] {
-            let mut settings = from(&[]).unwrap();
-            settings.add_override(&format!("{former}=ticket 7")).unwrap();
-            let mut expected = from(&[]).unwrap();
-            expected.add_override(&format!("{current}=ticket 7")).unwrap();
-            assert_eq!(settings, expected);
-            let again = settings.add_override(&format!("{current}=ticket 8"));
-            assert_eq!(again, Err(SettingsError::Duplicate(current.to_owned())));
         }
     }
 

@@ -1,8 +1,7 @@
 //! The steps `snapshot`, `clear-operation`, `recheck` and `reconcile-cluster`.
 
-use crate::workflow::RepairRun as _;
+use crate::workflow::{Context, Halt, Progress, RepairRun as _};
 
-use super::context::{Context, Halt, Progress};
 use crate::checks::{self, LOG_DELAY, OTHER_OPERATION};
 use crate::names::RUN_TAG;
 use crate::observation::Query;

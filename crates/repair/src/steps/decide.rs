@@ -3,13 +3,12 @@
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::{Context as Cx, Phase, Workflow};
 
-use super::context::{Context, Halt, Unknown};
 use super::{clear_operation, drain, pools, reads, rollback, verify};
 use crate::checks;
 use crate::observation::{Answer, ClusterView, Query};
 use crate::plan::Step;
 use crate::settings::Settings;
-use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _};
+use crate::workflow::{Context, Decision, Finish, Halt, PoolRepair, RepairRun as _, Unknown};
 
 impl Workflow for PoolRepair {
     type Terms = Settings;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{Context, Halt, Progress, Unknown, resumable};
 use crate::checks::{self, PDB};
 use crate::observation::{EvictionBlocker, Node, Pod};
 use crate::plan::Step;
 use crate::settings::BudgetPolicy;
 use crate::workflow::effects::Effect;
-use crate::workflow::{Decision, Fact, Reason, Workload};
+use crate::workflow::{
+    Context, Decision, Fact, Halt, Progress, Reason, Unknown, Workload, resumable,
+};
 use mooring_workflow::plural::counted;
 
 /// Cordons all nodes first, so that no pod moves to another node of the pool.

@@ -7,17 +7,13 @@
 //! |---|---|
 //! | `reads` | reads of each step |
 //! | `decide` | the step's decision, and the preconditions of its effect |
-//! | `context` | inputs of a step, and the retry policy of its effects |
 //! | `clear_operation`, `pools`, `drain`, `verify` | the steps |
 //! | `rollback` | `abort` |
 
 mod clear_operation;
-mod context;
 mod decide;
 mod drain;
 mod pools;
 mod reads;
 mod rollback;
 mod verify;
-
-pub(crate) use context::{Context, Halt, Progress, Unknown, resumable};

@@ -1,6 +1,5 @@
 //! Creates and deletes pools.
 
-use super::context::{Context, Halt, Progress, Unknown, resumable};
 use super::verify;
 use crate::checks::{
     self, POOL_STATE, POOL_UNCHANGED, ensure_deleted_by_run, recreated_externally,
@@ -8,7 +7,9 @@ use crate::checks::{
 use crate::observation::{Pool, Query};
 use crate::plan::Step;
 use crate::workflow::effects::{Effect, Precondition};
-use crate::workflow::{Decision, Reason, RepairRun as _};
+use crate::workflow::{
+    Context, Decision, Halt, Progress, Reason, RepairRun as _, Unknown, resumable,
+};
 use mooring_workflow::Effect as _;
 use mooring_workflow::Reading;
 

@@ -4,14 +4,13 @@
 
 use mooring_workflow::Phase;
 
-use super::context::Context;
 use super::{clear_operation, drain, pools, rollback, verify};
 use crate::checks::reads::{nodes, pool_and_scale_set, verdict};
 use crate::checks::{self, enough_nodes};
 use crate::observation::Query;
 use crate::plan::Step;
-use crate::workflow::RepairRun as _;
 use crate::workflow::effects::Effect;
+use crate::workflow::{Context, RepairRun as _};
 
 pub(super) fn of_step(context: &Context<'_>) -> Vec<Query> {
     let run = context.run;

@@ -1,11 +1,10 @@
 //! Rolls back a run as far as possible.
 
-use super::context::{Context, Halt, Unknown, resumable};
 use super::drain;
 use crate::checks::PROPAGATION_TIMEOUT;
 use crate::plan::Step;
 use crate::workflow::effects::Effect;
-use crate::workflow::{Attempt, Reason, RepairRun as _};
+use crate::workflow::{Attempt, Context, Halt, Reason, RepairRun as _, Unknown, resumable};
 use mooring_workflow::plural::counted;
 
 /// Returns what remains after the rollback.

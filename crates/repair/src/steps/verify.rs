@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::context::{Context, Halt, Progress, Unknown};
 use super::{clear_operation, drain};
 use crate::checks::{IP_ADDRESSES, WORKLOADS, deleted_pool, enough_nodes, wanted};
 use crate::observation::{Addresses, Nic, Pod, Pool, Query, ScaleSet};
 use crate::plan::Step;
 use crate::pool::pool_body;
-use crate::workflow::{RepairRun as _, Workload};
+use crate::workflow::{Context, Halt, Progress, RepairRun as _, Unknown, Workload};
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 

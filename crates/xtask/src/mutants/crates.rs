@@ -108,7 +108,7 @@ pub(super) const TABLE: [Tested; 19] = [
             "crates/repair/src/checks/**",
             "crates/repair/src/operation.rs",
             "crates/repair/src/start/history.rs",
-            "crates/repair/src/workflow/mod.rs",
+            "crates/repair/src/workflow/pool_repair.rs",
             "crates/repair/src/pool/**",
             "crates/repair/src/observation/error_codes.rs",
         ],

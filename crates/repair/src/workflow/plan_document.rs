@@ -17,6 +17,7 @@ pub const SCHEMA: &str = "mooring.repair.plan/v2";
 /// Time after its expiry in which a started plan can be resumed without a new approval.
 const RESUME_PERIOD: SignedDuration = SignedDuration::from_hours(23);
 
+/// An approved plan.
 ///
 /// The hash covers all of it. Evidence, the location of the journal, the deadline of a session and the tags of the temporary
 /// pool are not part of it.

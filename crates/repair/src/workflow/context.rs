@@ -1,9 +1,10 @@
-//! Inputs of a step, and the retry policy of its effects.
+//! Inputs of a step and of the checks of its effects, and the retry policy of its effects.
 
-use crate::checks::IP_ADDRESSES;
+use super::effects::{Effect, explain_refusal};
+use super::plan_document::Document;
+use super::pool_repair::{Decision, Finish, PoolRepair, Reason, RepairRun as _, Run};
+use crate::check_ids::IP_ADDRESSES;
 use crate::settings::{Settings, pointer};
-use crate::workflow::effects::explain_refusal;
-use crate::workflow::{Decision, Finish, PoolRepair, RepairRun as _, Run};
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Effect as _;
 use mooring_workflow::retry::{Retry, RetryPolicy};
@@ -17,9 +18,6 @@ use crate::names::{
 use crate::observation::{
     ActivityEvent, Cluster, ClusterView, Nic, Node, Pdb, Pod, Pool, Query, ScaleSet,
 };
-use crate::plan::Document;
-use crate::workflow::Reason;
-use crate::workflow::effects::Effect;
 use mooring_workflow::Reading;
 use mooring_workflow::plural::counted;
 
@@ -58,7 +56,7 @@ pub(crate) fn resumable(reason: Reason, message: impl Into<String>) -> Halt {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(cx: &mooring_workflow::Context<'a, PoolRepair>) -> Self {
+    pub(crate) fn new(cx: &mooring_workflow::Context<'a, PoolRepair>) -> Self {
         Self { run: cx.run, settings: cx.terms, view: cx.view, now: cx.now }
     }
 

@@ -1,0 +1,86 @@
+//! Overrides of checks in settings.
+
+use super::table::overridable;
+use crate::check_ids::current_name;
+use crate::settings::{Settings, SettingsError};
+
+impl Settings {
+    /// Adds the override `CHECK=REASON`.
+    pub fn add_override(&mut self, text: &str) -> Result<(), SettingsError> {
+        let (check, reason) = text.split_once('=').unwrap_or((text, ""));
+        let check = current_name(check);
+        if !overridable().any(|id| id == check) {
+            let valid = overridable().collect::<Vec<_>>().join(", ");
+            return Err(SettingsError::UnknownCheck {
+                name: mooring_redact::identifier(check),
+                valid,
+            });
+        }
+        if reason.trim().is_empty() {
+            return Err(SettingsError::NoReason(check.to_owned()));
+        }
+        if self.overrides.contains_key(check) {
+            return Err(SettingsError::Duplicate(check.to_owned()));
+        }
+        self.apply_override(check, reason.trim());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::target;
+    use crate::settings::BudgetPolicy;
+
+    fn defaults() -> Settings {
+        Settings::new(target("system"))
+    }
+
+    #[test]
+    fn override_requires_a_known_check_and_a_reason() {
+        let mut settings = defaults();
+        settings.add_override("missing-nodes= ticket 7 ").unwrap();
+        assert_eq!(settings.overrides["missing-nodes"], "ticket 7");
+        let unknown = settings.add_override("all=x").unwrap_err().to_string();
+        assert!(
+            unknown.starts_with("unknown check 'all'; valid checks: missing-nodes, "),
+            "{unknown}"
+        );
+        assert_eq!(
+            settings.add_override("workloads"),
+            Err(SettingsError::NoReason("workloads".into()))
+        );
+        assert_eq!(
+            settings.add_override("workloads= "),
+            Err(SettingsError::NoReason("workloads".into()))
+        );
+    }
+
+    #[test]
+    fn pdb_override_sets_the_policy() {
+        let mut settings = defaults();
+        settings.add_override("pdb=ticket 7").unwrap();
+        assert_eq!(settings.budgets, BudgetPolicy::Override("ticket 7".into()));
+        assert_eq!(settings.overrides["pdb"], "ticket 7");
+        assert!(settings.add_override("operation=x").is_err(), "operations cannot be overridden");
+    }
+
+    #[test]
+    fn override_accepts_the_former_name_of_a_check() {
+        for (former, current) in [
+            ("size", "vm-size"),
+            ("budgets", "pdb"),
+            ("placement", "workloads"),
+            ("addresses", "ip-addresses"),
+        ] {
+            let mut settings = defaults();
+            settings.add_override(&format!("{former}=ticket 7")).unwrap();
+            let mut expected = defaults();
+            expected.add_override(&format!("{current}=ticket 7")).unwrap();
+            assert_eq!(settings, expected);
+            let again = settings.add_override(&format!("{current}=ticket 8"));
+            assert_eq!(again, Err(SettingsError::Duplicate(current.to_owned())));
+        }
+    }
+}

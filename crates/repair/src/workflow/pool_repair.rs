@@ -1,0 +1,290 @@
+//! Types of a repair as a workflow, and the facts of its journal.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_workflow::Replay;
+use mooring_workflow::approval::{Approval, PlanHash};
+use mooring_workflow::lock::Owner;
+use mooring_workflow::store::JournalPlace;
+use mooring_workflow::types::Types;
+use serde::{Deserialize, Serialize};
+
+use super::effects::Effect;
+use super::plan_document::Document;
+use super::step::Step;
+use crate::names::temporary_pool;
+use crate::observation::{Query, is_windows};
+use crate::operation::Scope;
+use crate::settings::Settings;
+
+pub type Entry = mooring_workflow::Entry<PoolRepair>;
+pub type Record = mooring_workflow::Record<Entry>;
+pub type Run = mooring_workflow::Run<PoolRepair>;
+pub type Attempt = mooring_workflow::Attempt<Effect>;
+pub type RunOutcome = mooring_workflow::RunOutcome<PoolRepair>;
+pub type Decision = mooring_workflow::Decision<PoolRepair>;
+
+/// Rebuilds a wedged node pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolRepair;
+
+impl Types for PoolRepair {
+    const SCHEMA: &'static str = "mooring.repair.journal/v2";
+
+    type Session = Session;
+    type Step = Step;
+    type Effect = Effect;
+    type Fact = Fact;
+    type Facts = Facts;
+    type Finish = Finish;
+    type Leftover = String;
+    type Reason = Reason;
+    type Query = Query;
+}
+
+impl Replay for PoolRepair {
+    fn facts(session: &Session) -> Facts {
+        Facts {
+            plan_hash: session.plan.hash(),
+            cordoned: BTreeSet::new(),
+            workloads: BTreeMap::new(),
+            losses: lost_secrets(&session.plan).collect(),
+            checked: None,
+        }
+    }
+
+    fn fold(run: &mut Run, entry: &Entry, at: Timestamp) {
+        match entry {
+            Entry::Resumed(session) | Entry::AbortStarted(session) => {
+                let hash = session.plan.hash();
+                if run.facts.plan_hash == hash {
+                    return;
+                }
+                run.facts.plan_hash = hash;
+                run.facts.workloads.clear();
+                // All checks pass when a run starts with a new plan.
+                run.facts.checked = run.first_abort().map(|_| at);
+                for lost in lost_secrets(&session.plan) {
+                    if !run.facts.losses.contains(&lost) {
+                        run.facts.losses.push(lost);
+                    }
+                }
+            }
+            Entry::Intent { effect, .. } => match &**effect {
+                Effect::Cordon { node, .. } => drop(run.facts.cordoned.insert(node.clone())),
+                Effect::AbortOperation { judged, .. } => {
+                    run.facts.checked = run.facts.checked.or(*judged);
+                }
+                _ => {}
+            },
+            Entry::Fact(Fact::Workloads { step, workloads, losses }) => {
+                run.facts.workloads.entry(*step).or_insert_with(|| workloads.clone());
+                run.facts.losses.extend(losses.iter().cloned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the fields that the plan omits.
+fn lost_secrets(plan: &Document) -> impl Iterator<Item = String> {
+    let lost = |path: &String| format!("{path} may be a secret and is not saved; set it again");
+    plan.stripped.iter().map(lost)
+}
+
+/// Input of a process that starts, continues or rolls back a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub plan: Arc<Document>,
+    /// Overrides of this process, in addition to those of the plan.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub overrides: BTreeMap<String, String>,
+    pub approval: Approval,
+    pub owner: Owner,
+    pub journal: JournalPlace,
+    /// Deadline of the process.
+    pub overall: SignedDuration,
+    pub poll: SignedDuration,
+}
+
+impl Session {
+    /// Returns the settings of this process.
+    pub fn settings(&self) -> Settings {
+        let mut settings = self.plan.settings.with_current_names();
+        for (name, reason) in &self.overrides {
+            settings.apply_override(name, reason);
+        }
+        settings.journal = self.journal.clone();
+        settings.limits.overall = self.overall;
+        settings.limits.poll = self.poll;
+        settings
+    }
+}
+
+impl mooring_workflow::Session for Session {
+    fn approval(&self) -> &Approval {
+        &self.approval
+    }
+
+    /// Under another plan, every step runs again from live state; attempts of effects are kept.
+    fn continues(&self, earlier: &Self) -> bool {
+        self.plan == earlier.plan
+    }
+}
+
+/// Facts in addition to steps and effects.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "kebab-case")]
+pub enum Fact {
+    /// Ready pods of each controller before a drain.
+    Workloads {
+        step: Step,
+        /// Keys are uids of controllers.
+        workloads: BTreeMap<String, Workload>,
+        /// Pods without a controller, and pods with local data.
+        losses: Vec<String>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    /// `namespace/kind/name`.
+    pub name: String,
+    pub serving: usize,
+}
+
+/// State from the facts of a repair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    pub plan_hash: PlanHash,
+    /// Nodes that this run cordoned.
+    pub cordoned: BTreeSet<String>,
+    /// Ready pods before each drain.
+    pub workloads: BTreeMap<Step, BTreeMap<String, Workload>>,
+    /// Lost or remaining items.
+    pub losses: Vec<String>,
+    /// Last evaluation of the checks before an operation was aborted.
+    checked: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// The pool was rebuilt and verified.
+    Repaired,
+    NothingToDo,
+    Refused,
+    /// Rolled back as far as possible.
+    Aborted,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reason {
+    Deadline,
+    Interrupted,
+    StepTimeout,
+    PoolChanged,
+    PoolGone,
+    GuardRefused,
+    YoungOperation,
+    UnidentifiedOperation,
+    NameTaken,
+    EffectRefused,
+    TooManyAttempts,
+    BudgetBlocks,
+    NotPermitted,
+    NotUndoable,
+    NotApproved,
+}
+
+impl mooring_workflow::types::Reason for Reason {
+    const DEADLINE: Self = Self::Deadline;
+    const INTERRUPTED: Self = Self::Interrupted;
+    const STEP_TIMEOUT: Self = Self::StepTimeout;
+    const NOT_APPROVED: Self = Self::NotApproved;
+
+    fn ends_rollback(self) -> bool {
+        self == Self::NotUndoable
+    }
+}
+
+/// Accessors of a repair run.
+pub trait RepairRun {
+    fn pool(&self) -> &str;
+    /// Name of the temporary pool.
+    fn temporary(&self) -> String;
+    /// Returns true once the pool is verified.
+    fn is_rebuilt(&self) -> bool;
+    /// Returns the pool that receives the pods: the temporary one until the pool is rebuilt.
+    fn replacement(&self) -> String;
+    /// Returns the last deletion of the pool that the service may have accepted.
+    fn deletion(&self) -> Option<&Attempt>;
+    /// Returns the aborts that may have been applied.
+    fn aborts(&self) -> impl Iterator<Item = (&Scope, &Attempt)>;
+    /// Returns the time of the first abort of its cluster's or pool's operation.
+    fn first_abort(&self) -> Option<Timestamp>;
+    /// Returns the time of the checks right before this run aborted an operation.
+    fn checked_before_abort(&self) -> Option<Timestamp>;
+    /// Returns the losses to report at the end.
+    fn losses(&self) -> Vec<String>;
+    /// Returns the losses of a run that does not end as repaired, including an aborted operation.
+    fn losses_with_abort(&self) -> Vec<String>;
+}
+
+impl RepairRun for Run {
+    fn pool(&self) -> &str {
+        &self.session.plan.pool
+    }
+
+    fn temporary(&self) -> String {
+        temporary_pool(self.pool(), is_windows(&self.session.plan.source))
+    }
+
+    fn is_rebuilt(&self) -> bool {
+        self.step().is_none_or(|step| step > Step::VerifyPool)
+    }
+
+    fn replacement(&self) -> String {
+        if self.is_rebuilt() { self.pool().to_owned() } else { self.temporary() }
+    }
+
+    fn deletion(&self) -> Option<&Attempt> {
+        let deletion = self.attempt(&Effect::key_of_deletion(self.pool()));
+        deletion.filter(|attempt| attempt.may_have_happened())
+    }
+
+    fn aborts(&self) -> impl Iterator<Item = (&Scope, &Attempt)> {
+        self.attempts.values().filter_map(|attempt| match &attempt.effect {
+            Effect::AbortOperation { scope, .. } if attempt.may_have_happened() => {
+                Some((scope, attempt))
+            }
+            _ => None,
+        })
+    }
+
+    fn first_abort(&self) -> Option<Timestamp> {
+        let own = |scope: &Scope| match scope {
+            Scope::Cluster => true,
+            Scope::Pool(pool) => pool == self.pool(),
+        };
+        self.aborts().filter(|(scope, _)| own(scope)).map(|(_, abort)| abort.first).min()
+    }
+
+    fn checked_before_abort(&self) -> Option<Timestamp> {
+        self.facts.checked.filter(|_| self.aborts().next().is_some())
+    }
+
+    fn losses(&self) -> Vec<String> {
+        self.facts.losses.clone()
+    }
+
+    fn losses_with_abort(&self) -> Vec<String> {
+        let mut losses = self.losses();
+        if self.aborts().next().is_some() {
+            losses.push("the aborted operation cannot be resumed".to_owned());
+        }
+        losses
+    }
+}
