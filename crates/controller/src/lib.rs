@@ -12,7 +12,8 @@
 //! | the kept part of a NodeClaim, under 1 KiB | [`claim`], [`claim::vm_id`], [`claim::intern`] |
 //! | permitted reads of Azure | [`claim::scope`] |
 //! | results of reading Azure | [`observation`], [`claim::mode`], [`observation::karpenter`] |
-//! | verdicts and their messages | [`verdict`], [`verdict::registration`], [`verdict::condition`], [`verdict::failure`], [`verdict::messages`], [`verdict::text`] |
+//! | verdicts and their messages | [`verdict`], [`verdict::registration`], [`verdict::condition`], [`verdict::failure`], [`verdict::messages`] |
+//! | printable, redacted texts | [`text`] |
 //! | time of the next read | [`schedule`], [`schedule::rate_limit`] |
 //! | writes, idempotent | [`verdict::patch`], [`verdict::event`], [`record`] |
 //! | joined and failed nodes by half hour | [`record::counts`] |
@@ -39,6 +40,7 @@ pub mod run;
 pub mod schedule;
 pub mod settings;
 pub mod state;
+pub mod text;
 pub mod verdict;
 
 pub use claim::Claim;

@@ -3,10 +3,29 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::{Claim, ClaimError, Condition, Shape};
-use crate::claim::intern::Interner;
-use crate::claim::vm_id::{MachineId, ScopeViolation, VmId};
-use crate::verdict::condition::Status;
+use super::condition::{Condition, Shape, Status};
+use super::intern::Interner;
+use super::node_claim::Claim;
+use super::vm_id::{MachineId, ScopeViolation, VmId};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimError {
+    #[error("not a NodeClaim: {0}")]
+    Unreadable(#[from] serde_json::Error),
+    #[error("node class group is {0:?}, not karpenter.azure.com")]
+    OtherCloud(String),
+}
+
+impl Claim {
+    /// Parses an object as the API server sends it. Fields that are not used are skipped.
+    pub fn from_json(
+        json: &[u8],
+        condition_type: &str,
+        interner: &mut Interner,
+    ) -> Result<Self, ClaimError> {
+        Object::parse(json)?.project(condition_type, interner)
+    }
+}
 
 type Text = Option<String>;
 

@@ -1,5 +1,9 @@
 use serde_json::{Value, json};
 
+use super::condition::Status;
+use super::intern::Interner;
+use super::mode::Mode;
+use super::vm_id::{MachineId, ScopeViolation};
 use super::*;
 
 fn object() -> Value {

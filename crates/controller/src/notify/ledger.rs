@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::alert::{Alert, AlertEvent, AlertSubject};
 use super::hook::Hook;
 use crate::record::{self, StoredText};
-use crate::verdict::text::safe;
+use crate::text::safe;
 
 pub const NAME: &str = "mooring-notifications";
 pub const KEY: &str = "notifications.json";

@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use mooring_redact::Secret;
 
-use crate::verdict::text::safe;
+use crate::text::safe;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::verdict::text::bounded;
+use crate::text::bounded;
 
 /// Karpenter writes about 520 bytes.
 const MAX_TEXT: usize = 1024;

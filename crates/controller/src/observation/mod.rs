@@ -11,8 +11,6 @@ use std::time::Duration;
 use mooring_codes::Os;
 
 mod body;
-#[cfg(test)]
-mod extension_order;
 mod machine;
 mod vm;
 

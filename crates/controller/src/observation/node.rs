@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use crate::verdict::registration::NodeState;
-
 const POOL: &str = "karpenter.sh/nodepool";
 /// Nodes of NodePools that Karpenter has not registered. Only these can lack a providerID, which never
 /// changes, and only these belong to a NodeClaim that waits for one.
@@ -18,6 +16,19 @@ pub const SELECTOR: &str = "karpenter.sh/nodepool,karpenter.sh/registered!=true"
 pub(crate) const REASON: &str = "NodeWithoutProviderID";
 /// Nodes start without a providerID: cloud-node-manager sets it within seconds of the registration.
 pub(crate) const PROVIDER_ID_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
+
+/// The Node with the name of the VM.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeState {
+    /// Nodes could not be listed.
+    #[default]
+    Unknown,
+    Absent,
+    /// Karpenter finds a Node by its providerID.
+    NoProviderId,
+    NotReady,
+    Ready,
+}
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Object {

@@ -6,7 +6,7 @@ use mooring_arm::{Client, Error, ErrorKind, Outcome, ResourceId, Started};
 use serde_json::Value;
 
 use super::why::{NodeQuery, QueryError};
-use crate::verdict::text::safe_tail;
+use crate::text::safe_tail;
 
 const COMMAND_TIMEOUT: SignedDuration = SignedDuration::from_mins(3);
 

@@ -18,9 +18,9 @@ use serde_json::Value;
 pub(crate) use config_map::StoredText;
 
 use crate::hash::hash;
+use crate::text::safe;
 use crate::verdict::failure::Source;
 use crate::verdict::registration::Cause;
-use crate::verdict::text::safe;
 
 pub const NAME: &str = "mooring-failures";
 pub const KEY: &str = "failures.json";

@@ -129,7 +129,7 @@ impl Api {
 }
 
 fn safe_message(error: &kube::Error) -> String {
-    crate::verdict::text::safe(&mooring_kube::redacted_message(error), 512)
+    crate::text::safe(&mooring_kube::redacted_message(error), 512)
 }
 
 #[cfg(test)]

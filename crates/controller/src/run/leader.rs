@@ -117,7 +117,7 @@ impl Leader {
         }
         if held && !std::mem::replace(&mut self.is_waiting, held) {
             tracing::info!(
-                holder = lease.map(|lease| crate::verdict::text::safe(&lease.holder, 128)),
+                holder = lease.map(|lease| crate::text::safe(&lease.holder, 128)),
                 "waiting: a controller of an earlier version holds the Lease in {}",
                 legacy::NAMESPACE
             );

@@ -188,10 +188,7 @@ impl WatchHandler {
                     health.failed(name, now);
                     let (pause, is_new) = backoff.fail(status_of(&error), now);
                     if is_new {
-                        let why = crate::verdict::text::safe(
-                            &mooring_kube::redacted_message(&error),
-                            512,
-                        );
+                        let why = crate::text::safe(&mooring_kube::redacted_message(&error), 512);
                         tracing::warn!(watch = name, why, "watch failed, retrying");
                     }
                     tokio::time::sleep(pause).await;

@@ -12,11 +12,11 @@ use crate::notify::Alert;
 use crate::observation::node::REASON;
 use crate::observation::{Cse, Observation};
 use crate::record::Entry;
+use crate::text::{safe, safe_tail};
 use crate::verdict::Verdict;
 use crate::verdict::condition::Reason;
 use crate::verdict::event::{Event, Kind, Regarding};
 use crate::verdict::failure::Failure;
-use crate::verdict::text::{safe, safe_tail};
 use crate::verdict::{advice, messages};
 
 const IMAGE_FAILS: &str = "ImageFailsBootstrap";

@@ -1,13 +1,8 @@
-//! Status and reasons of a condition.
+//! Reasons of a condition, with their status.
 
 use std::fmt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    True,
-    False,
-    Unknown,
-}
+pub use crate::claim::condition::Status;
 
 /// Reasons of the condition: few, since they become labels of metrics that Karpenter exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,25 +20,6 @@ pub enum Reason {
     CseStatusUnavailable,
     /// Only an event reports a failure, and Azure could not be read.
     CseFailureUnconfirmed,
-}
-
-impl Status {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::True => "True",
-            Self::False => "False",
-            Self::Unknown => "Unknown",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(text: &str) -> Self {
-        match text {
-            "True" => Self::True,
-            "False" => Self::False,
-            _ => Self::Unknown,
-        }
-    }
 }
 
 impl Reason {

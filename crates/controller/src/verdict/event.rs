@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::hash::hash;
+use crate::text::{bounded, safe};
 use crate::verdict::messages::MAX_NOTE_BYTES;
-use crate::verdict::text::{bounded, safe};
 
 /// Namespace of events about objects without a namespace.
 pub const NAMESPACE: &str = "default";

@@ -7,7 +7,6 @@ pub mod failure;
 pub mod messages;
 pub mod patch;
 pub mod registration;
-pub mod text;
 mod time;
 
 use jiff::Timestamp;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::HalfHour;
+use super::half_hour::HalfHour;
 
 /// Outcomes become known within minutes; hours pass while Azure throttles, or until a watch recovers.
 const REMEMBERED: SignedDuration = SignedDuration::from_hours(6);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Document, HalfHour, RowKey};
+use super::document::{Document, KEPT, RowKey};
+use super::half_hour::{HALF_HOUR_SECONDS, HalfHour};
 
 /// Selected rows; each unset part selects all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl Document {
         let start = if filter.since.is_some() { start } else { first.unwrap_or(start).min(start) };
         // No more than are kept, also for a `since` of long ago.
         let last = HalfHour::of(until);
-        let start = start.max(HalfHour(last.0 - super::KEPT.as_secs() / super::HALF_HOUR_SECONDS));
+        let start = start.max(HalfHour(last.0 - KEPT.as_secs() / HALF_HOUR_SECONDS));
         let mut series: BTreeMap<HalfHour, HalfHourCounts> = (start.0..=last.0)
             .map(HalfHour)
             .map(|half_hour| {

@@ -1,4 +1,4 @@
-//! The JSON of the counts: names in lists, rows as indexes into them.
+//! The counts in a `ConfigMap`, as JSON: names in lists, rows as indexes into them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,37 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::counted_ids::{CountedIds, ID_BYTES};
-use super::{
-    CountsError, Document, HalfHour, KnownNames, MAX_CAUSE_BYTES, MAX_IMAGE_BYTES, MAX_POOL_BYTES,
-    RowKey, Rows, SCHEMA, add,
+use super::document::{
+    Document, KnownNames, MAX_CAUSE_BYTES, MAX_IMAGE_BYTES, MAX_POOL_BYTES, RowKey, Rows, add,
 };
-use crate::verdict::text::safe;
+use super::half_hour::HalfHour;
+use crate::record::{self, StoredText};
+use crate::text::safe;
+
+pub const NAME: &str = "mooring-counts";
+pub const KEY: &str = "counts.json";
+pub const SCHEMA: &str = "mooring.counts/v1";
+
+pub fn path(namespace: &str) -> String {
+    format!("{}/{NAME}", record::list_path(namespace))
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CountsError {
+    #[error("cannot read the counts: {0}")]
+    NoDocument(#[from] serde_json::Error),
+    #[error(
+        "the counts have schema {0:?}; this version supports {SCHEMA}\nhint: use the same version of mooring as the controller"
+    )]
+    OtherSchema(String),
+    #[error(
+        "the counts are damaged: {0}\nhint: delete the ConfigMap {NAME}; the controller creates it again"
+    )]
+    Damaged(&'static str),
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,6 +72,25 @@ struct Header {
     schema: String,
 }
 
+impl Document {
+    /// Parses the text of the `ConfigMap`. Unknown fields are skipped: schemas only grow.
+    pub fn parse(text: &str) -> Result<Self, CountsError> {
+        parse(text)
+    }
+
+    /// Parses the `ConfigMap`.
+    pub fn from_config_map(object: &Value) -> Result<Self, CountsError> {
+        let text = object["data"][KEY].as_str();
+        Self::parse(text.ok_or(CountsError::Damaged("the ConfigMap has no counts"))?)
+    }
+
+    /// Returns the `ConfigMap`: a replacement of the given version, or a new object.
+    pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
+        let text = text(self);
+        StoredText { name: NAME, key: KEY, text }.config_map(namespace, resource_version)
+    }
+}
+
 pub(super) fn text(document: &Document) -> String {
     let names = KnownNames::of(&document.half_hours);
     let [pools, images, causes] = [names.pools, names.images, names.causes]
@@ -81,7 +124,7 @@ pub(super) fn text(document: &Document) -> String {
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-pub(super) fn parse(text: &str) -> Result<Document, CountsError> {
+fn parse(text: &str) -> Result<Document, CountsError> {
     let Header { schema } = serde_json::from_str(text)?;
     if schema != SCHEMA {
         return Err(CountsError::OtherSchema(safe(&schema, 64)));

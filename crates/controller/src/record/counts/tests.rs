@@ -1,4 +1,11 @@
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::document::*;
+use super::half_hour::HALF_HOUR_SECONDS;
 use super::*;
+use crate::hash::hash;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()

@@ -2,8 +2,8 @@
 
 use mooring_diagnosis::Diagnosis;
 
+use crate::text::{bounded, safe};
 use crate::verdict::failure::{Failure, Source};
-use crate::verdict::text::{bounded, safe};
 
 /// The API accepts 32 KiB, but the message is read in a terminal, is part of every write of the NodeClaim,
 /// and is repeated by Karpenter in an event.

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
 use crate::claim::mode::Mode;
+pub use crate::observation::node::NodeState;
 use crate::observation::{Agent, Cse, Power, VmStatus};
 use crate::verdict::condition::Reason;
 use crate::verdict::failure::{Failure, Source};
@@ -124,19 +125,6 @@ impl AzureState {
 pub struct ClusterState {
     pub node: NodeState,
     pub request: RequestState,
-}
-
-/// The Node with the name of the VM.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NodeState {
-    /// Nodes could not be listed.
-    #[default]
-    Unknown,
-    Absent,
-    /// Karpenter finds a Node by its providerID.
-    NoProviderId,
-    NotReady,
-    Ready,
 }
 
 /// The kubelet's certificate signing request.

@@ -1,3 +1,5 @@
+mod extension_order;
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Cse, Observation, VmStatus};
 use crate::claim::Claim;
+use crate::observation::{Cse, Observation, VmStatus};
 use crate::verdict::condition::Reason;
 use crate::verdict::{Finding, evaluate};
 
