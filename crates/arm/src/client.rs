@@ -9,11 +9,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::budget::{Budget, Priority};
-use crate::calls::Versions;
 use crate::cloud::Cloud;
-use crate::identity::{IdentityError, TokenCache};
+use crate::identity::{IdentityError, Token};
 use crate::metrics::{Counters, Metrics};
-use crate::world::{Token, World};
+use crate::token_cache::TokenCache;
+use crate::versions::Versions;
+use crate::world::World;
 
 /// Default deadline of a call: five attempts with their pauses.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);

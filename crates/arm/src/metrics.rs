@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::request::Class;
+use crate::request_class::Class;
 
 /// Counters since the start and current levels.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::limits::{Limit, Limits};
-use crate::request::Class;
+use crate::request_class::Class;
 
 /// A bucket: one per VM, and one of each other type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

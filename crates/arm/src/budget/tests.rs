@@ -10,7 +10,8 @@ use super::*;
 use crate::client::Client;
 use crate::cloud::{Cloud, Settings};
 use crate::identity::IdentityError;
-use crate::world::{Token, TransportError};
+use crate::identity::Token;
+use crate::world::TransportError;
 
 /// A world with tokio's clock only.
 struct Clock(tokio::time::Instant);

@@ -10,7 +10,8 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, Raw};
-use crate::request::{Call, Class};
+use crate::request::Call;
+use crate::request_class::Class;
 
 /// Hosts of storage accounts, which serve the logs of all VMs.
 const STORAGE: [&str; 4] = [

@@ -9,7 +9,8 @@ use super::page::or_default;
 use crate::client::Client;
 use crate::error::Error;
 use crate::raw::Raw;
-use crate::request::{Call, Class};
+use crate::request::Call;
+use crate::request_class::Class;
 
 const PATH: &str = "/providers/Microsoft.ResourceGraph/resources";
 /// Maximum page size of the service.

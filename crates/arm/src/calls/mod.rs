@@ -15,7 +15,6 @@ mod page;
 mod resource_group;
 mod run_command;
 mod scale_set;
-mod versions;
 mod vm;
 
 pub use activity_log::ActivityQuery;
@@ -29,5 +28,6 @@ pub use cluster::{
 pub use network::{Reference, Subnet, SubnetProperties};
 pub use run_command::{Script, ScriptOutput};
 pub use scale_set::{OsProfile, ScaleSet, ScaleSetVm, ScaleSetVmProperties};
-pub use versions::Versions;
 pub use vm::{ImageReference, InstanceView, StorageProfile, Vm, VmAgent, VmProperties, VmStatus};
+
+pub use crate::versions::Versions;

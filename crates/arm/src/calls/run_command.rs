@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::operation::{Kind, Started};
 use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, RawError};
-use crate::request::{Call, Class};
+use crate::request::Call;
+use crate::request_class::Class;
 
 /// A shell script for a VM. It must not contain secrets: Azure stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]

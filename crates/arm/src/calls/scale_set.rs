@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::operation::{Kind, Started};
 use crate::path::resource_id::ResourceId;
 use crate::raw::{Document, Raw};
-use crate::request::{Call, Class};
+use crate::request::Call;
+use crate::request_class::Class;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]

@@ -16,10 +16,9 @@ use azure_identity::{
 use jiff::Timestamp;
 use mooring_redact::Secret;
 
-use super::{Credential, IdentityError, Settings};
+use super::{Credential, IdentityError, Settings, Token};
 use crate::cloud::Cloud;
 use crate::text::safe;
-use crate::world::Token;
 
 /// Timeout of the only credential.
 const SINGLE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,13 +1,13 @@
-//! Authentication to Azure: selection and order of credentials, cached tokens.
+//! Authentication to Azure: selection and order of credentials, tokens.
 
-mod cache;
 mod chain;
 mod credential;
 mod error;
 mod selection;
+mod token;
 
-pub(crate) use cache::TokenCache;
 pub use chain::Chain;
 pub use credential::Credential;
 pub use error::IdentityError;
 pub use selection::Settings;
+pub use token::Token;

@@ -8,7 +8,8 @@ use super::start::started;
 use super::*;
 use crate::cloud::{Cloud, Settings};
 use crate::error::ErrorKind;
-use crate::request::{Call, Class, Response};
+use crate::request::{Call, Response};
+use crate::request_class::Class;
 
 const POOL: &str = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerService/managedClusters/c/agentPools/p";
 

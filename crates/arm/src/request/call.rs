@@ -7,9 +7,9 @@ use mooring_redact::identifier;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Class;
 use crate::error::Error;
 use crate::path::ArmPath;
+use crate::request_class::Class;
 
 #[derive(Clone)]
 pub struct Call {

@@ -10,10 +10,11 @@ use jiff::Timestamp;
 
 use super::call::{Call, Response};
 use super::retry_after;
-use super::retry_policy::{Attempt, Class, MAX_ATTEMPTS, pause};
+use super::retry_policy::{Attempt, MAX_ATTEMPTS, pause};
 use crate::budget::{self, Name, NotAdmitted};
 use crate::client::Client;
 use crate::error::{BUDGET, CallInfo, Error, ErrorKind, Refusal, WriteStatus};
+use crate::request_class::Class;
 use crate::world::{Sent, TransportError};
 
 /// Time until a request without a response is given up. The resource manager itself times out after a minute.

@@ -8,7 +8,6 @@ mod retry_policy;
 pub use call::Call;
 pub(crate) use call::Response;
 pub(crate) use retry_after::retry_after;
-pub use retry_policy::Class;
 
 #[cfg(test)]
 mod tests;

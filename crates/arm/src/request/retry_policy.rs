@@ -4,27 +4,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::request_class::Class;
 use crate::world::Sent;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// Changes nothing. Some POSTs are reads: credentials, Resource Graph.
-    Read,
-    /// Changes the same thing to the same state each time: PUT, DELETE, a merging PATCH.
-    Idempotent,
-    /// Has an effect each time: abort, run command.
-    Once,
-}
-
-impl Class {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Idempotent => "idempotent",
-            Self::Once => "once",
-        }
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {

@@ -10,9 +10,10 @@ use futures::future::BoxFuture;
 use http::Method;
 use jiff::Timestamp;
 
-use super::{Call, Class};
+use super::Call;
 use crate::identity::IdentityError;
 use crate::path::tests::unchecked;
+use crate::request_class::Class;
 use crate::{
     Budget, Client, Cloud, ErrorKind, Limits, Settings, Token, TransportError, World, WriteStatus,
 };

@@ -7,9 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use mooring_redact::Secret;
 
-use crate::identity::{Credential, IdentityError};
+use crate::identity::{IdentityError, Token};
 
 pub use real::Real;
 
@@ -33,14 +32,6 @@ pub trait World: Send + Sync + 'static {
 
     /// Returns a token for a scope. The client caches it until shortly before it expires.
     fn token<'a>(&'a self, scope: &'a str) -> BoxFuture<'a, Result<Token, IdentityError>>;
-}
-
-#[derive(Debug, Clone)]
-pub struct Token {
-    pub secret: Secret,
-    pub expires: Timestamp,
-    /// The credential that it is from, if it is known.
-    pub credential: Option<Credential>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

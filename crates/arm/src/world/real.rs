@@ -16,9 +16,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::{Token, TransportError, World};
+use super::{TransportError, World};
 use crate::cloud::Cloud;
-use crate::identity::{Chain, IdentityError, Settings};
+use crate::identity::{Chain, IdentityError, Settings, Token};
 use crate::text::safe;
 
 /// Maximum size of a response. A full page of the activity log has about 2 MiB.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::Mutex;
 
-use super::IdentityError;
-use crate::world::{Token, World};
+use crate::identity::{IdentityError, Token};
+use crate::world::World;
 
 /// Tokens are renewed this long before they expire, so that none expires in transit or in a queue.
 const RENEWAL_MARGIN: Duration = Duration::from_mins(5);
