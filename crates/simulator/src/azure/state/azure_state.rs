@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::access::{Assignment, Denial, DenyAssignment, Lock, initial};
 use super::activity::ActivityLog;
@@ -13,6 +13,7 @@ use super::machine::{Cse, Guest, Join, Promise};
 use super::operations::Operation;
 use super::options::Options;
 use super::store::Store;
+use super::time::later;
 use super::wedge::Wedge;
 use crate::replay::random::Random;
 
@@ -99,19 +100,4 @@ impl AzureState {
     pub(crate) fn guid(&mut self) -> String {
         self.random.guid()
     }
-}
-
-/// Returns `now` plus a duration, at most the end of time.
-pub(crate) fn later(now: Timestamp, by: Duration) -> Timestamp {
-    let by = SignedDuration::try_from(by).unwrap_or(SignedDuration::MAX);
-    now.saturating_add(by).unwrap_or(Timestamp::MAX)
-}
-
-pub(crate) fn earlier(now: Timestamp, seconds: i64) -> Timestamp {
-    now.saturating_sub(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MIN)
-}
-
-/// Formats a time as Azure does, with seven fractional digits.
-pub(crate) fn stamp(time: Timestamp) -> String {
-    format!("{time:.7}")
 }

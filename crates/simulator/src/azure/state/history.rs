@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::azure_state::{AzureState, earlier};
+use super::azure_state::AzureState;
+use super::time::earlier;
 
 const KEPT: usize = 64;
 

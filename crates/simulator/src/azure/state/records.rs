@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::activity::{ActivityEntry, Origin};
-use super::azure_state::{AzureState, later};
+use super::azure_state::AzureState;
 use super::operations::{Operation, Status, Work};
+use super::time::later;
 
 /// Seconds until a started operation is accepted.
 const ACCEPTED: u64 = 2;

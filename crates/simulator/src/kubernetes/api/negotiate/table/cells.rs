@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::age;
+use super::age::age;
 use crate::kubernetes::api::state::Resource;
 use crate::kubernetes::store::objects::{self, at, flag, list, number, text, time_at};
 
