@@ -3,8 +3,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::time::Duration;
 
 use mooring_redact::{MASK, ProxyUrl, identifier};
+
+use crate::format::time::parse_duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
@@ -100,6 +103,14 @@ pub(super) fn word(typed: &str) -> String {
         Some(query) => format!("{}?{MASK}", identifier(&masked[..query])),
         None => identifier(&masked),
     }
+}
+
+pub(super) fn read_duration(words: &Args, name: &str) -> Result<Option<Duration>, String> {
+    let duration = words.value(name).map(|value| {
+        let value = value.to_string_lossy();
+        parse_duration(&value).ok_or_else(|| invalid(name, &value, "write it as 15m, 90s or 1h30m"))
+    });
+    duration.transpose()
 }
 
 fn boolean(value: &OsStr) -> Option<bool> {

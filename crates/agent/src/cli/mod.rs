@@ -11,10 +11,9 @@ use std::time::Duration;
 use mooring_contract::custom_data::Format;
 use mooring_redact::identifier;
 
-use crate::format::time::parse_duration;
 use crate::registry::LoginFlags;
 use crate::world::Url;
-use flags::{Args, Flag, Takes, invalid};
+use flags::{Args, Flag, Takes, invalid, read_duration};
 
 pub(crate) use help::{Topic, text as help_text};
 
@@ -187,7 +186,9 @@ fn read_command(words: &[OsString]) -> Result<Command, UsageError> {
         "render" => with_flags(words, Topic::Render, RENDER, read_render),
         "preflight" => with_flags(words, Topic::Preflight, PREFLIGHT, read_preflight),
         "registry-login" => {
-            with_flags(words, Topic::RegistryLogin, registry_login::FLAGS, registry_login::read)
+            with_flags(words, Topic::RegistryLogin, registry_login::FLAGS, |words| {
+                registry_login::read(words).map(|flags| Command::RegistryLogin(Box::new(flags)))
+            })
         }
         "check-hotfix" => with_flags(words, Topic::CheckHotfix, &[], |words| {
             Ok(Command::CheckHotfix { has_extra_words: !words.others.is_empty() })
@@ -239,14 +240,6 @@ fn read_help(words: &[OsString]) -> Result<Command, UsageError> {
 
 fn read_wait(words: &Args) -> Result<Command, String> {
     Ok(Command::ProvisionWait { timeout: read_duration(words, "timeout")? })
-}
-
-fn read_duration(words: &Args, name: &str) -> Result<Option<Duration>, String> {
-    let duration = words.value(name).map(|value| {
-        let value = value.to_string_lossy();
-        parse_duration(&value).ok_or_else(|| invalid(name, &value, "write it as 15m, 90s or 1h30m"))
-    });
-    duration.transpose()
 }
 
 fn read_render(words: &Args) -> Result<Command, String> {

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::flags::{self, Args, Flag, Takes, invalid};
-use super::{Command, read_duration};
+use super::flags::{self, Args, Flag, Takes, invalid, read_duration};
 use crate::registry::{Identity, LoginFlags};
 use crate::world::Url;
 
@@ -26,7 +25,7 @@ const ATTEMPT: Duration = Duration::from_secs(30);
 /// Link-local address of IMDS.
 const IMDS: &str = "http://169.254.169.254";
 
-pub(super) fn read(words: &Args) -> Result<Command, String> {
+pub(super) fn read(words: &Args) -> Result<LoginFlags, String> {
     if let Some(word) = words.others.first() {
         return Err(format!("unexpected word \"{}\"", flags::word(&word.to_string_lossy())));
     }
@@ -44,7 +43,7 @@ pub(super) fn read(words: &Args) -> Result<Command, String> {
         _ => None,
     };
     let imds_url = read_imds(words)?;
-    Ok(Command::RegistryLogin(Box::new(LoginFlags {
+    Ok(LoginFlags {
         registry,
         identity,
         ca_file: words.value("ca-file").map(PathBuf::from),
@@ -53,7 +52,7 @@ pub(super) fn read(words: &Args) -> Result<Command, String> {
         attempt_timeout: read_duration(words, "attempt-timeout")?.unwrap_or(ATTEMPT),
         registry_url,
         imds_url,
-    })))
+    })
 }
 
 /// Returns the host and optional port. As upstream, it drops the path of an image name.
@@ -85,7 +84,7 @@ pub(super) fn read_imds(words: &Args) -> Result<Url, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{UsageError, read};
+    use super::super::{Command, UsageError, read};
     use super::*;
     use std::ffi::OsString;
 

@@ -9,7 +9,7 @@
 //! | `service` | the service that is asked, and its outcome | yes |
 //! | `download` | acting on the pointer | through the others |
 //! | `write_files`, `gzip` | files in custom data, decoded and bounded | |
-//! | `scripts`, `record` | all files in place, or none, at any instant | yes |
+//! | `scripts`, `record`, `replace` | all files in place, or none, at any instant | yes |
 //! | `package`, `binary` | the agent of Microsoft's package, examined before it is left | yes |
 //! | `state` | which agent and scripts a node has | reads it |
 
@@ -20,6 +20,7 @@ mod package;
 mod pointer;
 mod policy;
 mod record;
+mod replace;
 mod scripts;
 mod service;
 mod state;
@@ -33,38 +34,11 @@ pub(crate) use service::check::check_hotfix;
 pub use service::grpc;
 pub(crate) use state::{announce, find_not_taken, finish_pending, read as read_state};
 
-use std::io;
-use std::path::Path;
-
 use crate::node::agent::Agent;
-use crate::world::{Replace, World};
 
 /// A pointer as it would be staged; `None` if it is malformed.
 pub fn normalize_pointer(text: &[u8]) -> Option<String> {
     pointer::Pointer::parse(text).ok().map(|pointer| pointer.to_json())
-}
-
-/// Replaces a file in one instant: writes a temporary file, syncs it, and renames it. The directory is not created. A
-/// temporary file that a killed process left is removed by the next one, which is why its name is fixed.
-fn replace(
-    world: &mut dyn World,
-    path: &Path,
-    beside: &str,
-    bytes: &[u8],
-    mode: u32,
-) -> io::Result<()> {
-    let beside = path.with_file_name(beside);
-    let _ = world.remove(&beside);
-    let written = world
-        .write_new(&beside, bytes, mode)
-        .and_then(|()| world.set_mode(&beside, mode))
-        .and_then(|()| world.sync(&beside))
-        .and_then(|()| world.rename(&beside, path, Replace::Yes));
-    if written.is_err() {
-        let _ = world.remove(&beside);
-    }
-    written?;
-    world.sync(path.parent().unwrap_or(path))
 }
 
 /// Runs `apply-embedded-hotfix`: upstream's patched agents have scripts inside, this one has none.

@@ -5,7 +5,7 @@ use std::io;
 
 use mooring_contract::json::{Dialect, Error, Escape, Kind, Layout, MAX_DEPTH, Reader, Writer};
 
-use super::replace;
+use super::replace::replace;
 use super::version::base;
 use crate::format::go_text::{json_error, path_error, read_failure};
 use crate::node::agent::Agent;

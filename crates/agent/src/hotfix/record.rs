@@ -4,7 +4,7 @@ use mooring_contract::json::{
     Dialect, Escape, Kind, Layout as JsonLayout, MAX_DEPTH, Reader, Writer,
 };
 
-use super::replace;
+use super::replace::replace;
 use crate::node::paths::{HOTFIX_RECORD, Layout};
 use crate::world::World;
 

@@ -2,7 +2,7 @@
 
 use mooring_codes::Owner;
 
-use super::Facts;
+use super::facts::Facts;
 use crate::cli::Stage;
 use crate::world::World;
 
@@ -34,6 +34,8 @@ impl Check {
         }
     }
 }
+
+pub(crate) type Result = (&'static Check, Finding);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {

@@ -32,7 +32,7 @@ use crate::node::paths::Layout;
 use crate::world::{Stream, World};
 use check::{Check, Need};
 
-pub(crate) use check::{Finding, Verdict};
+pub(crate) use check::{Finding, Result, Verdict};
 pub(crate) use facts::{Config, Facts};
 pub(crate) use oras::find_oras;
 pub(crate) use show::{code_name, report};
@@ -173,8 +173,6 @@ pub fn checks() -> impl Iterator<Item = CheckFacts> {
         audience: check.audience,
     })
 }
-
-pub(crate) type Result = (&'static Check, Finding);
 
 pub(crate) fn run(
     world: &mut dyn World,

@@ -12,8 +12,10 @@ use mooring_redact::ProxyUrl;
 
 use super::super::tool;
 use super::deadline::{Duplex, Limited, Limits};
-use super::url::split_authority;
-use super::{HttpFailure, HttpFailureKind, Phase, Roots, Url, message, tls};
+use super::failure::{HttpFailure, HttpFailureKind, Phase};
+use super::tls::Roots;
+use super::url::{Url, split_authority};
+use super::{message, tls};
 
 /// Longer than a resolver's first timeout of 5 seconds, so that it also queries its second server.
 const LOOK_UP: Duration = Duration::from_secs(10);

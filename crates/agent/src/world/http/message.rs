@@ -1,11 +1,55 @@
 //! Requests and responses as bytes.
 
+use std::fmt;
 use std::io::{self, BufRead, Read as _};
+use std::time::Duration;
 
-use super::{HttpFailure, HttpFailureKind, HttpRequest, HttpResponse, MAX_BODY, Phase, tls};
+use mooring_redact::{ProxyUrl, Secret};
 
+use super::failure::{HttpFailure, HttpFailureKind, Phase};
+use super::tls::{self, Roots};
+use super::url::Url;
+
+/// More than any requested response.
+pub const MAX_BODY: usize = 1024 * 1024;
 /// More than any of the servers sends.
 const MAX_HEAD: usize = 32 * 1024;
+
+/// A request. With a form it is a POST, otherwise a GET.
+#[derive(Debug)]
+pub struct HttpRequest<'a> {
+    pub url: &'a Url,
+    pub headers: &'a [(&'static str, Secret)],
+    /// A body of type `application/x-www-form-urlencoded`.
+    pub form: Option<&'a Secret>,
+    /// The proxy to go through, for an address with TLS.
+    pub proxy: Option<&'a ProxyUrl>,
+    pub roots: &'a Roots,
+    pub limit: Duration,
+}
+
+#[derive(Clone, Default)]
+pub struct HttpResponse {
+    pub status: u16,
+    /// Its headers, as they came.
+    pub headers: Vec<(String, String)>,
+    /// Its body, which may be a token.
+    pub body: Vec<u8>,
+}
+
+impl HttpResponse {
+    /// The first header of this name, in any letter case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for HttpResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpResponse {{ status: {}, {} bytes }}", self.status, self.body.len())
+    }
+}
 
 /// The request's bytes. An error where a header would break out of its line.
 pub(super) fn write_request(request: &HttpRequest<'_>) -> io::Result<Vec<u8>> {
@@ -182,9 +226,14 @@ fn too_large() -> HttpFailure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Roots, Url};
     use super::*;
-    use std::time::Duration;
+
+    #[test]
+    fn debug_of_a_response_hides_its_headers_and_body() {
+        let headers = vec![("Set-Cookie".to_owned(), "hunter2".to_owned())];
+        let response = HttpResponse { status: 200, headers, body: b"hunter2".to_vec() };
+        assert_eq!(format!("{response:?}"), "HttpResponse { status: 200, 7 bytes }");
+    }
 
     fn body_of(text: &str) -> Result<String, HttpFailureKind> {
         let response = read_response(&mut text.as_bytes()).map_err(|failure| failure.kind)?;

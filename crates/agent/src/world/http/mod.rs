@@ -6,6 +6,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `url` | a parsed address |
+//! | `failure` | failures by kind, and what was being done |
 //! | `message` | requests and responses, without I/O |
 //! | `deadline` | a connection with a total time limit |
 //! | `connect` | DNS, TCP, a proxy's tunnel |
@@ -13,136 +14,24 @@
 
 mod connect;
 mod deadline;
+mod failure;
 mod message;
 mod tls;
 mod url;
 
-use std::fmt;
 use std::io::{BufReader, Write as _};
 use std::time::Duration;
 
-use mooring_redact::{ProxyUrl, Secret};
-
 use deadline::Limits;
+use failure::Phase;
 
 pub use deadline::Duplex;
-
+pub use failure::{HttpFailure, HttpFailureKind};
 #[doc(hidden)] // For fuzzing.
 pub use message::read_response;
-pub use tls::Roots;
+pub use message::{HttpRequest, HttpResponse, MAX_BODY};
+pub use tls::{Dial, Roots};
 pub use url::{Url, UrlError};
-
-/// More than any requested response.
-pub const MAX_BODY: usize = 1024 * 1024;
-
-/// A request. With a form it is a POST, otherwise a GET.
-#[derive(Debug)]
-pub struct HttpRequest<'a> {
-    pub url: &'a Url,
-    pub headers: &'a [(&'static str, Secret)],
-    /// A body of type `application/x-www-form-urlencoded`.
-    pub form: Option<&'a Secret>,
-    /// The proxy to go through, for an address with TLS.
-    pub proxy: Option<&'a ProxyUrl>,
-    pub roots: &'a Roots,
-    pub limit: Duration,
-}
-
-/// A connection with TLS that is not for requests of HTTP/1.1.
-#[derive(Debug, Clone)]
-pub struct Dial<'a> {
-    /// The host, which is also the server name in the handshake.
-    pub host: &'a str,
-    pub port: u16,
-    /// The CA in PEM that alone may vouch for the server.
-    pub ca: &'a [u8],
-    /// The name that the server's certificate must be for.
-    pub certificate_name: &'static str,
-    /// The application protocols to choose from.
-    pub protocols: &'static [&'static str],
-    pub limit: Duration,
-}
-
-#[derive(Clone, Default)]
-pub struct HttpResponse {
-    pub status: u16,
-    /// Its headers, as they came.
-    pub headers: Vec<(String, String)>,
-    /// Its body, which may be a token.
-    pub body: Vec<u8>,
-}
-
-impl HttpResponse {
-    /// The first header of this name, in any letter case.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.as_str())
-    }
-}
-
-impl fmt::Debug for HttpResponse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HttpResponse {{ status: {}, {} bytes }}", self.status, self.body.len())
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpFailure {
-    pub kind: HttpFailureKind,
-    /// Human-readable; never a secret.
-    pub text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HttpFailureKind {
-    /// The name has no address.
-    Dns,
-    Connect,
-    /// The proxy opened no tunnel; its status, if it responded.
-    Proxy(Option<u16>),
-    /// The server's certificate is not to be trusted.
-    Certificate,
-    /// Another failure of TLS.
-    Tls,
-    TimedOut,
-    /// The connection ended in the middle.
-    Cut,
-    /// Not HTTP, or too large.
-    Malformed,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Connect,
-    Tunnel,
-    Tls,
-    Request,
-    Head,
-    Body,
-}
-
-impl Phase {
-    fn doing(self) -> &'static str {
-        match self {
-            Self::Connect => "connecting",
-            Self::Tunnel => "asking the proxy for a tunnel",
-            Self::Tls => "in the TLS handshake",
-            Self::Request => "sending the request",
-            Self::Head => "waiting for the response",
-            Self::Body => "reading the response body",
-        }
-    }
-}
-
-impl HttpFailure {
-    fn new(kind: HttpFailureKind, text: impl Into<String>) -> Self {
-        Self { kind, text: text.into() }
-    }
-
-    fn timed_out(phase: Phase) -> Self {
-        Self::new(HttpFailureKind::TimedOut, format!("timed out {}", phase.doing()))
-    }
-}
 
 /// Looks a name up and connects to it.
 pub(super) fn connect(host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
@@ -182,37 +71,4 @@ fn open(request: &HttpRequest<'_>, limits: &Limits) -> Result<Box<dyn Duplex>, H
         Some(proxy) => connect::tunnel(proxy, url, request.roots, limits)?,
     };
     tls::handshake(stream, &url.host, request.roots, limits)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn debug_of_a_response_hides_its_headers_and_body() {
-        let headers = vec![("Set-Cookie".to_owned(), "hunter2".to_owned())];
-        let response = HttpResponse { status: 200, headers, body: b"hunter2".to_vec() };
-        assert_eq!(format!("{response:?}"), "HttpResponse { status: 200, 7 bytes }");
-    }
-
-    #[test]
-    fn failures_name_what_was_being_done() {
-        let cut = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
-        for (phase, doing) in [
-            (Phase::Connect, "connecting"),
-            (Phase::Tunnel, "asking the proxy for a tunnel"),
-            (Phase::Request, "sending the request"),
-            (Phase::Head, "waiting for the response"),
-            (Phase::Body, "reading the response body"),
-        ] {
-            assert_eq!(HttpFailure::timed_out(phase).text, format!("timed out {doing}"));
-            let failure = tls::failure(phase, &cut);
-            assert_eq!(failure.kind, HttpFailureKind::Cut);
-            assert_eq!(failure.text, format!("the connection was cut {doing} ({cut})"));
-        }
-        let failure = tls::failure(Phase::Tls, &cut);
-        assert_eq!(failure.kind, HttpFailureKind::Tls);
-        assert!(failure.text.contains("in the handshake"), "{}", failure.text);
-        assert_eq!(HttpFailure::timed_out(Phase::Tls).text, "timed out in the TLS handshake");
-    }
 }

@@ -16,7 +16,7 @@ use rustls::{
 };
 
 use super::deadline::{Duplex, Limits};
-use super::{Dial, HttpFailure, HttpFailureKind, Phase};
+use super::failure::{HttpFailure, HttpFailureKind, Phase};
 
 /// Two round trips, with a margin for a slow connection.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -98,6 +98,21 @@ impl ServerCertVerifier for Pinned {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.verifier.supported_verify_schemes()
     }
+}
+
+/// A connection with TLS that is not for requests of HTTP/1.1.
+#[derive(Debug, Clone)]
+pub struct Dial<'a> {
+    /// The host, which is also the server name in the handshake.
+    pub host: &'a str,
+    pub port: u16,
+    /// The CA in PEM that alone may vouch for the server.
+    pub ca: &'a [u8],
+    /// The name that the server's certificate must be for.
+    pub certificate_name: &'static str,
+    /// The application protocols to choose from.
+    pub protocols: &'static [&'static str],
+    pub limit: Duration,
 }
 
 /// Returns settings that accept only a certificate of the CA for a fixed name. An error without a CA.
@@ -243,5 +258,26 @@ mod tests {
             let text = describe(&problem);
             assert!(text.contains(expected) && !text.contains("Other"), "{text}");
         }
+    }
+
+    #[test]
+    fn failures_name_what_was_being_done() {
+        let cut = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+        for (phase, doing) in [
+            (Phase::Connect, "connecting"),
+            (Phase::Tunnel, "asking the proxy for a tunnel"),
+            (Phase::Request, "sending the request"),
+            (Phase::Head, "waiting for the response"),
+            (Phase::Body, "reading the response body"),
+        ] {
+            assert_eq!(HttpFailure::timed_out(phase).text, format!("timed out {doing}"));
+            let seen = failure(phase, &cut);
+            assert_eq!(seen.kind, HttpFailureKind::Cut);
+            assert_eq!(seen.text, format!("the connection was cut {doing} ({cut})"));
+        }
+        let seen = failure(Phase::Tls, &cut);
+        assert_eq!(seen.kind, HttpFailureKind::Tls);
+        assert!(seen.text.contains("in the handshake"), "{}", seen.text);
+        assert_eq!(HttpFailure::timed_out(Phase::Tls).text, "timed out in the TLS handshake");
     }
 }
