@@ -9,19 +9,21 @@
 //! | `outside` | the network, names and registries of the nodes | yes |
 //! | `machine` | one node: boot, enter, end | yes |
 //! | `run` | a case from its first boot to its last | yes |
+//! | `shell`, `node_file` | a shell's text; a file of a node | yes |
 
 mod case;
 mod host;
 mod image;
 mod machine;
+mod node_file;
 mod outside;
 mod run;
+mod shell;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
-use crate::step::{Failed, output, print, root, write};
+use crate::step::{Failed, print, root};
 use case::Case;
 
 const CASES: &str = "crates/xtask/lab/node.yaml";
@@ -111,17 +113,6 @@ fn directory() -> Result<PathBuf, Failed> {
     let directory = root().canonicalize()?.join("target/lab");
     fs::create_dir_all(directory.join("output"))?;
     Ok(directory)
-}
-
-/// Runs a shell's text with variables, and returns what it printed.
-fn shell(text: &str, variables: &[(&str, &str)]) -> Result<String, Failed> {
-    output(Command::new("/bin/bash").args(["-euc", text]).envs(variables.iter().copied()))
-}
-
-/// Writes a file of a node, with its directories.
-fn leave(file: &std::path::Path, text: &str) -> Result<(), Failed> {
-    fs::create_dir_all(file.parent().unwrap_or(file))?;
-    write(file, text)
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use mooring_contract::custom_data::{Boundary, CustomData, Features};
 
 use super::case::{Boot, CLIENT, Case, Interrupt, Observed, TENANT, table};
 use super::machine::{Disk, Machine, NETWORK, eventually};
-use super::{host, image, leave, outside, shell};
+use super::node_file::leave;
+use super::shell::shell;
+use super::{host, image, outside};
 use crate::step::{Failed, output, print, write};
 
 const SENTINEL: &str = "opt/azure/containers/provision.complete";
