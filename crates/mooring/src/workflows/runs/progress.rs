@@ -43,6 +43,11 @@ impl ProgressLine<'_> {
         format!("  {:>5}  {}", clock(self.seconds), printable(self.text))
     }
 
+    /// Returns the column of the text.
+    fn indent(&self) -> usize {
+        width(&self.head()) + "✓   0:00  ".chars().count()
+    }
+
     fn mark(&self) -> Text {
         match self.event {
             Event::Done => Text::default().mark(Mark::Good),
@@ -81,10 +86,8 @@ impl Progress {
             let free = style
                 .width
                 .map_or(usize::MAX, |columns| columns.saturating_sub(width(&line.head()) + 4));
-            write_raw(&format!(
-                "\r\x1b[K{}",
-                render(text.plain(truncate_middle(&tail, free)), &style)
-            ));
+            let text = text.plain(truncate_middle(&tail, free));
+            write_raw(&format!("\r\x1b[K{}", render(text, line.indent(), &style)));
             self.is_open = true;
             return;
         }
@@ -95,7 +98,8 @@ impl Progress {
         self.last = change;
         let erase = if self.is_open { "\r\x1b[K" } else { "" };
         self.is_open = false;
-        write_raw(&format!("{erase}{}\n", render(text.plain(line.tail()), &style)));
+        let text = text.plain(line.tail());
+        write_raw(&format!("{erase}{}\n", render(text, line.indent(), &style)));
     }
 
     /// Notifies of the start of a run.
@@ -115,9 +119,10 @@ impl Progress {
     }
 }
 
-fn render(text: Text, style: &mooring_terminal::Style) -> String {
+/// Renders a line; further lines of a terminal are indented.
+fn render(text: Text, indent: usize, style: &mooring_terminal::Style) -> String {
     let mut screen = Screen::default();
-    screen.line(text);
+    screen.hanging(0, indent, text);
     screen.render(style).trim_end().to_owned()
 }
 
@@ -133,5 +138,30 @@ pub(crate) fn print_once() -> impl FnMut(&str) {
         if !std::mem::replace(&mut printed, true) {
             write(&format!("{text}\n"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_terminal::Style;
+
+    use super::*;
+
+    #[test]
+    fn long_line_is_wrapped_in_a_terminal_and_whole_in_a_pipe() {
+        let line = ProgressLine {
+            position: "3/16".to_owned(),
+            step: "recheck",
+            event: Event::Done,
+            seconds: 4,
+            expected_seconds: None,
+            text: "missing-nodes: 2 Ready, schedulable nodes (minimum 3)",
+        };
+        let text = || Text::new(line.head()).plain("✓").plain(line.tail());
+        let terminal = Style { width: Some(60), ..Style::PIPE };
+        let wrapped = render(text(), line.indent(), &terminal);
+        let expected = " 3/16  recheck            ✓   0:04  missing-nodes: 2 Ready,\n                                    schedulable nodes\n                                    (minimum 3)";
+        assert_eq!(wrapped, expected);
+        assert_eq!(render(text(), line.indent(), &Style::PIPE).lines().count(), 1);
     }
 }
