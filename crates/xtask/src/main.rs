@@ -6,6 +6,8 @@ mod bench;
 mod chart;
 mod codes;
 mod fuzz;
+#[cfg(test)]
+mod imports;
 mod lab;
 mod mutants;
 mod python;
