@@ -13,6 +13,7 @@ use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use mooring_redact::{Limit, foreign};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -230,7 +231,7 @@ impl Client {
             items.extend(answer.parse(|body| read(body))?);
             let token = answer.body.pointer("/metadata/continue").and_then(Value::as_str);
             match token.filter(|token| !token.is_empty()) {
-                Some(token) => follow = format!("&continue={}", escaped(token)),
+                Some(token) => follow = format!("&continue={}", query_value(token)),
                 None => return Ok(items),
             }
         }
@@ -286,19 +287,24 @@ impl From<Lost> for RequestError {
     }
 }
 
-/// Percent-encodes a continue token, which is base64 in practice but not by contract.
-fn escaped(text: &str) -> String {
-    use std::fmt::Write as _;
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-        out
-    })
+/// Bytes of a query value that are escaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Escapes a value of a query, such as a continue token.
+pub fn query_value(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 fn lost(error: &(dyn std::error::Error + 'static)) -> Lost {
     Lost(redacted_message(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_a_query_are_escaped() {
+        assert_eq!(query_value("aZ9-._~ /é"), "aZ9-._~%20%2F%C3%A9");
+    }
 }

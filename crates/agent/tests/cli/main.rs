@@ -17,8 +17,6 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::process::Output;
-use std::thread;
-use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
 use recorded::Recorded;

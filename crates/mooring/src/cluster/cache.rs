@@ -2,9 +2,9 @@
 //!
 //! Nothing in it is secret. A file that cannot be read or written is ignored.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Error, ResourceId};
 use mooring_controller::Scope;
@@ -69,10 +69,7 @@ fn parse(text: &str, scope: &Scope, now: Timestamp) -> Option<FoundCluster> {
 fn path(server: &str, uid: &str) -> Option<PathBuf> {
     let directory = user_directory("XDG_CACHE_HOME", ".cache")?;
     let key = ring::digest::digest(&ring::digest::SHA256, format!("{server}\n{uid}").as_bytes());
-    let mut name = String::new();
-    for byte in &key.as_ref()[..16] {
-        let _ = write!(name, "{byte:02x}");
-    }
+    let name = HEXLOWER.encode(&key.as_ref()[..16]);
     Some(directory.join(format!("cluster-{name}.json")))
 }
 

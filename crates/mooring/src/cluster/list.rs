@@ -1,9 +1,8 @@
 //! Lists of the API server.
 
-use std::fmt::Write as _;
-
 use mooring_controller::run::{Api, ApiError};
 use mooring_inventory::{NodeItem, NodePage};
+use mooring_kube::request::query_value;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -85,7 +84,7 @@ async fn list_by<T>(
         if read.metadata.follow.is_empty() {
             return Ok(Some(Listed { items, version: read.metadata.version }));
         }
-        page = format!("{PAGES}&continue={}", escape(&read.metadata.follow));
+        page = format!("{PAGES}&continue={}", query_value(&read.metadata.follow));
     }
 }
 
@@ -112,7 +111,7 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Listed<NodeItem>>, Ap
         if read.next.is_empty() {
             return Ok(Some(Listed { items: nodes, version: read.version }));
         }
-        page = format!("{PAGES}&continue={}", escape(&read.next));
+        page = format!("{PAGES}&continue={}", query_value(&read.next));
     }
 }
 
@@ -120,19 +119,6 @@ fn json_page(response: &[u8]) -> Option<NodePage> {
     let page: Page = serde_json::from_slice(response).ok()?;
     let nodes = page.items.into_iter().filter_map(NodeItem::parse).collect();
     Some(NodePage { nodes, next: page.metadata.follow, version: page.metadata.version })
-}
-
-/// Escapes a value of a query.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -209,10 +195,5 @@ mod tests {
         assert_eq!(names(expired).await, Ok(Some("c".to_owned())));
         let invalid = names(Server::default().with(first, 200, "[")).await;
         assert_eq!(invalid.unwrap_err().what, "the list of nodes is not valid");
-    }
-
-    #[test]
-    fn values_of_a_query_are_escaped() {
-        assert_eq!(escape("aZ9-._~ /é"), "aZ9-._~%20%2F%C3%A9");
     }
 }

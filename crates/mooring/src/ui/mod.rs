@@ -11,6 +11,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use clap::Args;
+use data_encoding::HEXLOWER;
 use futures::future::LocalBoxFuture;
 use mooring_kube::kubeconfig::Connection;
 use mooring_page::{Access, Live};
@@ -139,15 +140,10 @@ async fn listen(port: u16) -> Result<TcpListener, Failure> {
 
 /// Returns a key that other users of this host cannot guess.
 fn new_key() -> Result<String, Failure> {
-    use std::fmt::Write as _;
     let mut bytes = [0; 16];
     let filled = SystemRandom::new().fill(&mut bytes);
     filled.map_err(|_| Failure::io("cannot create a key: no random numbers".to_owned()))?;
-    let mut key = String::new();
-    for byte in bytes {
-        let _ = write!(key, "{byte:02x}");
-    }
-    Ok(key)
+    Ok(HEXLOWER.encode(&bytes))
 }
 
 #[cfg(test)]

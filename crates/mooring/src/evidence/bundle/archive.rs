@@ -1,8 +1,8 @@
 //! Reproducible archive of a bundle.
 
-use std::fmt::Write as _;
 use std::io;
 
+use data_encoding::HEXLOWER;
 use flate2::{Compression, GzBuilder};
 use mooring_workflow::published::ClusterIdentity;
 use ring::digest::{SHA256, digest};
@@ -155,12 +155,7 @@ fn add(archive: &mut Builder<impl io::Write>, path: &str, bytes: &[u8]) -> io::R
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    let bytes = digest(&SHA256, bytes);
-    bytes.as_ref().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    HEXLOWER.encode(digest(&SHA256, bytes).as_ref())
 }
 
 #[cfg(test)]
