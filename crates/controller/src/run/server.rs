@@ -134,7 +134,8 @@ mod tests {
         // The oldest were closed for it, and the youngest were not.
         let mut bytes = [0; 1];
         for stream in &mut idle[..32] {
-            assert_eq!(stream.read(&mut bytes).await.unwrap_or_default(), 0);
+            let read = tokio::time::timeout(HEAD_TIMEOUT / 4, stream.read(&mut bytes)).await;
+            assert_eq!(read.expect("it is open").unwrap_or_default(), 0);
         }
         for stream in &idle[60..] {
             let read = stream.try_read(&mut bytes);
