@@ -206,3 +206,8 @@ fn verdict(image: &str, cause: &str, here: Rate, others: Rate) -> FleetVerdict {
         FleetVerdict::NotTheImage
     }
 }
+
+/// Returns a percentage as text: `0.5` or `91`.
+pub fn percent(value: f64) -> String {
+    if value > 0.0 && value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
+}

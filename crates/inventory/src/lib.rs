@@ -31,7 +31,7 @@ mod unlisted;
 
 pub use facts::{ControllerState, Facts};
 pub use failure::{Code, Evidence, Failure};
-pub use fleet::{Fleet, FleetRow, FleetVerdict, Share};
+pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
 pub use group::{Group, groups};
 pub use merge::Inventory;
 pub use node::{Filter, Node, PoolKind, State};

@@ -56,11 +56,6 @@ pub(crate) fn word(severity: &str, text: &str) -> String {
     format!("<span class=\"word {severity}\">{}</span>", escape(text))
 }
 
-/// Renders `37 nodes`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 /// Returns `2 min 10 s`.
 pub(crate) fn duration(seconds: i64) -> String {
     let seconds = seconds.max(0);
@@ -90,11 +85,6 @@ pub(crate) fn exact_clock(at: Timestamp, now: Timestamp) -> String {
     let is_recent = now.duration_since(at) < SignedDuration::from_hours(24);
     let text = at.strftime(if is_recent { "%H:%M:%S" } else { "%-d %b %H:%M:%S" });
     format!("<time datetime=\"{at:.0}\">{text}</time>")
-}
-
-/// Returns `0.5` or `91`.
-pub(crate) fn percent(value: f64) -> String {
-    if value > 0.0 && value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
 /// Renders the end of a list that is longer than the page.

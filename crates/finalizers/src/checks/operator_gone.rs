@@ -11,6 +11,7 @@ use crate::cluster::observation::{Controller, Object};
 use crate::cluster::view::{OperatorView, Query, known};
 use crate::operator::settings::Settings;
 use mooring_workflow::Reading;
+use mooring_workflow::screens::ago;
 use mooring_workflow::{CheckResult, Outcome};
 
 /// Maximum age of a renewal of a held Lease. Leaders renew every few seconds.
@@ -204,16 +205,6 @@ fn managed_groups(view: &OperatorView, settings: &Settings) -> Piece {
     Piece::new(Outcome::Pass, "no group of a managed add-on")
 }
 
-/// Returns `3m ago`; `just now` below a minute.
-fn ago(at: Timestamp, now: Timestamp) -> String {
-    let minutes = now.duration_since(at).as_mins();
-    match minutes {
-        ..1 => "just now".to_owned(),
-        1..120 => format!("{minutes}m ago"),
-        _ => format!("{}h ago", minutes / 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -295,12 +286,5 @@ mod tests {
             let piece = writes(&OperatorView { objects, ..OperatorView::default() }, NOW);
             assert_eq!(piece.outcome, expected, "{}", piece.text);
         }
-    }
-
-    #[test]
-    fn ages_are_minutes_and_then_hours() {
-        let texts = [59, 60, 119 * 60, 120 * 60, 125 * 60]
-            .map(|seconds| ago(NOW - SignedDuration::from_secs(seconds), NOW));
-        assert_eq!(texts, ["just now", "1m ago", "119m ago", "2h ago", "2h ago"]);
     }
 }

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
 use mooring_inventory::{Facts, Filter, Node};
 use mooring_terminal::{Screen, Text};
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::arguments::ReadArguments;
@@ -47,7 +48,7 @@ pub(super) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
     let mut texts = Vec::new();
     if joining > 0 && facts.azure_was_not_read() {
         let are = if joining == 1 { "is" } else { "are" };
-        let nodes = plural(joining, "node");
+        let nodes = counted(joining, "node");
         texts.push(format!("{nodes} {are} joining, and Azure was not asked about them."));
     }
     if facts.record.is_none() {
@@ -59,11 +60,6 @@ pub(super) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
         texts.push(text.to_owned());
     }
     (!texts.is_empty()).then(|| texts.join(" "))
-}
-
-/// Returns `1 node` or `2 nodes`.
-pub(super) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Returns the version of an image, which is unique in nearly every cluster.

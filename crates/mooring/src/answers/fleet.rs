@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use mooring_inventory::status::{FLEET_SCHEMA, FleetContent, ImageFinding};
-use mooring_inventory::{Facts, Fleet, FleetRow, FleetVerdict, Node};
+use mooring_inventory::{Facts, Fleet, FleetRow, FleetVerdict, Node, percent};
 use mooring_redact::markdown as escape;
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use mooring_workflow::plural::counted;
 
 use super::common::{
-    add_sources, caveat, clock, filter, names, plural, print_warnings, short_duration, short_image,
+    add_sources, caveat, clock, filter, names, print_warnings, short_duration, short_image,
 };
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::FleetArguments;
@@ -150,7 +151,7 @@ fn short_since(seconds: u64) -> String {
 
 /// "None" is true only for what was read.
 fn add_nothing(screen: &mut Screen, facts: &Facts, fleet: &Fleet) {
-    let nodes = plural(fleet.ready + fleet.not_ready + fleet.joining, "node");
+    let nodes = counted(fleet.ready + fleet.not_ready + fleet.joining, "node");
     let text = format!("No failures among the {nodes} that exist now.");
     match caveat(facts, fleet.joining) {
         Some(caveat) => screen.sentence(Mark::Warning, format!("{text} {caveat}")),
@@ -173,11 +174,6 @@ fn cells(row: &FleetRow, facts: &Facts) -> [Text; 9] {
         Text::new(time(row.last_at)),
         Text::marked(mark, verdict),
     ]
-}
-
-/// Returns `0.5` or `91`.
-fn percent(value: f64) -> String {
-    if value > 0.0 && value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
 fn verdict(verdict: FleetVerdict) -> (Mark, &'static str) {

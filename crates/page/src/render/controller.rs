@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use mooring_controller::notify::HookStatus;
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
 use super::card::card;
-use crate::html::{clock, counted, elapsed, escape};
+use crate::html::{clock, elapsed, escape};
 use crate::model::Model;
 
 /// Rows of the list: a label, a severity and HTML.

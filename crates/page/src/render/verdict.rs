@@ -6,10 +6,9 @@ use mooring_controller::claim::image;
 use mooring_diagnosis::cause_page;
 use mooring_inventory::{FleetRow, FleetVerdict, Group, State};
 use mooring_redact::shell_word;
+use mooring_workflow::plural::counted;
 
-use crate::html::{
-    cause_link, clock, command, counted, elapsed, escape, image_link, pool_link, sign, word,
-};
+use crate::html::{cause_link, clock, command, elapsed, escape, image_link, pool_link, sign, word};
 use crate::model::Model;
 use crate::view::View;
 

@@ -2,9 +2,9 @@
 
 use jiff::SignedDuration;
 use mooring_workflow::plural::counted;
+use mooring_workflow::screens::ago;
 use serde_json::Value;
 
-use super::text::ago;
 use super::{FAILING_WRITES, POOL_STATE, reads, recovered};
 use crate::observation::Pool;
 use crate::plan::Step;

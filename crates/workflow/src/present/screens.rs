@@ -22,6 +22,15 @@ pub fn duration(seconds: impl Into<i64>) -> String {
     }
 }
 
+/// Returns `3m ago` or `2h ago`; `just now` below a minute.
+pub fn ago(at: Timestamp, now: Timestamp) -> String {
+    match now.duration_since(at).as_mins() {
+        ..1 => "just now".to_owned(),
+        minutes @ 1..120 => format!("{minutes}m ago"),
+        minutes => format!("{}h ago", minutes / 60),
+    }
+}
+
 /// Returns the time of day in UTC.
 pub fn time_of_day(at: Timestamp) -> String {
     at.strftime("%H:%M").to_string()
@@ -273,5 +282,13 @@ mod tests {
         assert_eq!(short_hash("20261115T113000Z.7363d57d69b8aaaa"), "7363d57d69b8");
         assert_eq!(short_hash("7363d57d69b8aaaa"), "7363d57d69b8");
         assert_eq!((short_hash(""), short_id("c696c392-1"), short_id("r")), ("", "c696c392", "r"));
+    }
+
+    #[test]
+    fn ages_are_minutes_and_then_hours() {
+        let now = Timestamp::UNIX_EPOCH;
+        let texts = [59, 60, 119 * 60, 120 * 60, 125 * 60]
+            .map(|seconds| ago(now - jiff::SignedDuration::from_secs(seconds), now));
+        assert_eq!(texts, ["just now", "1m ago", "119m ago", "2h ago", "2h ago"]);
     }
 }

@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use jiff::{SignedDuration, Timestamp};
 use mooring_inventory::{Facts, Group, State};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use mooring_workflow::plural::counted;
 
 use super::answer::{Answer, Diagnosis};
-use crate::answers::common::{caveat, clock, moment, plural, short_duration, short_image};
+use crate::answers::common::{caveat, clock, moment, short_duration, short_image};
 
 /// Karpenter deletes a NodeClaim that has not registered after this time.
 const REGISTRATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);
@@ -32,10 +33,10 @@ pub(super) fn sentence(facts: &Facts, answer: &Answer) -> (Mark, String) {
             1 => ", all for one cause".to_owned(),
             causes => format!(", for {causes} causes"),
         };
-        let nodes = plural(answer.failed, "node");
+        let nodes = counted(answer.failed, "node");
         return (Mark::Bad, format!("{subject}: {nodes} failed{since}{causes}."));
     }
-    let nodes = plural(answer.joined + answer.joining, "node");
+    let nodes = counted(answer.joined + answer.joining, "node");
     let text = format!("{subject}: no failures among its {nodes}.");
     match caveat(facts, answer.joining) {
         Some(caveat) => (Mark::Warning, format!("{text} {caveat}")),

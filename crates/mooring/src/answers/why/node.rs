@@ -3,13 +3,12 @@
 use jiff::Timestamp;
 use mooring_inventory::{Facts, Failure, Node, PoolKind, State, groups};
 use mooring_terminal::{Mark, Screen, Text};
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::ClusterIdentity;
 
 use super::answer::{Answer, NodeEntry};
 use super::groups::{Rows, code, owner};
-use crate::answers::common::{
-    plural, pools_portal, portal, seconds_clock, short_duration, short_image,
-};
+use crate::answers::common::{pools_portal, portal, seconds_clock, short_duration, short_image};
 
 /// Returns the first line: the answer.
 pub(super) fn sentence(facts: &Facts, entry: &NodeEntry) -> (Mark, String) {
@@ -143,7 +142,7 @@ fn similar(facts: &Facts, node: &Node, failure: &Failure) -> String {
     }
     let count = |count: usize, more: &str| match count {
         0 => "no node".to_owned(),
-        count => plural(count, &format!("{more}node")),
+        count => counted(count, &format!("{more}node")),
     };
     let here = count(usize::saturating_sub(here, 1), "more ");
     format!("{here} with this image; {} with other images", count(others, ""))

@@ -4,9 +4,10 @@ mod evidence;
 pub(super) mod write_failures;
 
 use jiff::Timestamp;
+use mooring_workflow::screens::ago;
 use mooring_workflow::{CheckResult, Outcome};
 
-use super::text::{ago, known, latest_suffix, target};
+use super::text::{known, latest_suffix, target};
 use super::{FAILING_WRITES, MISSING_NODES, POOL_STATE};
 use crate::observation::{ClusterView, Node};
 use crate::settings::Settings;
