@@ -13,10 +13,10 @@ use crate::answers::{
     FLEET_HELP, FleetArguments, STATUS_HELP, StatusArguments, WHY_HELP, WhyArguments,
 };
 use crate::controller::{CONTROLLER_HELP, ControllerArguments};
-use crate::output::OutputArguments;
 use crate::output::error_document;
 use crate::output::failure::Failure;
 use crate::output::show;
+use crate::output::{OutputArguments, is_plugin};
 
 /// Diagnose AKS nodes that fail to join the cluster, and repair wedged node pools
 #[derive(Debug, Parser)]
@@ -36,12 +36,8 @@ pub(crate) struct Cli {
 
 /// Returns the definition. Help of the plugin `kubectl-mooring` shows `kubectl mooring`.
 fn command() -> clap::Command {
-    let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let command = Cli::command();
-    match called.file_name() {
-        Some(name) if name == "kubectl-mooring" => command.bin_name("kubectl mooring"),
-        _ => command,
-    }
+    if is_plugin() { command.bin_name("kubectl mooring") } else { command }
 }
 
 /// Parses the command line.

@@ -7,6 +7,7 @@ use mooring_terminal::Screen;
 use serde::Serialize;
 
 use super::arguments::{is_quiet, style};
+use super::plugin::with_commands;
 use crate::output::failure::Failure;
 
 /// Prints text to stdout, without terminal control characters, since much of it comes from elsewhere. A closed pipe is
@@ -36,7 +37,7 @@ pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Prints a screen to stdout.
 pub(crate) fn print_screen(screen: &Screen) -> Result<(), Failure> {
-    print_raw(screen.render(&style()).as_bytes())
+    print_raw(with_commands(&screen.render(&style())).as_bytes())
 }
 
 /// Prints a document as JSON or YAML.
@@ -54,7 +55,7 @@ pub(crate) fn yaml(document: &impl Serialize) -> Result<String, Failure> {
 /// Prints a message to stderr, without terminal control characters.
 #[expect(clippy::print_stderr, reason = "messages go to stderr")]
 pub(crate) fn print_note(text: &str) {
-    eprintln!("{}", printable_lines(text));
+    eprintln!("{}", with_commands(&printable_lines(text)));
 }
 
 pub(crate) fn print_warning(text: &str) {

@@ -256,13 +256,18 @@ fn version_has_commit_target_and_profile() {
 }
 
 #[test]
-fn plugin_help_shows_kubectl_mooring() {
+fn plugin_shows_kubectl_mooring_in_help_and_commands() {
     let directory = tempfile::tempdir().unwrap();
     let plugin = directory.path().join("kubectl-mooring");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mooring"), &plugin).unwrap();
-    let help = Command::new(plugin).args(["explain", "--help"]).output().unwrap();
-    let help = String::from_utf8(help.stdout).unwrap();
+    let run = |args: &[&str]| {
+        let output = Command::new(&plugin).args(args).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let help = run(&["explain", "--help"]);
     assert!(help.contains("Usage: kubectl mooring explain"), "{help}");
+    let unknown = run(&["explain", "OrasBinaryMisssing"]);
+    assert!(unknown.contains("  kubectl mooring explain "), "{unknown}");
 }
 
 #[test]

@@ -6,15 +6,16 @@ use mooring_redact::printable_lines;
 use mooring_terminal::Screen;
 
 use crate::output;
+use crate::output::with_commands;
 
 /// Writes to stderr, without terminal control characters.
 pub(crate) fn write(text: &str) {
-    write_raw(&printable_lines(text));
+    write_raw(&with_commands(&printable_lines(text)));
 }
 
 /// Writes a screen to stderr.
 pub(crate) fn write_screen(screen: &Screen) {
-    write_raw(&screen.render(&output::message_style()));
+    write_raw(&with_commands(&screen.render(&output::message_style())));
 }
 
 /// Writes to stderr. A closed stderr does not stop a run.
