@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{State, add, at, claim, leader};
-use crate::observation::{Agent, Power};
+use crate::observation::{Agent, Observation, Power};
+use crate::schedule::Priority;
 use crate::state::tracked::{HeldVerdict, Work};
 use crate::verdict::condition::Reason;
 use crate::verdict::registration::VmState;
@@ -106,5 +107,27 @@ fn node_is_read_again_after_a_success_before_it_is_inspected() {
         let found = inspect(&mut state, false, at(300));
         assert_eq!(found, (expected, usize::from(expected)), "{late} {late_read}");
         assert_eq!(inspect(&mut state, true, at(299)), (false, 0), "not overdue");
+    }
+}
+
+#[test]
+fn answered_read_after_a_verdict_is_remembered() {
+    let throttled = || Observation::Throttled { retry_after: None };
+    for (priority, observations, expected) in [
+        (Priority::Pending, vec![throttled()], false),
+        (Priority::Event, vec![Observation::Missing], false),
+        (Priority::Pending, vec![Observation::Missing, throttled()], true),
+    ] {
+        let mut state = state(|_| {}, |_| {});
+        let tracked = state.claims.get_mut("a").unwrap();
+        let reason = Reason::CseSucceeded;
+        tracked.held = Some(HeldVerdict { reason, message: "m".into(), was_written: true });
+        for observation in &observations {
+            let tracked = state.claims.get_mut("a").unwrap();
+            tracked.work().reading = Some((at(300), priority));
+            state.observe(&Arc::from("a"), observation, at(300), &mut Vec::new());
+        }
+        let found = state.claims.get_mut("a").unwrap().work().late_read;
+        assert_eq!(found, expected, "{observations:?}");
     }
 }
