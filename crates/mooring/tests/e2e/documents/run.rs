@@ -16,7 +16,8 @@ const FINDINGS: [(&str, &str); 4] = [
     ("docs/RUNBOOK.md", "1: mooring repair detect"),
 ];
 
-/// Stub of cargo: `cargo run` runs the built binary; other commands only check that packages, targets and tasks exist.
+/// Stub of cargo: `cargo run` runs the built binary; other commands only check that packages, targets, tasks and
+/// their flags exist.
 const CARGO: &str = r#"#!/bin/bash
 verb=$1; shift
 case $verb in
@@ -28,7 +29,11 @@ run)
     done
     shift
     exec "$program" "$@" ;;
-xtask) grep -qE "^  $1( |$)" "$TASKS" ;;
+xtask)
+    grep -qE "^  $1( |$)" "$TASKS" || exit 9
+    for word; do
+        case $word in --*) grep -qF -- "$word" "$TASKS" || exit 9 ;; esac
+    done ;;
 build | test | bench | clippy | fmt)
     while [ $# -gt 0 ]; do
         case $1 in
