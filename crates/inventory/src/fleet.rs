@@ -155,8 +155,8 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
                 others: others.into(),
                 pools: pools.iter().cloned().collect(),
                 node_classes: names(nodes, |node| node.node_class.as_ref()),
-                first_at: nodes.iter().filter_map(|node| node.at()).min(),
-                last_at: nodes.iter().filter_map(|node| node.at()).max(),
+                first_at: nodes.iter().filter_map(|node| node.failed_at()).min(),
+                last_at: nodes.iter().filter_map(|node| node.failed_at()).max(),
             }
         })
         .collect();

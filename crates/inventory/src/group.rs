@@ -122,7 +122,7 @@ fn group(nodes: &[&Node]) -> Option<Group> {
     let first = nodes.first()?;
     let failure = first.failure.as_ref()?;
     let (evidence, with_evidence) = most_frequent(&nodes);
-    let times = || nodes.iter().filter_map(|node| node.at());
+    let times = || nodes.iter().filter_map(|node| node.failed_at());
     Some(Group {
         cause: failure.cause.clone(),
         summary: failure.summary.clone(),

@@ -4,12 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use mooring_controller::Status;
 use mooring_controller::claim::image;
 use mooring_controller::claim::vm_id::VmId;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::counts::Document as Counts;
 use mooring_controller::record::{Document, Entry};
+use mooring_controller::verdict::registration::{
+    AzureState, Cause, ClusterState, NodeState, overdue,
+};
+use mooring_controller::{Claim, Status, Verdict};
 use mooring_diagnosis::Stage;
 
 use crate::failure::Failure;
@@ -26,6 +29,9 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// A new Node that is not ready after this time has a problem.
 const READY_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
+
+/// Karpenter deletes a NodeClaim that has not registered after this time.
+pub const REGISTRATION_LIMIT: SignedDuration = SignedDuration::from_mins(15);
 
 /// All nodes of a cluster, and failures of deleted ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -104,7 +110,7 @@ impl Inventory {
             State::Ready | State::NotReady => false,
         };
         if let (true, Some(failure)) = (is_unknown, observed(report)) {
-            let failed_at = node.failure.as_ref().and_then(|failure| failure.failed_at);
+            let failed_at = failure.failed_at.or(node.failed_at());
             node.failure = Some(Failure { failed_at, ..failure });
             node.state = State::Failed;
         }
@@ -127,7 +133,9 @@ impl Inventory {
 
 fn observed(report: &NodeReport) -> Option<Failure> {
     let failure = report.verdict.failure.as_ref().filter(|_| report.is_failed())?;
-    Some(Failure::observed(failure, report.verdict.reason.as_str(), &report.message()))
+    let reason = report.verdict.reason.as_str();
+    let failed_at = mooring_trace::ended_at(&report.report_text);
+    Some(Failure { failed_at, ..Failure::observed(failure, reason, &report.message()) })
 }
 
 /// Returns a VM without a NodeClaim and without a Node.
@@ -189,10 +197,10 @@ fn of_claim(
             let at = Some(one.since);
             Some(Failure::diagnosed(&one.reason, &one.message, Stage::Bootstrap, at))
         }
-        (false, None, None, Some((reason, message))) => {
-            Some(Failure::diagnosed(reason, message, Stage::Launch, None))
+        (false, None, None, Some(error)) => {
+            Some(Failure::diagnosed(&error.reason, &error.message, Stage::Launch, error.at))
         }
-        (false, None, None, None) => None,
+        (false, None, None, None) => unregistered(claim, node, now),
     };
     let state = match (has_joined, &failure) {
         (true, _) if node.is_none_or(|node| node.is_ready) => State::Ready,
@@ -224,6 +232,24 @@ fn of_claim(
     }
 }
 
+/// Returns the failure of a NodeClaim that is past Karpenter's limit, by what the cluster shows of its node.
+fn unregistered(claim: &Claim, node: Option<&NodeItem>, now: Timestamp) -> Option<Failure> {
+    let overdue = overdue(claim, None, now)?;
+    let node = node.map_or(NodeState::Absent, NodeItem::state);
+    // Karpenter does not run, and the node does.
+    if overdue.is_alive && node == NodeState::Ready {
+        return None;
+    }
+    let cluster = ClusterState { node, ..ClusterState::default() };
+    let verdict = Verdict::not_registered(claim, AzureState::Unknown, cluster, overdue);
+    let (reason, found) = (verdict.reason.as_str(), verdict.failure?);
+    let failure = Failure::observed(&found, reason, &verdict.message);
+    // Without an owner, Azure is asked for the cause.
+    let owner = failure.owner.filter(|_| found.cause != Cause::NothingSeen.as_str());
+    let failed_at = claim.unregistered_since.checked_add(REGISTRATION_LIMIT).ok();
+    Some(Failure { owner, failed_at, ..failure })
+}
+
 /// Returns the problem of a Node that was not ready since its creation.
 fn never_ready(node: &NodeItem, now: Timestamp) -> Option<Failure> {
     let (message, since) = node.not_ready.as_ref()?;
@@ -231,7 +257,7 @@ fn never_ready(node: &NodeItem, now: Timestamp) -> Option<Failure> {
     let was_ready = since.duration_since(created) > READY_TIMEOUT;
     let is_new = now.duration_since(created) < READY_TIMEOUT;
     (!was_ready && !is_new)
-        .then(|| Failure::diagnosed("NodeNotReady", message, Stage::Ready, Some(created)))
+        .then(|| Failure::diagnosed("NodeNotReady", message, Stage::Ready, Some(since)))
 }
 
 fn of_node(node: &NodeItem, now: Timestamp) -> Node {

@@ -101,15 +101,19 @@ impl Node {
         matches!(self.state, State::Ready | State::NotReady)
     }
 
+    /// Returns the time of the failure, if it is known.
+    pub fn failed_at(&self) -> Option<Timestamp> {
+        self.failure.as_ref().and_then(|failure| failure.failed_at)
+    }
+
     /// Returns the time of the failure, or of the launch.
     pub fn at(&self) -> Option<Timestamp> {
-        let failed = self.failure.as_ref().and_then(|failure| failure.failed_at);
-        failed.or(self.launched_at).or(self.created_at)
+        self.failed_at().or(self.launched_at).or(self.created_at)
     }
 
     /// Returns the seconds from the launch to the failure.
     pub fn seconds_to_failure(&self) -> Option<i64> {
-        let failed = self.failure.as_ref()?.failed_at?;
+        let failed = self.failed_at()?;
         let launched = self.launched_at.or(self.created_at)?;
         let seconds = failed.as_second() - launched.as_second();
         (seconds >= 0).then_some(seconds)
@@ -125,7 +129,7 @@ impl Node {
 /// Filters of `status`, `fleet` and `why`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// Failures before this time are left out.
+    /// Failures of deleted nodes before this time are left out; what exists is always shown.
     pub since: Option<Timestamp>,
     pub pool: Option<String>,
     /// A whole image, or its version.
@@ -136,7 +140,7 @@ pub struct Filter {
 impl Filter {
     pub fn matches(&self, node: &Node) -> bool {
         let is_recent = match (self.since, &node.failure) {
-            (Some(since), Some(_)) => node.at().is_none_or(|at| at >= since),
+            (Some(since), Some(_)) if !node.exists => node.at().is_none_or(|at| at >= since),
             _ => true,
         };
         let is_of_pool = self.pool.as_ref().is_none_or(|pool| node.pool.as_ref() == Some(pool));

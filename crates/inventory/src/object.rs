@@ -14,9 +14,17 @@ use serde_json::value::RawValue;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimItem {
     pub claim: Claim,
-    /// Reason and message of the condition `Launched`, while it is not true.
-    pub launch_error: Option<(String, String)>,
+    /// The condition `Launched`, while it is not true.
+    pub launch_error: Option<LaunchError>,
     pub is_initialized: bool,
+}
+
+/// Why Karpenter did not launch a VM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchError {
+    pub reason: String,
+    pub message: String,
+    pub at: Option<Timestamp>,
 }
 
 impl ClaimItem {
@@ -27,7 +35,11 @@ impl ClaimItem {
         let launched = object.status.find("Launched").filter(|one| one.status != "True");
         let launch_error = launched
             .filter(|one| !one.message.is_empty() && is_error(&one.reason))
-            .map(|one| (one.reason.clone(), one.message.clone()));
+            .map(|one| LaunchError {
+                reason: one.reason.clone(),
+                message: one.message.clone(),
+                at: one.last_transition_time,
+            });
         let is_initialized =
             object.status.find("Initialized").is_some_and(|one| one.status == "True");
         Some(Self { claim, launch_error, is_initialized })
@@ -103,6 +115,15 @@ impl NodeItem {
         };
         let is_lost = self.provider_id.is_empty() && !is_registered && found.is_lost(now);
         is_lost.then_some(found)
+    }
+
+    /// Returns the state of a Node whose NodeClaim is not registered.
+    pub(crate) fn state(&self) -> NodeState {
+        match (self.provider_id.is_empty(), self.is_ready) {
+            (true, _) => NodeState::NoProviderId,
+            (false, true) => NodeState::Ready,
+            (false, false) => NodeState::NotReady,
+        }
     }
 
     /// Returns the resource ID of the VM.

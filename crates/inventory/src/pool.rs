@@ -84,9 +84,10 @@ fn pool(name: String, kind: PoolKind, nodes: &[&Node], fleet: &Fleet) -> Pool {
     let image_fails = fleet
         .findings()
         .any(|row| Some(&row.image) == new_image.as_ref() && row.pools.contains(&name));
+    let has_failed_node = nodes.iter().any(|node| node.exists && node.state == State::Failed);
     let state = match image_fails {
         true => PoolState::ImageFails,
-        false if last_failed(nodes) => PoolState::Failing,
+        false if last_failed(nodes) || has_failed_node => PoolState::Failing,
         false if not_ready > 0 => PoolState::NotReady,
         false => PoolState::Healthy,
     };
@@ -96,7 +97,7 @@ fn pool(name: String, kind: PoolKind, nodes: &[&Node], fleet: &Fleet) -> Pool {
         joining: count(State::Joining),
         failed: failures().count(),
         seconds_to_join: median(nodes.iter().filter_map(|node| node.seconds_to_join())),
-        last_failure_at: failures().filter_map(|node| node.at()).max(),
+        last_failure_at: failures().filter_map(|node| node.failed_at()).max(),
         new_image,
         state,
         name,

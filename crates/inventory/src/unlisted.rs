@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use mooring_controller::claim::image;
 use mooring_controller::record::counts::{self, Document};
 
@@ -45,7 +46,10 @@ type Key = (String, String);
 pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec<Unlisted> {
     let all_causes = Filter { cause: None, ..filter.clone() };
     let mut listed: BTreeMap<Key, Outcomes> = BTreeMap::new();
-    for node in nodes.iter().filter(|node| all_causes.matches(node) && is_counted(node, counts)) {
+    for node in nodes
+        .iter()
+        .filter(|node| all_causes.matches(node) && is_counted(node, counts, filter.since))
+    {
         let key = (node.pool.clone().unwrap_or_default(), node.image.clone().unwrap_or_default());
         let outcomes = listed.entry(key).or_default();
         match &node.failure {
@@ -105,13 +109,15 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec
     found
 }
 
-fn is_counted(node: &Node, counts: &Document) -> bool {
+/// Returns true if the counts of this time have the node.
+fn is_counted(node: &Node, counts: &Document, since: Option<Timestamp>) -> bool {
     let at = match &node.failure {
         Some(_) => node.at(),
         None if node.has_joined() => node.joined_at,
         None => return false,
     };
-    at.is_some_and(|at| counts.is_counted(&node.uid, at))
+    let is_recent = |at: Timestamp| since.is_none_or(|since| at >= since);
+    at.is_some_and(|at| is_recent(at) && counts.is_counted(&node.uid, at))
 }
 
 fn saturated(count: u64) -> u32 {

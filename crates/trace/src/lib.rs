@@ -38,4 +38,5 @@ pub use model::timeline::{
 };
 pub use model::{life, production, timeline};
 pub use output::{bars, chrome, html, json, otlp, page, table, waterfall};
+pub use read::ended_at;
 pub use read::files::{File, is_wanted};

@@ -1,5 +1,7 @@
 //! Parses the report of a node's bootstrap.
 
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
 use mooring_contract::CseStatus;
 use mooring_contract::cse_status::Timings;
 use mooring_diagnosis::decode;
@@ -32,6 +34,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Facts, String> {
     let seconds = timings.exec_duration.as_deref().and_then(|text| text.trim().parse().ok());
     let seconds = seconds.filter(|seconds| (0..=86_400).contains(seconds));
     Ok(Facts { status, began, seconds })
+}
+
+/// Returns the time at which the bootstrap of a report ended: that of its start, and its duration.
+pub fn ended_at(report: &str) -> Option<Timestamp> {
+    let Facts { began, seconds, .. } = read(report.as_bytes()).ok()?;
+    began?.at(Offset::UTC)?.checked_add(SignedDuration::from_secs(seconds?)).ok()
 }
 
 /// Finds a report within another text: the code as in a diagnosis, times by their names.

@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use jiff::{SignedDuration, Timestamp};
-use mooring_inventory::{Facts, Group, State};
+use jiff::Timestamp;
+use mooring_inventory::{Facts, Group, REGISTRATION_LIMIT, State};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
 use super::answer::{Answer, Diagnosis};
 use crate::answers::common::{caveat, clock, moment, short_duration, short_image};
 
-/// Karpenter deletes a NodeClaim that has not registered after this time.
-const REGISTRATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);
 /// Names in a group; `-o wide` has all.
 const NAMES: usize = 3;
 
@@ -58,7 +56,7 @@ pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, is_wide: 
     if answer.joining > 0 {
         let oldest = oldest_joining(answer, facts.now);
         let oldest = oldest.map_or_else(String::new, |seconds| {
-            let limit = short_duration(REGISTRATION_TIMEOUT.as_secs());
+            let limit = short_duration(REGISTRATION_LIMIT.as_secs());
             format!(
                 ", the oldest for {} (Karpenter deletes it after {limit})",
                 short_duration(seconds)
@@ -125,9 +123,7 @@ fn add_group(
     if !group.is_confirmed {
         rows.prose("source", "events only; neither Azure nor the API server shows it".to_owned());
     }
-    if let Some(when) = when(group, facts.now) {
-        rows.prose("when", when);
-    }
+    rows.prose("when", when(group, facts.now));
     if is_wide {
         let table = table(answer, group, facts.now);
         rows.screen.indented_table(indent, table);
@@ -201,16 +197,18 @@ pub(super) fn owner(owner: Option<&str>, confidence: Option<&str>) -> Option<Str
     Some(format!("{owner}{role}{confidence}"))
 }
 
-fn when(group: &Group, now: Timestamp) -> Option<String> {
-    let (first, last) = (group.first_at?, group.last_at?);
+fn when(group: &Group, now: Timestamp) -> String {
+    let (Some(first), Some(last)) = (group.first_at, group.last_at) else {
+        return "unknown".to_owned();
+    };
     let after = group.seconds_to_failure.map(short_duration);
     let (first, last) = (moment(first, now), moment(last, now));
     let time = if first == last { last } else { format!("{first} to {last}") };
-    Some(match (group.failed, after) {
+    match (group.failed, after) {
         (_, None) => time,
         (1, Some(after)) => format!("{time}, after {after}"),
         (_, Some(after)) => format!("{time}, each after about {after}"),
-    })
+    }
 }
 
 /// Returns the names of the last nodes, and how many have the evidence.
@@ -244,7 +242,7 @@ fn table(answer: &Answer, group: &Group, now: Timestamp) -> Table {
         let evidence: Vec<&str> = lines.map(|one| one.line.as_str()).collect();
         table.row([
             Text::new(node.name()),
-            Text::new(node.at().map_or_else(|| "–".to_owned(), |at| clock(at, now))),
+            Text::new(node.failed_at().map_or_else(|| "–".to_owned(), |at| clock(at, now))),
             Text::new(node.seconds_to_failure().map_or_else(|| "–".to_owned(), short_duration)),
             Text::new(evidence.join(" ")),
         ]);

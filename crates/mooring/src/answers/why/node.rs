@@ -122,10 +122,12 @@ pub(super) fn place(node: &Node, identity: Option<&ClusterIdentity>) -> Text {
 fn when(node: &Node, now: Timestamp) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(node.launched_at.map(|at| format!("launched {}", seconds_clock(at, now))));
-    if let Some(at) = node.failure.as_ref().and_then(|failure| failure.failed_at) {
+    if let Some(at) = node.failed_at() {
         let after = node.seconds_to_failure().map(short_duration);
         let after = after.map_or_else(String::new, |after| format!(" ({after})"));
         parts.push(format!("failed {}{after}", seconds_clock(at, now)));
+    } else if node.is_failed() {
+        parts.push("failed at an unknown time".to_owned());
     } else if let Some(at) = node.joined_at {
         parts.push(format!("joined {}", seconds_clock(at, now)));
     }

@@ -139,7 +139,12 @@ async fn group_shows_when_its_nodes_failed() {
     assert_eq!(row(&[&unknown]).unwrap().trim(), "09:05");
     let mut never = unknown;
     never.failure.as_mut().unwrap().failed_at = None;
-    assert_eq!(row(&[&never]), None);
+    assert_eq!(row(&[&never]).unwrap().trim(), "unknown");
+    let undated = Node { launched_at: first.launched_at, ..never };
+    assert_eq!(row(&[&undated]).unwrap().trim(), "unknown", "the launch is no failure");
+    assert_eq!(first_line(&facts([undated.clone()]), None), "✗ demo: 1 node failed.");
+    let text = shown(&facts([undated]), Some("a"));
+    assert!(text.contains("  when      launched 09:04:00, failed at an unknown time\n"), "{text}");
 }
 
 #[tokio::test]

@@ -1,0 +1,187 @@
+//! Times of failures, and what a time range leaves out.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use jiff::{SignedDuration, Timestamp};
+use mooring_controller::claim::intern::Interner;
+use mooring_controller::query::{NodeReport, ReportSource};
+use mooring_controller::record::Document;
+use mooring_controller::record::counts::{self, Outcome};
+use mooring_controller::verdict::failure::{Failure, Source};
+use mooring_controller::{Reason, Verdict};
+use mooring_inventory::{ClaimItem, Filter, Fleet, Inventory, Node, NodeItem, PoolState, groups};
+use mooring_inventory::{State, pools};
+use serde_json::{Value, json};
+
+fn now() -> Timestamp {
+    "2026-11-17T09:14:00Z".parse().unwrap()
+}
+
+fn at(minutes: i64) -> Timestamp {
+    now() - SignedDuration::from_mins(minutes)
+}
+
+/// A NodeClaim that was created and launched so many minutes ago.
+fn claim(minutes: i64, conditions: &Value) -> ClaimItem {
+    let created = at(minutes).to_string();
+    let mut all = conditions.as_array().unwrap().clone();
+    if all.iter().all(|one| one["type"] != "Launched") {
+        all.push(json!({"type": "Launched", "status": "True", "lastTransitionTime": created}));
+    }
+    let object = json!({
+        "metadata": {
+            "name": "c", "uid": "u-c", "creationTimestamp": created,
+            "labels": {"karpenter.sh/nodepool": "default"},
+        },
+        "spec": {"nodeClassRef": {"group": "karpenter.azure.com", "name": "linux"}},
+        "status": {
+            "providerID": "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/aks-c",
+            "conditions": all,
+        },
+    });
+    let raw = serde_json::value::to_raw_value(&object).unwrap();
+    ClaimItem::parse(&raw, "CSEProvisioned", &mut Interner::default()).unwrap()
+}
+
+/// A Node of AKS pool `system` that was created and got its state so many minutes ago.
+fn node(name: &str, minutes: i64, status: &str) -> NodeItem {
+    let created = at(minutes).to_string();
+    let object = json!({
+        "metadata": {
+            "name": name, "uid": format!("n-{name}"), "creationTimestamp": created,
+            "labels": {"kubernetes.azure.com/agentpool": "system"},
+        },
+        "spec": {"providerID": "azure:///subscriptions/s/x"},
+        "status": {"conditions": [
+            {"type": "Ready", "status": status, "message": "no network", "lastTransitionTime": at(minutes - 1)},
+        ]},
+    });
+    NodeItem::parse(&serde_json::value::to_raw_value(&object).unwrap()).unwrap()
+}
+
+fn merge(claims: &[ClaimItem], nodes: &[NodeItem]) -> Inventory {
+    Inventory::merge(claims, nodes, None, now())
+}
+
+fn first(inventory: &Inventory) -> &Node {
+    inventory.nodes.first().unwrap()
+}
+
+fn last_hour() -> Filter {
+    Filter { since: Some(at(60)), ..Filter::default() }
+}
+
+#[test]
+fn node_that_is_not_ready_is_shown_at_any_age() {
+    let month = 30 * 24 * 60;
+    let inventory = merge(&[], &[node("a", month, "True"), node("b", month, "False")]);
+    let recent = inventory.filtered(&last_hour());
+    assert_eq!((recent.nodes.len(), recent.failed()), (2, 1));
+    let pools = pools(&recent, &Fleet::of(&recent, None));
+    assert_eq!((pools[0].ready, pools[0].nodes, pools[0].failed), (1, 2, 1));
+    assert_eq!(pools[0].state, PoolState::NotReady);
+    assert_eq!(pools[0].last_failure_at, Some(at(month - 1)));
+}
+
+#[test]
+fn counts_of_a_time_range_lack_only_nodes_of_that_range() {
+    let failed = json!([{
+        "type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "m",
+        "lastTransitionTime": at(200),
+    }]);
+    let outcome = |uid: &str, minutes| Outcome::new(uid, at(minutes), "default", "", Some("X"));
+    let mut counted = counts::Document::new(at(300));
+    assert!(counted.merge(&[outcome("u-c", 200), outcome("u-gone", 10)], now()));
+    let mut inventory = merge(&[claim(205, &failed)], &[]);
+    inventory.counts = Some(std::sync::Arc::new(counted));
+    assert_eq!(inventory.filtered(&last_hour()).failed(), 2, "one exists, one is counted");
+    assert_eq!(inventory.filtered(&Filter::default()).failed(), 2);
+}
+
+#[test]
+fn launch_error_has_the_time_of_its_condition() {
+    let launch = json!([{
+        "type": "Launched", "status": "False", "reason": "LaunchFailed", "message": "no capacity",
+        "lastTransitionTime": at(3),
+    }]);
+    let inventory = merge(&[claim(9, &launch)], &[]);
+    assert_eq!(first(&inventory).failure.as_ref().unwrap().failed_at, Some(at(3)));
+}
+
+fn report(text: &str) -> NodeReport {
+    let failure = Failure {
+        code: Some(50),
+        name: None,
+        effective: None,
+        cause: "X".to_owned(),
+        sentence: "it failed".to_owned(),
+        action: String::new(),
+        owner: "image",
+        confidence: "high",
+        evidence: None,
+        source: Source::InstanceView,
+    };
+    NodeReport {
+        node: "aks-c".to_owned(),
+        claim: Some("c".to_owned()),
+        pool: Some("default".to_owned()),
+        image: None,
+        joined: Some(false),
+        cse_succeeded: false,
+        verdict: Verdict {
+            reason: Reason::CseFailed,
+            message: "It failed.".to_owned(),
+            failure: Some(failure),
+        },
+        source: ReportSource::Azure,
+        report_text: text.to_owned(),
+        earlier: None,
+    }
+}
+
+#[test]
+fn failure_of_azure_has_the_time_of_its_report() {
+    let read = |text: &str| {
+        let mut inventory = merge(&[claim(9, &json!([]))], &[]);
+        inventory.add_report("u-c", &report(text));
+        let group = groups(&inventory).remove(0);
+        let fleet = Fleet::of(&inventory, None);
+        let last = pools(&inventory, &fleet)[0].last_failure_at;
+        let row = &fleet.rows[0];
+        assert_eq!((group.first_at, row.first_at), (group.last_at, row.last_at));
+        assert_eq!((group.first_at, last), (row.first_at, row.last_at));
+        (first(&inventory).failure.as_ref().unwrap().failed_at, group.first_at)
+    };
+    let text =
+        r#"{"ExitCode":"50","ExecDuration":"60","CSEStartTime":"Tue Nov 17 09:06:00 UTC 2026"}"#;
+    assert_eq!(read(text), (Some(at(7)), Some(at(7))));
+    assert_eq!(read(""), (None, None), "it is unknown, not that of the creation");
+    let mut inventory = Inventory::default();
+    inventory.add_vm(&report(text));
+    assert_eq!(first(&inventory).failure.as_ref().unwrap().failed_at, Some(at(7)));
+}
+
+#[test]
+fn nodeclaim_past_the_registration_timeout_has_failed() {
+    let state = |minutes, nodes: &[NodeItem]| {
+        let inventory = merge(&[claim(minutes, &json!([]))], nodes);
+        let node = inventory.nodes.iter().find(|node| node.uid == "u-c").unwrap();
+        (node.state, node.failure.as_ref().map(|failure| failure.cause.clone()))
+    };
+    let failed = |cause: &str| (State::Failed, Some(cause.to_owned()));
+    assert_eq!(state(15, &[]), (State::Joining, None), "Karpenter acts within a minute");
+    assert_eq!(state(16, &[]), failed("NoEvidence"));
+    assert_eq!(state(16, &[node("aks-c", 2, "False")]), failed("NodeNeverReady"));
+    assert_eq!(state(16, &[node("aks-c", 2, "True")]), (State::Joining, None), "the Node is ready");
+    let mut inventory = merge(&[claim(22, &json!([]))], &[]);
+    let failure = first(&inventory).failure.clone().unwrap();
+    assert_eq!(failure.failed_at, Some(at(7)));
+    let fleet = Fleet::of(&inventory, None);
+    assert_eq!(pools(&inventory, &fleet)[0].state, PoolState::Failing);
+    assert_eq!((failure.stage, failure.owner), ("register", None));
+    assert_eq!(failure.summary, "neither a Node nor the VM was observed, after 22m");
+    inventory.add_report("u-c", &report(""));
+    assert_eq!(first(&inventory).failure.as_ref().unwrap().cause, "X", "Azure knows more");
+    let record = Document::default();
+    let recorded = Inventory::merge(&[claim(22, &json!([]))], &[], Some(&record), now());
+    assert!(first(&recorded).is_failed());
+}
