@@ -36,16 +36,27 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Returns true if Azure was not asked or did not respond.
-    pub fn azure_was_not_read(&self) -> bool {
-        let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
-        azure.is_none_or(|source| source.state != SourceState::Read)
+    pub fn source_state(&self, name: SourceName) -> SourceState {
+        let source = self.sources.iter().find(|source| source.name == name);
+        source.map_or(SourceState::NotAsked, |source| source.state)
     }
 
-    /// Returns true if Azure was asked and did not respond.
-    pub fn azure_has_failed(&self) -> bool {
-        let azure = self.sources.iter().find(|source| source.name == SourceName::Azure);
-        azure.is_some_and(|source| source.state == SourceState::Failed)
+    /// Returns a sentence for each source that failed, with what is not known without it.
+    pub fn unread(&self, joining: usize) -> impl Iterator<Item = &'static str> {
+        let text = move |name| match name {
+            SourceName::Cluster => {
+                Some("The cluster was not read completely, so nodes and failures may be missing.")
+            }
+            SourceName::Record => {
+                Some("The failure record was not read, so failures of deleted nodes are not known.")
+            }
+            SourceName::Azure if joining > 0 => {
+                Some("Azure was not read, so joining nodes may have failed.")
+            }
+            SourceName::Azure | SourceName::Controller => None,
+        };
+        let failed = self.sources.iter().filter(|source| source.state == SourceState::Failed);
+        failed.filter_map(move |source| text(source.name))
     }
 
     /// Returns the name of the cluster, or of its server.

@@ -16,10 +16,12 @@ pub enum PoolState {
     Healthy,
     /// New nodes fail, and the image is at fault.
     ImageFails,
-    /// The last nodes failed, for other causes.
+    /// The last nodes failed or a failed node exists, for other causes.
     Failing,
     /// Nodes exist that are not ready.
     NotReady,
+    /// No problem is known, and a source was not read.
+    Unknown,
 }
 
 impl PoolState {
@@ -29,6 +31,7 @@ impl PoolState {
             Self::ImageFails => "image fails",
             Self::Failing => "nodes fail",
             Self::NotReady => "nodes not ready",
+            Self::Unknown => "unknown",
         }
     }
 }

@@ -3,14 +3,15 @@
 use mooring_controller::claim::image;
 use mooring_controller::observation::node::Node;
 use mooring_controller::verdict::advice::{self, AffectedResources};
-use mooring_workflow::published::Next;
+use mooring_workflow::published::{Next, SourceName, SourceState};
 use serde::Serialize;
 
 use crate::facts::{ControllerState, Facts};
 use crate::fleet::{Fleet, FleetRow};
 use crate::group::groups;
 use crate::merge::Inventory;
-use crate::pool::{Pool, pools};
+use crate::node::PoolKind;
+use crate::pool::{Pool, PoolState, pools};
 
 pub const STATUS_SCHEMA: &str = "mooring.status/v1";
 pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
@@ -19,7 +20,8 @@ pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `controller-missing` or `controller-late`.
+    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `source-not-read`, `controller-missing`,
+    /// `controller-late` or `controller-unknown`.
     pub kind: &'static str,
     /// `error` or `warning`.
     pub severity: &'static str,
@@ -39,7 +41,7 @@ impl Status {
     pub fn of(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Self {
         Self {
             findings: findings(facts, inventory, fleet),
-            pools: pools(inventory, fleet),
+            pools: known_pools(facts, inventory, fleet),
             controller: facts.controller.clone(),
             next: next(inventory, facts),
         }
@@ -48,6 +50,19 @@ impl Status {
     pub fn is_wrong(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == "error")
     }
+}
+
+/// Returns the pools. The failures of a NodePool are known only from NodeClaims and the record.
+fn known_pools(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
+    let is_failed = |name| facts.source_state(name) == SourceState::Failed;
+    let is_unread = is_failed(SourceName::Cluster) || is_failed(SourceName::Record);
+    let mut pools = pools(inventory, fleet);
+    for pool in pools.iter_mut().filter(|pool| is_unread && pool.kind == PoolKind::NodePool) {
+        if pool.state == PoolState::Healthy {
+            pool.state = PoolState::Unknown;
+        }
+    }
+    pools
 }
 
 /// Returns the sentence about an image that is at fault.
@@ -90,6 +105,12 @@ fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding>
             message: format!("{} {plural} of pool {pool} failed: {}.", group.failed, group.cause),
         });
     }
+    let unread = facts.unread(fleet.joining).map(|message| Finding {
+        kind: "source-not-read",
+        severity: "warning",
+        message: message.to_owned(),
+    });
+    found.extend(unread);
     found.extend(controller_finding(facts));
     found
 }
@@ -97,7 +118,11 @@ fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding>
 fn controller_finding(facts: &Facts) -> Option<Finding> {
     let controller = &facts.controller;
     let (kind, message) = match controller.state {
-        "not-running" if facts.has_karpenter => (
+        "unknown" => (
+            "controller-unknown",
+            "The state of the controller was not read: failures may not be recorded.".to_owned(),
+        ),
+        "not-running" => (
             "controller-missing",
             "No controller is running: failures of deleted nodes are not recorded.".to_owned(),
         ),

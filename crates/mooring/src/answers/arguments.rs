@@ -59,7 +59,7 @@ pub(crate) struct ReadArguments {
     /// Exit with 0 even if a problem was found
     #[arg(long)]
     pub(crate) exit_zero: bool,
-    /// Show failures of this time only, such as 90m, 24h or 7d
+    /// Show deleted nodes of this time only, such as 90m, 24h or 7d
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = parse_duration)]
     pub(crate) since: Duration,
     /// Show one pool only
@@ -94,7 +94,7 @@ impl ReadArguments {
 #[derive(Debug, Args)]
 pub(crate) struct WhyArguments {
     /// Pool, NodeClaim, node, VM, or instance of a pool [default: all failures of the cluster]
-    #[arg(value_name = "POOL|NODECLAIM|NODE|VM|POOL/INSTANCE")]
+    #[arg(value_name = "POOL|NODECLAIM|NODE|VM|POOL/INSTANCE", conflicts_with = "pool")]
     pub(crate) what: Option<String>,
     #[command(flatten)]
     pub(crate) read: ReadArguments,

@@ -10,6 +10,7 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::arguments::ReadArguments;
+use crate::output::failure::Failure;
 use crate::output::show;
 
 /// Returns the filter of the flags. With counts, it begins with a half hour.
@@ -45,13 +46,14 @@ pub(super) fn names<'a>(nodes: impl Iterator<Item = &'a Node>) -> String {
 
 /// Returns what limits "no failures", which is true only for what was read.
 pub(super) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
-    let mut texts = Vec::new();
-    if joining > 0 && facts.azure_was_not_read() {
+    let mut texts: Vec<String> = facts.unread(joining).map(str::to_owned).collect();
+    if joining > 0 && facts.source_state(SourceName::Azure) == SourceState::NotAsked {
         let are = if joining == 1 { "is" } else { "are" };
         let nodes = counted(joining, "node");
-        texts.push(format!("{nodes} {are} joining, and Azure was not asked about them."));
+        texts.insert(0, format!("{nodes} {are} joining, and Azure was not asked about them."));
     }
-    if facts.record.is_none() {
+    let has_failed = facts.source_state(SourceName::Record) == SourceState::Failed;
+    if facts.record.is_none() && !has_failed {
         let text =
             "This cluster has no failure record, so failures of deleted nodes are not known.";
         texts.push(text.to_owned());
@@ -60,6 +62,31 @@ pub(super) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
         texts.push(text.to_owned());
     }
     (!texts.is_empty()).then(|| texts.join(" "))
+}
+
+/// Returns the error about a name that was not found. Unless it is a typo, one of these sources may have it.
+pub(super) fn not_found(
+    text: &str,
+    hint: &str,
+    is_typo: bool,
+    facts: &Facts,
+    sources: &[SourceName],
+) -> Failure {
+    let is_failed = |source: &&Source| {
+        source.state == SourceState::Failed && sources.contains(&source.name) && !is_typo
+    };
+    let failed = facts.sources.iter().find(is_failed);
+    match failed.and_then(|source| Some((source.name, source.error.as_ref()?))) {
+        Some((name, error)) => {
+            let prefix = match name {
+                SourceName::Azure => "Azure was not read: ",
+                SourceName::Record => "the failure record was not read: ",
+                SourceName::Cluster | SourceName::Controller => "",
+            };
+            Failure::io(format!("{text}; {prefix}{error}\n{hint}"))
+        }
+        None => Failure::unknown_name(format!("{text}\n{hint}")),
+    }
 }
 
 /// Returns the version of an image, which is unique in nearly every cluster.
@@ -200,6 +227,23 @@ mod tests {
         blind.record = None;
         let both = caveat(&blind, 2).unwrap();
         assert!(both.starts_with(&texts[1]) && both.contains(". This cluster has no failure"));
+    }
+
+    #[test]
+    fn source_that_failed_is_neither_absent_nor_not_asked() {
+        let failed = |at: usize, joining| {
+            let mut facts = facts([]);
+            facts.sources[at].state = SourceState::Failed;
+            facts.record = facts.record.filter(|_| at != 1);
+            caveat(&facts, joining)
+        };
+        let record = "The failure record was not read, so failures of deleted nodes are not known.";
+        assert_eq!(failed(1, 0).as_deref(), Some(record));
+        let cluster = "The cluster was not read completely, so nodes and failures may be missing.";
+        assert_eq!(failed(0, 0).as_deref(), Some(cluster));
+        assert_eq!(failed(2, 0), None, "it was asked about joining nodes only");
+        let azure = "Azure was not read, so joining nodes may have failed.";
+        assert_eq!(failed(2, 1).as_deref(), Some(azure));
     }
 
     #[test]

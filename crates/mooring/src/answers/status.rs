@@ -7,7 +7,8 @@ use mooring_inventory::{Facts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::common::{
-    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration, short_image,
+    add_sources, clock, filter, plural, pools_portal, portal, print_warnings, short_duration,
+    short_image,
 };
 use crate::answers::arguments::{ReadArguments, StatusArguments};
 use crate::cluster::read;
@@ -90,7 +91,7 @@ fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen
     }
     if status.findings.is_empty() {
         let nodes: usize = status.pools.iter().map(|pool| pool.nodes).sum();
-        screen.sentence(Mark::Good, format!("No problem found in {nodes} nodes."));
+        screen.sentence(Mark::Good, format!("No problem found in {}.", plural(nodes, "node")));
     }
     screen.blank();
     if !status.pools.is_empty() {
@@ -137,7 +138,7 @@ fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
         let last = pool.last_failure_at.map(|at| clock(at, facts.now));
         let mark = match pool.state {
             PoolState::Healthy => Mark::Good,
-            PoolState::NotReady => Mark::Warning,
+            PoolState::NotReady | PoolState::Unknown => Mark::Warning,
             PoolState::ImageFails | PoolState::Failing => Mark::Bad,
         };
         let portal = portal.as_deref().filter(|_| pool.kind == PoolKind::AksPool);
@@ -177,8 +178,60 @@ fn controller(facts: &Facts) -> Text {
 
 #[cfg(test)]
 mod tests {
+    use mooring_inventory::State;
+    use mooring_workflow::published::SourceState;
+
     use super::*;
-    use crate::fixtures::{facts, piped};
+    use crate::fixtures::{facts, node, piped, read_arguments};
+
+    fn shown(facts: &Facts) -> String {
+        let arguments = StatusArguments {
+            read: read_arguments(&[]),
+            watch: false,
+            output: AnswerFormat::Table,
+        };
+        piped(&screen(&arguments, facts, &status_of(facts, &arguments.read)))
+    }
+
+    #[test]
+    fn absence_of_problems_requires_all_sources() {
+        let healthy = facts([node("a", State::Ready), node("b", State::Joining)]);
+        let text = shown(&healthy);
+        assert!(text.contains("\n✓ No problem found in 1 node.\n"), "{text}");
+        assert!(text.contains("✓ healthy\n"), "{text}");
+        for (at, sentence, state) in [
+            (
+                0,
+                "The cluster was not read completely, so nodes and failures may be missing.",
+                "! unknown",
+            ),
+            (
+                1,
+                "The failure record was not read, so failures of deleted nodes are not known.",
+                "! unknown",
+            ),
+            (2, "Azure was not read, so joining nodes may have failed.", "✓ healthy"),
+        ] {
+            let mut facts = healthy.clone();
+            facts.sources[at].state = SourceState::Failed;
+            let text = shown(&facts);
+            assert!(text.contains(&format!("\n! {sentence}\n")), "{text}");
+            assert!(text.contains(&format!("{state}\n")) && !text.contains("No problem"), "{text}");
+        }
+        for (state, sentence) in [
+            (
+                "not-running",
+                "No controller is running: failures of deleted nodes are not recorded.",
+            ),
+            ("unknown", "The state of the controller was not read: failures may not be recorded."),
+        ] {
+            let mut facts = healthy.clone();
+            (facts.has_karpenter, facts.controller.state) = (false, state);
+            let text = shown(&facts);
+            assert!(text.contains(&format!("\n! {sentence}\n")), "{text}");
+            assert!(!text.contains("No problem") && !text.contains("helm install"), "{text}");
+        }
+    }
 
     #[test]
     fn state_of_the_controller_has_its_reason() {

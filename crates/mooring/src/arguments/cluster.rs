@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::duration::parse_duration;
+use super::namespace::parse_namespace;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClusterName {
@@ -42,7 +43,7 @@ pub(crate) struct ClusterArguments {
     pub(crate) arm_endpoint: Option<String>,
     /// Namespace of Mooring's Lease, failure record and journals [env: MOORING_NAMESPACE] [default: that of
     /// the controller, or mooring-system]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_namespace)]
     pub(crate) namespace: Option<String>,
 }
 

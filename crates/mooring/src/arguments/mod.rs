@@ -2,6 +2,7 @@
 
 mod cluster;
 mod duration;
+mod namespace;
 pub(crate) mod suggest;
 
 pub(crate) use cluster::{AzureMode, ClusterArguments, ClusterName, SourceArguments};

@@ -150,6 +150,7 @@ impl Cluster {
                     any_read = true;
                     found.extend(report.map(|report| Found { uid: Some(uid.clone()), report }));
                 }
+                Err(error) if self.is_known(&error) => {}
                 Err(error) => last_error = Some(error),
             }
         }
@@ -160,6 +161,7 @@ impl Cluster {
         if let Some(name) = &request.name {
             named = match query.why(name).await {
                 Err(QueryError::NotFound(_)) => Vec::new(),
+                Err(error) if self.is_known(&error) => Vec::new(),
                 read => read.map_err(|error| Failure::query(&error))?,
             };
         }
@@ -168,6 +170,13 @@ impl Cluster {
             Some(error) if !any_read => Err(Failure::query(&error)),
             _ => Ok((found, cluster)),
         }
+    }
+
+    /// Returns true for an error of the cluster or the record that has its warning already: Azure has no part in it.
+    fn is_known(&self, error: &QueryError) -> bool {
+        let is_failed = |name| self.facts.source_state(name) == SourceState::Failed;
+        matches!(error, QueryError::Kubernetes(_) | QueryError::Record(_))
+            && (is_failed(SourceName::Cluster) || is_failed(SourceName::Record))
     }
 
     async fn node_query(

@@ -134,6 +134,8 @@ fn healthy_cluster() {
             &["fleet"],
             &["why"],
             &["why", "system"],
+            &["why", "--pool", "system"],
+            &["fleet", "--cause", "OrasBinaryMissing"],
             &["doctor"],
             &["repair", "detect"],
             &["repair", "status"],
@@ -155,6 +157,12 @@ fn healthy_cluster() {
             &["trace", "nosuch"],
             &["bundle", "nosuch"],
             &["status", "--context", "nosuch"],
+            &["status", "--pool", "nosuch"],
+            &["status", "--namespace", "Bad Name!"],
+            &["fleet", "--image", "nosuch"],
+            &["fleet", "--cause", "nosuch"],
+            &["why", "--pool", "sytem"],
+            &["why", "system", "--pool", "system"],
             &["status", "-w", "--context", "nosuch"],
             &["top", "--context", "nosuch"],
             &["doctor", "nosuch"],
@@ -224,7 +232,7 @@ fn failed_nodes() {
     );
 }
 
-/// Starts the simulator with failed nodes, and a fault of Azure.
+/// Starts the simulator with failed nodes, and a fault of Azure or of the API server.
 fn with_fault(when: &str, then: &str) -> Fixture {
     let (_, scenario, _) =
         result(&mooring().args(["sim", "--show", "oras-missing"]).output().unwrap());
@@ -246,6 +254,36 @@ fn vms_that_cannot_be_read() {
     let (code, out, err) = fixture.run(&[], &["fleet"]);
     assert_eq!((code, err.as_str()), (1, ""), "{out}");
     assert!(out.contains(" 1 joining, 4 failed (4 still exist)\n"), "{out}");
+}
+
+#[test]
+fn cluster_that_cannot_be_read() {
+    let denied = |path: &str| {
+        with_fault(&format!("{{service: kubernetes, path: '{path}'}}"), "{status: 403}")
+    };
+    let record = "The failure record was not read, so failures of deleted nodes are not known.";
+    let cluster = "The cluster was not read completely, so nodes and failures may be missing.";
+    for (path, sentence, at) in [("*/configmaps/*", record, 1), ("*/nodeclaims*", cluster, 0)] {
+        let fixture = denied(path);
+        for words in [&["status"][..], &["fleet"], &["why"], &["why", "default"]] {
+            let (code, out, err) = fixture.run(&[], &[words, &["--azure", "never"]].concat());
+            assert_eq!(code, 0, "{words:?} {out}{err}");
+            assert!(out.contains(sentence) && out.contains("! "), "{words:?} {out}");
+            assert!(!out.contains("No problem"), "{out}");
+            assert_eq!(out.contains("has no failure record"), at == 0 && words != ["status"]);
+            assert!(err.contains(" not read: "), "{err}");
+        }
+        let (_, out, _) = fixture.run(&[], &["status", "--azure", "never", "-o", "json"]);
+        let status: Value = serde_json::from_str(&out).unwrap();
+        let source = &status["sources"][at];
+        assert_eq!(source["state"], "failed", "{out}");
+        assert!(source["error"].as_str().unwrap().contains("forbidden"), "{out}");
+        let pool = status["pools"].as_array().unwrap().iter().find(|one| one["name"] == "default");
+        assert!(pool.is_none_or(|pool| pool["state"] == "unknown"), "{out}");
+    }
+    let (code, _, err) = denied("*/configmaps/*").run(&[], &["why", "default-gone"]);
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains(" now; the failure record was not read: "), "{err}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn row(model: &Model<'_>, pool: &Pool) -> String {
     };
     let severity = match pool.state {
         PoolState::Healthy => "good",
-        PoolState::NotReady => "slow",
+        PoolState::NotReady | PoolState::Unknown => "slow",
         PoolState::ImageFails | PoolState::Failing => "failed",
     };
     let failed = if pool.failed == 0 {

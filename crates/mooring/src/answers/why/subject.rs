@@ -4,6 +4,7 @@ use mooring_inventory::{Facts, Inventory, Node, PoolKind};
 use mooring_redact::{identifier, shell_word};
 use mooring_workflow::published::{SourceName, SourceState};
 
+use crate::answers::common::not_found;
 use crate::arguments::suggest;
 use crate::cluster::Reports;
 use crate::output::failure::Failure;
@@ -65,20 +66,14 @@ fn unknown(name: &str, facts: &Facts) -> Failure {
         [one] => format!("hint: did you mean {one}?   mooring why {}", shell_word(similar[0])),
         [first @ .., last] => format!("hint: did you mean {} or {last}?", first.join(", ")),
     };
-    let text = format!(
-        "nothing in {} is called `{}`, now or in the failure record",
-        facts.cluster_name(),
-        identifier(name)
-    );
-    let azure = facts.sources.iter().find(|source| source.name == SourceName::Azure);
-    let error = azure.filter(|source| source.state == SourceState::Failed);
-    match error.and_then(|source| source.error.as_ref()) {
-        // The name may be that of a VM, or a typo.
-        Some(error) if named.is_empty() => {
-            Failure::io(format!("{text}; Azure was not read: {error}\n{hint}"))
-        }
-        _ => Failure::unknown_name(format!("{text}\n{hint}")),
-    }
+    let sources = [SourceName::Cluster, SourceName::Record, SourceName::Azure];
+    let places = match facts.source_state(SourceName::Record) {
+        SourceState::Failed => " now",
+        _ => ", now or in the failure record",
+    };
+    let text =
+        format!("nothing in {} is called `{}`{places}", facts.cluster_name(), identifier(name));
+    not_found(&text, &hint, !named.is_empty(), facts, &sources)
 }
 
 /// Returns names with their kinds: pools first.
@@ -160,6 +155,11 @@ mod tests {
         assert_eq!(text(&facts, "x"), ("io", list.to_owned()));
         assert!(unknown("x", &facts).text().contains("; Azure was not read: no response\n"));
         assert_eq!(text(&facts, "defaults"), ("not-found", two.to_owned()), "it is a typo");
+        let record = &mut facts.sources[1];
+        (record.state, record.error) = (SourceState::Failed, Some("not allowed".to_owned()));
+        let failure = unknown("x", &facts);
+        let expected = " is called `x` now; the failure record was not read: not allowed\n";
+        assert!(failure.text().contains(expected), "{}", failure.text());
     }
 
     #[test]

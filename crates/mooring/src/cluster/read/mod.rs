@@ -128,16 +128,25 @@ pub(crate) async fn read_connected(
     }
     let claims = or_warning("NodeClaims", claims.map(Option::unwrap_or_default), &mut warnings);
     let nodes = or_warning("nodes", nodes.map(Option::unwrap_or_default), &mut warnings);
-    let (record, record_source) = parse_record(record, record_took, &controller, &mut warnings);
+    let cluster_error = warnings.first().cloned();
+    let (record, mut record_source) = parse_record(record, record_took, &controller, &mut warnings);
     warnings
         .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
     let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
-    inventory.counts = parse_counts(counts, &mut warnings).map(Arc::new);
+    match parse_counts(counts) {
+        Ok(counts) => inventory.counts = counts.map(Arc::new),
+        Err(why) => {
+            warnings.push(format!("the counts were not read: {why}"));
+            record_source.state = SourceState::Failed;
+            record_source.error.get_or_insert(why);
+        }
+    }
     let scope = discovery::find_scope(&claims, &nodes);
     let cluster_source = Source {
         at: Some(now),
         seconds: Some(took.as_secs_f64()),
-        state: SourceState::Read,
+        state: if cluster_error.is_none() { SourceState::Read } else { SourceState::Failed },
+        error: cluster_error,
         ..Source::new(SourceName::Cluster)
     };
     // The name that AKS gives to a node resource group has that of the cluster.
@@ -229,20 +238,17 @@ fn parse_record(
     }
 }
 
-/// Without counts, failures that the record does not keep are not known.
-fn parse_counts(
-    read: Result<String, ApiError>,
-    warnings: &mut Vec<String>,
-) -> Option<counts::Document> {
-    let parsed = match read {
+/// Returns none without counts: failures that the record does not keep are then not known.
+fn parse_counts(read: Result<String, ApiError>) -> Result<Option<counts::Document>, String> {
+    match read {
         Ok(text) => {
             let object = serde_json::from_str(&text).unwrap_or_default();
-            counts::Document::from_config_map(&object).map_err(|error| error.to_string())
+            let document = counts::Document::from_config_map(&object);
+            document.map(Some).map_err(|error| error.to_string())
         }
-        Err(error) if error.status == Some(404) => return None,
+        Err(error) if error.status == Some(404) => Ok(None),
         Err(error) => Err(error.what),
-    };
-    parsed.map_err(|why| warnings.push(format!("the counts were not read: {why}"))).ok()
+    }
 }
 
 /// Warns about a failure record of an earlier version that no controller has adopted.

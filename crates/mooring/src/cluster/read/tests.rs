@@ -96,16 +96,35 @@ fn record_is_as_current_as_its_leader() {
     assert!(warning.starts_with("the failure record was not read: "), "{warning}");
 }
 
-#[test]
-fn unreadable_counts_are_a_warning() {
-    let read = |read| {
-        let mut warnings = Vec::new();
-        (parse_counts(read, &mut warnings).is_some(), warnings.join(" "))
+#[tokio::test]
+async fn source_that_may_not_be_read_has_failed() {
+    let maps = |name: &str| format!("/api/v1/namespaces/ops/configmaps/{name}");
+    let nodes = || Server::default().with(NODES, 200, r#"{"items": []}"#);
+    let read = async |server: Server| {
+        let facts = read_from(&server).await.unwrap().facts;
+        let sources = facts.sources[..2].iter();
+        let sources = sources.map(|source| (source.state, source.error.clone()));
+        (sources.collect::<Vec<_>>(), facts.warnings)
     };
-    assert_eq!(read(Err(absent())), (false, String::new()));
-    assert_eq!(read(Err(denied())), (false, "the counts were not read: not allowed".to_owned()));
-    let (is_read, warning) = read(Ok(r#"{"data": {"counts.json": "["}}"#.to_owned()));
-    assert!(!is_read && warning.starts_with("the counts were not read: "), "{warning}");
+    let failed = |text: &str| (SourceState::Failed, Some(text.to_owned()));
+    let is_read = (SourceState::Read, None);
+    let (sources, warnings) = read(nodes().with(&maps("mooring-failures"), 403, DENIED)).await;
+    assert_eq!(sources, [is_read.clone(), failed("not allowed")]);
+    assert_eq!(warnings, ["the failure record was not read: not allowed"]);
+    let (sources, warnings) = read(nodes().with(&maps("mooring-counts"), 403, DENIED)).await;
+    assert_eq!(sources, [is_read, failed("not allowed")]);
+    assert_eq!(warnings, ["the counts were not read: not allowed"]);
+    let (sources, warnings) = read(nodes().with(CACHED_CLAIMS, 403, DENIED)).await;
+    let claims = "NodeClaims were not read: not allowed";
+    assert_eq!(sources, [failed(claims), (SourceState::Absent, None)]);
+    assert_eq!(warnings, [claims]);
+}
+
+#[test]
+fn counts_are_absent_or_unreadable() {
+    assert_eq!(parse_counts(Err(absent())), Ok(None));
+    assert_eq!(parse_counts(Err(denied())), Err("not allowed".to_owned()));
+    assert!(parse_counts(Ok(r#"{"data": {"counts.json": "["}}"#.to_owned())).is_err());
 }
 
 #[test]

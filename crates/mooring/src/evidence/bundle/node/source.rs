@@ -5,6 +5,7 @@ use mooring_arm::{Client, Limits, ResourceId};
 use mooring_controller::Scope;
 use mooring_controller::record::{Document, Entry};
 use mooring_inventory::Facts;
+use mooring_workflow::published::{SourceName, SourceState};
 use serde_json::Value;
 
 use super::objects::{Objects, Wanted};
@@ -89,7 +90,7 @@ impl<'a> Sources<'a> {
         let why = why_document(self.wanted.name, arguments.clone(), &mut cluster).await;
         self.why = why.map_err(|failure| first_line(&failure));
         // Azure is not waited for twice.
-        if !cluster.facts.azure_has_failed() {
+        if cluster.facts.source_state(SourceName::Azure) != SourceState::Failed {
             let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
             cluster.ask_azure(&arguments, &request).await?;
         }
