@@ -12,6 +12,7 @@ use mooring_workflow::plural::counted;
 use super::common::{
     add_sources, caveat, clock, filter, names, print_warnings, short_duration, short_image,
 };
+use super::filters::ensure_known;
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::FleetArguments;
 use crate::cluster::read;
@@ -28,6 +29,7 @@ pub(crate) fn fleet(arguments: &FleetArguments) -> Result<ExitCode, Failure> {
         return crate::answers::former::fleet(arguments).map(|()| ExitCode::SUCCESS);
     }
     let facts = build_runtime()?.block_on(read(&arguments.read.sources))?.facts;
+    ensure_known(&arguments.read, &facts, "fleet")?;
     let filter = filter(&arguments.read, &facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);

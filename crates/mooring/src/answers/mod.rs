@@ -6,6 +6,7 @@ use crate::output::failure::Failure;
 
 mod arguments;
 pub(crate) mod common;
+mod filters;
 pub(crate) mod fleet;
 pub(crate) mod former;
 pub(crate) mod schemas;

@@ -7,9 +7,10 @@ use mooring_inventory::{Facts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::common::{
-    add_sources, clock, filter, plural, pools_portal, portal, print_warnings, short_duration,
+    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
     short_image,
 };
+use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
 use crate::cluster::read;
 use crate::output::failure::Failure;
@@ -33,6 +34,7 @@ fn mark(finding: &Finding) -> Mark {
 /// Exits with 1 if something is wrong.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
     let facts = build_runtime()?.block_on(read(&arguments.read.sources))?.facts;
+    ensure_known(&arguments.read, &facts, "status")?;
     let status = status_of(&facts, &arguments.read);
     print_warnings(&facts);
     match arguments.output {
@@ -58,6 +60,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
 
 /// Returns a frame of `--watch`, and true if something is wrong.
 pub(super) fn frame(arguments: &StatusArguments, facts: &Facts) -> Result<(Frame, bool), Failure> {
+    ensure_known(&arguments.read, facts, "status")?;
     let status = status_of(facts, &arguments.read);
     let line = published::line(&facts.document(STATUS_SCHEMA, &status))?;
     let mut rows = Vec::new();
@@ -91,7 +94,7 @@ fn screen(arguments: &StatusArguments, facts: &Facts, status: &Status) -> Screen
     }
     if status.findings.is_empty() {
         let nodes: usize = status.pools.iter().map(|pool| pool.nodes).sum();
-        screen.sentence(Mark::Good, format!("No problem found in {}.", plural(nodes, "node")));
+        screen.sentence(Mark::Good, format!("No problem found in {}.", counted(nodes, "node")));
     }
     screen.blank();
     if !status.pools.is_empty() {
@@ -179,7 +182,8 @@ fn controller(facts: &Facts) -> Text {
 #[cfg(test)]
 mod tests {
     use mooring_inventory::State;
-    use mooring_workflow::published::SourceState;
+    use mooring_workflow::plural::counted;
+use mooring_workflow::published::SourceState;
 
     use super::*;
     use crate::fixtures::{facts, node, piped, read_arguments};

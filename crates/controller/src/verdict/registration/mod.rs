@@ -163,6 +163,23 @@ pub enum Cause {
 }
 
 impl Cause {
+    pub const ALL: [Self; 14] = [
+        Self::VmNotRunning,
+        Self::AgentSilent,
+        Self::ExtensionNotCreated,
+        Self::ExtensionRunning,
+        Self::NoRequest,
+        Self::NoNode,
+        Self::RequestPending,
+        Self::RequestDenied,
+        Self::NoNodeAfterRequest,
+        Self::NodeWithoutProviderId,
+        Self::NodeNeverReady,
+        Self::NodeNotMatched,
+        Self::ReadRefused,
+        Self::NothingSeen,
+    ];
+
     /// Returns the most specific proven cause.
     #[must_use]
     pub fn of(mode: Option<Mode>, azure: AzureState, cluster: ClusterState) -> Self {

@@ -17,6 +17,7 @@ use serde_json::Value;
 use self::answer::Answer;
 use self::subject::Subject;
 use super::common::{filter, names, print_warnings};
+use super::filters::ensure_known;
 use super::schemas::WHY;
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::{ReadArguments, WhyArguments};
@@ -37,6 +38,7 @@ pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
     let runtime = build_runtime()?;
     let (cluster, subject, reports) = runtime.block_on(read(arguments))?;
     let facts = &cluster.facts;
+    ensure_known(&arguments.read, facts, "why")?;
     let selected = select(arguments, facts, &subject);
     let answer = Answer::new(&cluster, &subject, &selected, &reports, &arguments.read);
     print_warnings(facts);
