@@ -38,5 +38,5 @@ pub use node::{Filter, Node, PoolKind, State};
 pub use node_list::NodePage;
 pub use nodes::Nodes;
 pub use object::{ClaimItem, LaunchError, NodeItem};
-pub use pool::{Pool, PoolState, pools};
+pub use pool::{AksPool, Pool, PoolState, pools};
 pub use unlisted::Unlisted;

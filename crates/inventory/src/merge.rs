@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::node::{Filter, Node, PoolKind, State};
 use crate::nodes::Nodes;
 use crate::object::{ClaimItem, NodeItem};
+use crate::pool::AksPool;
 use crate::unlisted::{Unlisted, unlisted};
 
 const AKS_POOL: &str = "kubernetes.azure.com/agentpool";
@@ -43,6 +44,8 @@ pub struct Inventory {
     pub unlisted: Vec<Unlisted>,
     /// Counts of all nodes for half hours.
     pub counts: Option<Arc<Counts>>,
+    /// Pools of AKS as Azure shows them; empty if they were not read.
+    pub aks_pools: Vec<AksPool>,
 }
 
 impl Inventory {
@@ -83,6 +86,7 @@ impl Inventory {
             dropped: self.dropped,
             unlisted: unlisted.unwrap_or_default(),
             counts: self.counts.clone(),
+            aks_pools: self.aks_pools.iter().filter(|pool| filter.selects(pool)).cloned().collect(),
         }
     }
 

@@ -5,6 +5,7 @@ use mooring_controller::claim::image;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::pool::AksPool;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -138,6 +139,12 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Returns true for a pool that is shown without nodes.
+    pub(crate) fn selects(&self, pool: &AksPool) -> bool {
+        let is_named = self.pool.as_ref().is_none_or(|name| *name == pool.name);
+        is_named && self.image.is_none() && self.cause.is_none()
+    }
+
     pub fn matches(&self, node: &Node) -> bool {
         let is_recent = match (self.since, &node.failure) {
             (Some(since), Some(_)) if !node.exists => node.at().is_none_or(|at| at >= since),

@@ -20,6 +20,8 @@ pub enum PoolState {
     Failing,
     /// Nodes exist that are not ready.
     NotReady,
+    /// Its last operation in Azure failed, or nodes are missing.
+    Degraded,
     /// No problem is known, and a source was not read.
     Unknown,
 }
@@ -31,8 +33,27 @@ impl PoolState {
             Self::ImageFails => "image fails",
             Self::Failing => "nodes fail",
             Self::NotReady => "nodes not ready",
+            Self::Degraded => "degraded",
             Self::Unknown => "unknown",
         }
+    }
+}
+
+/// An AKS pool as Azure shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AksPool {
+    pub name: String,
+    /// Nodes that it should have; none if unknown.
+    pub wanted: Option<usize>,
+    /// `provisioningState`.
+    pub state: String,
+}
+
+impl AksPool {
+    /// Returns true if its last operation failed, or if it has ended and nodes are missing.
+    fn is_degraded(&self, nodes: usize) -> bool {
+        let lacks_nodes = self.wanted.is_some_and(|wanted| nodes < wanted);
+        self.state == "Failed" || (self.state == "Succeeded" && lacks_nodes)
     }
 }
 
@@ -45,6 +66,10 @@ pub struct Pool {
     pub ready: usize,
     /// Nodes in the cluster, ready or not.
     pub nodes: usize,
+    /// Nodes that an AKS pool should have; none if Azure was not asked.
+    pub wanted: Option<usize>,
+    /// `provisioningState` of an AKS pool; none if Azure was not asked.
+    pub provisioning_state: Option<String>,
     pub joining: usize,
     pub failed: usize,
     /// The image of the newest node.
@@ -66,18 +91,29 @@ pub fn pools(inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
             by_pool.entry((pool.clone(), node.pool_kind)).or_default().push(node);
         }
     }
+    for pool in &inventory.aks_pools {
+        by_pool.entry((pool.name.clone(), PoolKind::AksPool)).or_default();
+    }
     let pool = |((name, kind), nodes): ((String, PoolKind), Vec<&Node>)| {
         let unlisted = inventory.unlisted_failures();
         let of_pool = unlisted.filter(|one| one.pool.as_ref() == Some(&name));
         let more: usize = of_pool.map(|one| one.count as usize).sum();
         let counted = if kind == PoolKind::NodePool { more } else { 0 };
-        let pool = pool(name, kind, &nodes, fleet);
+        let in_azure = inventory.aks_pools.iter().find(|pool| pool.name == name);
+        let in_azure = in_azure.filter(|_| kind == PoolKind::AksPool);
+        let pool = pool(name, kind, &nodes, in_azure, fleet);
         Pool { failed: pool.failed + counted, ..pool }
     };
     by_pool.into_iter().map(pool).collect()
 }
 
-fn pool(name: String, kind: PoolKind, nodes: &[&Node], fleet: &Fleet) -> Pool {
+fn pool(
+    name: String,
+    kind: PoolKind,
+    nodes: &[&Node],
+    in_azure: Option<&AksPool>,
+    fleet: &Fleet,
+) -> Pool {
     let count = |state: State| nodes.iter().filter(|node| node.state == state).count();
     let newest = nodes.iter().filter(|node| node.image.is_some());
     let newest = newest.max_by_key(|node| node.launched_at.or(node.created_at).or(node.at()));
@@ -91,12 +127,17 @@ fn pool(name: String, kind: PoolKind, nodes: &[&Node], fleet: &Fleet) -> Pool {
     let state = match image_fails {
         true => PoolState::ImageFails,
         false if last_failed(nodes) || has_failed_node => PoolState::Failing,
+        false if in_azure.is_some_and(|pool| pool.is_degraded(ready + not_ready)) => {
+            PoolState::Degraded
+        }
         false if not_ready > 0 => PoolState::NotReady,
         false => PoolState::Healthy,
     };
     Pool {
         ready,
         nodes: ready + not_ready,
+        wanted: in_azure.and_then(|pool| pool.wanted),
+        provisioning_state: in_azure.map(|pool| pool.state.clone()),
         joining: count(State::Joining),
         failed: failures().count(),
         seconds_to_join: median(nodes.iter().filter_map(|node| node.seconds_to_join())),

@@ -20,8 +20,8 @@ pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `source-not-read`, `controller-missing`,
-    /// `controller-late` or `controller-unknown`.
+    /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `pool-degraded`, `source-not-read`,
+    /// `controller-missing`, `controller-late` or `controller-unknown`.
     pub kind: &'static str,
     /// `error` or `warning`.
     pub severity: &'static str,
@@ -39,11 +39,12 @@ pub struct Status {
 
 impl Status {
     pub fn of(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Self {
+        let pools = known_pools(facts, inventory, fleet);
         Self {
-            findings: findings(facts, inventory, fleet),
-            pools: known_pools(facts, inventory, fleet),
+            findings: findings(facts, inventory, fleet, &pools),
+            next: next(inventory, facts, &pools),
+            pools,
             controller: facts.controller.clone(),
-            next: next(inventory, facts),
         }
     }
 
@@ -79,7 +80,21 @@ pub fn image_fails(row: &FleetRow) -> String {
     )
 }
 
-fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding> {
+fn degraded(pools: &[Pool]) -> impl Iterator<Item = &Pool> {
+    pools.iter().filter(|pool| pool.state == PoolState::Degraded)
+}
+
+fn pool_finding(pool: &Pool) -> Finding {
+    let wanted = pool.wanted.map_or_else(|| "?".to_owned(), |wanted| wanted.to_string());
+    let state = pool.provisioning_state.as_deref().unwrap_or("unknown");
+    let message = format!(
+        "AKS pool {} has {} of {wanted} nodes, and its state in Azure is {state}.",
+        pool.name, pool.nodes
+    );
+    Finding { kind: "pool-degraded", severity: "error", message }
+}
+
+fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet, pools: &[Pool]) -> Vec<Finding> {
     let mut found: Vec<Finding> = fleet
         .findings()
         .map(|row| Finding { kind: "image-fails", severity: "error", message: image_fails(row) })
@@ -105,6 +120,7 @@ fn findings(facts: &Facts, inventory: &Inventory, fleet: &Fleet) -> Vec<Finding>
             message: format!("{} {plural} of pool {pool} failed: {}.", group.failed, group.cause),
         });
     }
+    found.extend(degraded(pools).map(pool_finding));
     let unread = facts.unread(fleet.joining).map(|message| Finding {
         kind: "source-not-read",
         severity: "warning",
@@ -136,8 +152,13 @@ fn controller_finding(facts: &Facts) -> Option<Finding> {
     Some(Finding { kind, severity: "warning", message })
 }
 
-fn next(inventory: &Inventory, facts: &Facts) -> Vec<Next> {
+fn next(inventory: &Inventory, facts: &Facts, pools: &[Pool]) -> Vec<Next> {
     let mut next = Vec::new();
+    for pool in degraded(pools).take(2) {
+        let command =
+            format!("mooring repair detect --pool {}", mooring_redact::shell_word(&pool.name));
+        next.push(Next::new(command, "signs of a wedged pool"));
+    }
     let mut pools: Vec<String> =
         groups(inventory).into_iter().filter_map(|group| group.pool).collect();
     pools.dedup();

@@ -6,8 +6,8 @@ use mooring_controller::claim::intern::Interner;
 use mooring_controller::record::counts::{self, Outcome};
 use mooring_controller::record::{Document, Entry};
 use mooring_inventory::{
-    ClaimItem, Filter, Fleet, FleetVerdict, Inventory, Node, NodeItem, PoolKind, PoolState, State,
-    groups, pools,
+    AksPool, ClaimItem, Filter, Fleet, FleetVerdict, Inventory, Node, NodeItem, PoolKind,
+    PoolState, State, groups, pools,
 };
 use serde_json::{Value, json};
 
@@ -291,6 +291,28 @@ fn pool_shows_its_newest_image_and_its_state() {
     );
     assert_eq!(state(&failed(3, "VMNotRunning")), (PoolState::Failing, NEW.to_owned(), 6, 3));
     assert_eq!(state(&failed(2, "VMNotRunning")).0, PoolState::Healthy);
+}
+
+#[test]
+fn aks_pool_that_failed_or_lacks_nodes_is_degraded() {
+    let labels = json!({"kubernetes.azure.com/agentpool": "system"});
+    let state = |wanted, state: &str| {
+        let mut inventory = merge(&[], &[node("aks-a", &labels, ("True", "", 60))], &[]);
+        let pool = |name: &str| AksPool { name: name.to_owned(), wanted, state: state.to_owned() };
+        inventory.aks_pools = vec![pool("system"), pool("empty")];
+        let filter = Filter { pool: Some("system".to_owned()), ..Filter::default() };
+        assert_eq!(inventory.filtered(&filter).aks_pools.len(), 1);
+        let all = pools(&inventory, &Fleet::of(&inventory, None));
+        assert_eq!((all[0].name.as_str(), all[0].wanted), ("empty", wanted));
+        assert_eq!((all[1].nodes, all[1].provisioning_state.as_deref()), (1, Some(state)));
+        [all[0].state, all[1].state]
+    };
+    let (healthy, degraded) = (PoolState::Healthy, PoolState::Degraded);
+    assert_eq!(state(Some(1), "Succeeded"), [degraded, healthy]);
+    assert_eq!(state(Some(2), "Succeeded"), [degraded, degraded]);
+    assert_eq!(state(Some(2), "Scaling"), [healthy, healthy], "nodes are on their way");
+    assert_eq!(state(Some(0), "Failed"), [degraded, degraded]);
+    assert_eq!(state(None, "Succeeded"), [healthy, healthy]);
 }
 
 #[test]

@@ -133,16 +133,17 @@ fn table(arguments: &StatusArguments, facts: &Facts, pools: &[Pool]) -> Table {
     ]);
     let portal = pools_portal(&facts.identity);
     for pool in pools {
-        let ready = if pool.ready == pool.nodes {
+        let wanted = pool.wanted.unwrap_or_default().max(pool.nodes);
+        let ready = if pool.ready == wanted {
             pool.ready.to_string()
         } else {
-            format!("{}/{}", pool.ready, pool.nodes)
+            format!("{}/{wanted}", pool.ready)
         };
         let last = pool.last_failure_at.map(|at| clock(at, facts.now));
         let mark = match pool.state {
             PoolState::Healthy => Mark::Good,
             PoolState::NotReady | PoolState::Unknown => Mark::Warning,
-            PoolState::ImageFails | PoolState::Failing => Mark::Bad,
+            PoolState::ImageFails | PoolState::Failing | PoolState::Degraded => Mark::Bad,
         };
         let portal = portal.as_deref().filter(|_| pool.kind == PoolKind::AksPool);
         table.row([

@@ -30,6 +30,7 @@ pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Fail
     };
     let mut is_wrong = false;
     let mut reports = Reports::new();
+    let (mut pools, mut azure) = (Vec::new(), None);
     let mut asked_at: Option<Instant> = None;
     let ended = build_runtime()?.block_on(async {
         // What retries cannot change is an error: an unknown context, a missing kubeconfig.
@@ -42,12 +43,18 @@ pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Fail
             let read = read_followed(&connection, &lists, sources);
             let mut cluster = read.await.map_err(text)?;
             if asked_at.is_none_or(|at| at.elapsed() >= AZURE_INTERVAL) {
-                let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
+                let request = Request::of_cluster(&cluster.facts);
                 reports = cluster.ask_azure(sources, &request).await.map_err(text)?;
+                pools.clone_from(&cluster.facts.inventory.aks_pools);
+                azure = cluster.facts.sources.last().cloned();
                 asked_at = Some(Instant::now());
             } else {
                 for (uid, report) in &reports {
                     cluster.facts.inventory.add_report(uid, report);
+                }
+                cluster.facts.inventory.aks_pools.clone_from(&pools);
+                if let (Some(last), Some(azure)) = (cluster.facts.sources.last_mut(), &azure) {
+                    *last = azure.clone();
                 }
             }
             let (frame, is_wrong_now) = frame(arguments, &cluster.facts).map_err(text)?;

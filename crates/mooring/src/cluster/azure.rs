@@ -8,8 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Limits, ResourceId};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::{Scope, Settings};
-use mooring_inventory::{Inventory, Node, State};
+use mooring_inventory::{AksPool, Facts, Inventory, Node, State};
 use mooring_workflow::published::{Source, SourceName, SourceState};
+use serde_json::Value;
 
 use super::azure_limit::AzureLimit;
 use super::cache::find_known_cluster;
@@ -32,6 +33,8 @@ const CONCURRENT: usize = 8;
 pub(crate) struct Request {
     /// Uids and names of NodeClaims.
     pub(crate) claims: Vec<(String, String)>,
+    /// Reads the AKS pools as well, if Azure is read at all or must be.
+    pub(crate) with_pools: bool,
     /// An AKS pool whose instances are read.
     pub(crate) pool: Option<String>,
     /// A VM or instance by its name.
@@ -57,8 +60,14 @@ impl Request {
         Self { claims: claims.take(MAX_VMS).collect(), ..Self::default() }
     }
 
-    fn is_empty(&self) -> bool {
-        self.claims.is_empty() && self.pool.is_none() && self.name.is_none()
+    /// Requests the same, and the AKS pools.
+    pub(crate) fn of_cluster(facts: &Facts) -> Self {
+        Self { with_pools: true, ..Self::unknown(&facts.inventory.nodes, facts.now) }
+    }
+
+    fn is_empty(&self, mode: AzureMode) -> bool {
+        let must_read_pools = self.with_pools && mode == AzureMode::Always;
+        self.claims.is_empty() && self.pool.is_none() && self.name.is_none() && !must_read_pools
     }
 }
 
@@ -72,15 +81,24 @@ impl Cluster {
         arguments: &SourceArguments,
         request: &Request,
     ) -> Result<Reports, Failure> {
-        if arguments.azure == AzureMode::Never || request.is_empty() {
+        if arguments.azure == AzureMode::Never || request.is_empty(arguments.azure) {
             return Ok(Reports::new());
         }
         let started = tokio::time::Instant::now();
         let done = self.read_azure(arguments, request).await;
         let seconds = Some(started.elapsed().as_secs_f64());
         let error = match done {
-            Ok((found, cluster)) => {
+            Ok(AzureRead { found, cluster, pools }) => {
                 self.set_cluster(cluster);
+                match pools {
+                    Ok(pools) => self.facts.inventory.aks_pools = pools,
+                    Err(error) if arguments.azure == AzureMode::Always => return Err(error),
+                    Err(error) => {
+                        self.facts
+                            .warnings
+                            .push(format!("AKS pools were not read: {}", error.text()));
+                    }
+                }
                 let (state, source) = (SourceState::Read, Source::new(SourceName::Azure));
                 self.set_source(Source { state, at: Some(self.facts.now), seconds, ..source });
                 return Ok(add(&mut self.facts.inventory, found));
@@ -102,7 +120,7 @@ impl Cluster {
         &self,
         arguments: &SourceArguments,
         request: &Request,
-    ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
+    ) -> Result<AzureRead, Failure> {
         let limit = if request.run_command {
             AzureLimit::start_required(COMMAND_LIMIT.max(arguments.timeout))
         } else {
@@ -121,7 +139,7 @@ impl Cluster {
         arm: Client,
         arguments: &SourceArguments,
         request: &Request,
-    ) -> Result<(Vec<Found>, Option<ResourceId>), Failure> {
+    ) -> Result<AzureRead, Failure> {
         let cluster = match &self.scope {
             // Without it, only the name is a guess.
             Some(scope) => match find_known_cluster(&arm, scope, &self.facts.identity).await {
@@ -130,6 +148,12 @@ impl Cluster {
             },
             None => None,
         };
+        let pools = match cluster.as_ref().filter(|_| request.with_pools) {
+            Some(id) => arm.agent_pools(id).await.map_err(|error| Failure::azure(&error)),
+            None => Ok(Vec::new()),
+        };
+        let pools =
+            pools.map(|pools| pools.iter().filter_map(|pool| aks_pool(pool.text())).collect());
         let query = self.node_query(arm, arguments, request.run_command, cluster.as_ref()).await?;
         let reads = futures::stream::iter(&request.claims).map(|(uid, name)| {
             let query = &query;
@@ -168,7 +192,7 @@ impl Cluster {
         found.extend(named.into_iter().map(|report| Found { uid: None, report }));
         match last_error {
             Some(error) if !any_read => Err(Failure::query(&error)),
-            _ => Ok((found, cluster)),
+            _ => Ok(AzureRead { found, cluster, pools }),
         }
     }
 
@@ -220,6 +244,28 @@ impl Cluster {
         self.facts.sources.retain(|one| one.name != source.name);
         self.facts.sources.push(source);
     }
+}
+
+/// What Azure showed.
+struct AzureRead {
+    found: Vec<Found>,
+    cluster: Option<ResourceId>,
+    pools: Result<Vec<AksPool>, Failure>,
+}
+
+/// Parses a pool. A stopped pool has no nodes, whatever its count is.
+fn aks_pool(text: &str) -> Option<AksPool> {
+    let pool: Value = serde_json::from_str(text).ok()?;
+    let properties = &pool["properties"];
+    let wanted = match properties["powerState"]["code"].as_str() {
+        Some("Stopped") => Some(0),
+        _ => properties["count"].as_u64(),
+    };
+    Some(AksPool {
+        name: pool["name"].as_str()?.to_owned(),
+        wanted: wanted.and_then(|count| usize::try_from(count).ok()),
+        state: properties["provisioningState"].as_str().unwrap_or_default().to_owned(),
+    })
 }
 
 /// A report of Azure; without a uid if it was found by another name.
@@ -280,7 +326,9 @@ mod tests {
     #[tokio::test]
     async fn azure_is_not_read_without_a_request_or_against_the_flag() {
         let some = || Some("x".to_owned());
-        assert!(Request::default().is_empty());
+        assert!(Request::default().is_empty(AzureMode::Always));
+        let pools = Request { with_pools: true, ..Request::default() };
+        assert!(pools.is_empty(AzureMode::Auto) && !pools.is_empty(AzureMode::Always));
         let requests = [
             Request { claims: vec![(String::new(), String::new())], ..Request::default() },
             Request { pool: some(), ..Request::default() },
@@ -288,12 +336,26 @@ mod tests {
         ];
         let mut cluster = cluster(facts([]));
         for request in requests {
-            assert!(!request.is_empty());
+            assert!(!request.is_empty(AzureMode::Auto));
             let never = source_arguments(&["--azure", "never"]);
             assert!(cluster.ask_azure(&never, &request).await.unwrap().is_empty());
         }
         let always = source_arguments(&["--azure", "always"]);
         assert!(cluster.ask_azure(&always, &Request::default()).await.unwrap().is_empty());
+    }
+
+    #[test]
+    fn stopped_pool_wants_no_nodes() {
+        let wanted = |power: &str| {
+            let properties = format!(
+                r#"{{"count": 3, "provisioningState": "Failed", "powerState": {{"code": "{power}"}}}}"#
+            );
+            aks_pool(&format!(r#"{{"name": "system", "properties": {properties}}}"#)).unwrap()
+        };
+        let (name, state) = ("system".to_owned(), "Failed".to_owned());
+        assert_eq!(wanted("Running"), AksPool { name, wanted: Some(3), state });
+        assert_eq!(wanted("Stopped").wanted, Some(0));
+        assert_eq!(aks_pool("{}"), None);
     }
 
     #[tokio::test]

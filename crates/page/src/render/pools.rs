@@ -32,7 +32,7 @@ fn row(model: &Model<'_>, pool: &Pool) -> String {
     let severity = match pool.state {
         PoolState::Healthy => "good",
         PoolState::NotReady | PoolState::Unknown => "slow",
-        PoolState::ImageFails | PoolState::Failing => "failed",
+        PoolState::ImageFails | PoolState::Failing | PoolState::Degraded => "failed",
     };
     let failed = if pool.failed == 0 {
         "0".to_owned()

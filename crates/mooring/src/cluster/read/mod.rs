@@ -35,10 +35,10 @@ const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
 const NODE_CLASS_CRD: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
 
-/// Reads the cluster and the record; then Azure for nodes without a verdict.
+/// Reads the cluster and the record; then Azure for nodes without a verdict, and its pools.
 pub(crate) async fn read(arguments: &SourceArguments) -> Result<Cluster, Failure> {
     let mut cluster = read_cluster(arguments).await?;
-    let request = Request::unknown(&cluster.facts.inventory.nodes, cluster.facts.now);
+    let request = Request::of_cluster(&cluster.facts);
     cluster.ask_azure(arguments, &request).await?;
     Ok(cluster)
 }
