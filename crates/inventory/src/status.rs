@@ -21,7 +21,7 @@ pub const FLEET_SCHEMA: &str = "mooring.fleet/v2";
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// `node-without-provider-id`, `image-fails`, `nodes-fail`, `pool-degraded`, `source-not-read`,
-    /// `controller-missing`, `controller-late` or `controller-unknown`.
+    /// `run-unfinished`, `controller-missing`, `controller-late` or `controller-unknown`.
     pub kind: &'static str,
     /// `error` or `warning`.
     pub severity: &'static str,

@@ -1,30 +1,64 @@
 //! `mooring status`: the cluster on one screen.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use mooring_inventory::status::{Finding, STATUS_SCHEMA, Status};
 use mooring_inventory::{Facts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use mooring_workflow::published::Next;
+use mooring_workflow::status::RunStatus;
 
 use super::common::{
-    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration,
-    short_image,
+    add_sources, clock, filter, pools_portal, portal, print_warnings, short_duration, short_image,
 };
 use super::filters::ensure_known;
 use crate::answers::arguments::{ReadArguments, StatusArguments};
-use crate::cluster::read;
+use crate::cluster::{Cluster, read};
 use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use crate::process::build_runtime;
+use crate::ui::runs;
 use crate::workflows::runs::{Frame, Row};
 
-fn status_of(facts: &Facts, arguments: &ReadArguments) -> Status {
+/// Returns the unfinished repairs of the cluster; none if their journals cannot be read.
+pub(super) async fn read_runs(cluster: &Cluster, limit: Duration) -> Vec<RunStatus> {
+    let namespace = &cluster.facts.controller.namespace;
+    let read = runs::read_with(&cluster.api, &cluster.client, namespace);
+    let runs = tokio::time::timeout(limit, read).await.ok().flatten().unwrap_or_default();
+    runs.into_iter().filter(|run| run.step.is_some()).collect()
+}
+
+fn status_of(facts: &Facts, runs: &[RunStatus], arguments: &ReadArguments) -> Status {
     let filter = filter(arguments, facts);
     let inventory = facts.inventory.filtered(&filter);
     let fleet = Fleet::of(&inventory, filter.since);
-    Status::of(facts, &inventory, &fleet)
+    let mut status = Status::of(facts, &inventory, &fleet);
+    let is_wanted =
+        |run: &&RunStatus| filter.pool.as_ref().is_none_or(|pool| pool == run.subject.name());
+    for run in runs.iter().filter(is_wanted).rev() {
+        status.findings.splice(..0, run_finding(run, facts));
+        let pool = mooring_redact::shell_word(run.subject.name());
+        let command = format!("mooring repair status --pool {pool}");
+        status.next.insert(0, Next::new(command, "progress of the repair"));
+    }
+    status
+}
+
+fn run_finding(run: &RunStatus, facts: &Facts) -> Option<Finding> {
+    let step = run.step.as_ref()?;
+    let (severity, state) = if run.is_stopped() {
+        ("error", "was stopped".to_owned())
+    } else {
+        let seconds = facts.now.duration_since(step.started_at).as_secs().max(0);
+        ("warning", format!("is in progress for {} in this step", short_duration(seconds)))
+    };
+    let pool = run.subject.name();
+    let (number, count, name) = (step.number, run.step_count, step.name);
+    let message = format!("The repair of pool {pool} {state}: step {number} of {count}, {name}.");
+    Some(Finding { kind: "run-unfinished", severity, message })
 }
 
 fn mark(finding: &Finding) -> Mark {
@@ -33,9 +67,14 @@ fn mark(finding: &Finding) -> Mark {
 
 /// Exits with 1 if something is wrong.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
-    let facts = build_runtime()?.block_on(read(&arguments.read.sources))?.facts;
+    let sources = &arguments.read.sources;
+    let (facts, runs) = build_runtime()?.block_on(async {
+        let cluster = read(sources).await?;
+        let runs = read_runs(&cluster, sources.timeout).await;
+        Ok::<_, Failure>((cluster.facts, runs))
+    })?;
     ensure_known(&arguments.read, &facts, "status")?;
-    let status = status_of(&facts, &arguments.read);
+    let status = status_of(&facts, &runs, &arguments.read);
     print_warnings(&facts);
     match arguments.output {
         AnswerFormat::Json | AnswerFormat::Yaml => {
@@ -59,9 +98,13 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
 }
 
 /// Returns a frame of `--watch`, and true if something is wrong.
-pub(super) fn frame(arguments: &StatusArguments, facts: &Facts) -> Result<(Frame, bool), Failure> {
+pub(super) fn frame(
+    arguments: &StatusArguments,
+    facts: &Facts,
+    runs: &[RunStatus],
+) -> Result<(Frame, bool), Failure> {
     ensure_known(&arguments.read, facts, "status")?;
-    let status = status_of(facts, &arguments.read);
+    let status = status_of(facts, runs, &arguments.read);
     let line = published::line(&facts.document(STATUS_SCHEMA, &status))?;
     let mut rows = Vec::new();
     for finding in &status.findings {
@@ -184,7 +227,7 @@ fn controller(facts: &Facts) -> Text {
 mod tests {
     use mooring_inventory::State;
     use mooring_workflow::plural::counted;
-use mooring_workflow::published::SourceState;
+    use mooring_workflow::published::SourceState;
 
     use super::*;
     use crate::fixtures::{facts, node, piped, read_arguments};
@@ -195,7 +238,7 @@ use mooring_workflow::published::SourceState;
             watch: false,
             output: AnswerFormat::Table,
         };
-        piped(&screen(&arguments, facts, &status_of(facts, &arguments.read)))
+        piped(&screen(&arguments, facts, &status_of(facts, &[], &arguments.read)))
     }
 
     #[test]

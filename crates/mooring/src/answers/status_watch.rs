@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::status::frame;
+use super::status::{frame, read_runs};
 use crate::answers::arguments::StatusArguments;
 use crate::cluster::{Lists, Reports, Request, connect, read_followed};
 use crate::output::AnswerFormat;
@@ -30,7 +30,7 @@ pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Fail
     };
     let mut is_wrong = false;
     let mut reports = Reports::new();
-    let (mut pools, mut azure) = (Vec::new(), None);
+    let (mut pools, mut runs, mut azure) = (Vec::new(), Vec::new(), None);
     let mut asked_at: Option<Instant> = None;
     let ended = build_runtime()?.block_on(async {
         // What retries cannot change is an error: an unknown context, a missing kubeconfig.
@@ -47,6 +47,7 @@ pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Fail
                 reports = cluster.ask_azure(sources, &request).await.map_err(text)?;
                 pools.clone_from(&cluster.facts.inventory.aks_pools);
                 azure = cluster.facts.sources.last().cloned();
+                runs = read_runs(&cluster, sources.timeout).await;
                 asked_at = Some(Instant::now());
             } else {
                 for (uid, report) in &reports {
@@ -57,7 +58,7 @@ pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Fail
                     *last = azure.clone();
                 }
             }
-            let (frame, is_wrong_now) = frame(arguments, &cluster.facts).map_err(text)?;
+            let (frame, is_wrong_now) = frame(arguments, &cluster.facts, &runs).map_err(text)?;
             is_wrong = is_wrong_now;
             Ok(frame)
         };

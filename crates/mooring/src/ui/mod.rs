@@ -5,7 +5,7 @@ mod browser;
 pub(crate) mod feed;
 mod leader;
 mod local;
-mod runs;
+pub(crate) mod runs;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

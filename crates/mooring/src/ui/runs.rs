@@ -12,14 +12,22 @@ use crate::workflows::repair::run_status;
 
 /// Reads the last run of each journal; none if they cannot be listed.
 pub(super) async fn read(client: &kube::Client, namespace: &str) -> Option<Vec<RunStatus>> {
-    let api = Api::new(client.clone());
+    read_with(&Api::new(client.clone()), &Client::new(client.clone()), namespace).await
+}
+
+/// Reads the same with the clients of a cluster.
+pub(crate) async fn read_with(
+    api: &Api,
+    client: &Client,
+    namespace: &str,
+) -> Option<Vec<RunStatus>> {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
     let list: Value = serde_json::from_str(&api.get(&path).await.ok()?).ok()?;
     let items = list["items"].as_array()?.iter();
     let names = items.filter_map(|item| item["metadata"]["name"].as_str());
     let mut runs = Vec::new();
     for pool in names.filter_map(pool_of_config_map) {
-        let journal = store(Client::new(client.clone()), namespace, pool);
+        let journal = store(client.clone(), namespace, pool);
         let status = JournalStatus::read(journal, Timestamp::now()).await;
         // A damaged journal is reported by `mooring repair status`.
         let run = status.ok().and_then(|status| run_status(&status).ok().flatten());

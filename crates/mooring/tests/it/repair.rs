@@ -24,9 +24,14 @@ impl Fixture {
     }
 
     fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.mooring();
+        command.arg("repair").args(words);
+        command
+    }
+
+    fn mooring(&self) -> Command {
         let mut command = mooring();
         command.env_clear().envs(self.sim.environment()).env("HOME", self.folder.path());
-        command.arg("repair").args(words);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -141,6 +146,12 @@ fn interrupted_run_is_previewed_and_rolled_back() {
     assert!(err.ends_with("is unfinished and would be continued\n"), "{err}");
     assert_eq!(out, "");
 
+    let mut command = fixture.mooring();
+    let command = command.args(["status", "--azure", "never"]);
+    let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("✗ The repair of pool system was stopped: step 4 of 16, "), "{out}");
+    assert!(out.contains("mooring repair status --pool system "), "{out}");
     let status = fixture.json(1, &["status"]);
     let run = &status["runs"][0];
     assert_eq!((&run["pool"], &run["state"]), (&"system".into(), &"stopped".into()), "{status}");
