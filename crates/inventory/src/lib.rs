@@ -16,6 +16,7 @@
 //!
 //! Nothing here reads a cluster. Facts that were not read are `None`, never zero.
 
+mod aks_pool;
 mod facts;
 mod failure;
 mod fleet;
@@ -29,6 +30,7 @@ mod pool;
 pub mod status;
 mod unlisted;
 
+pub use aks_pool::AksPool;
 pub use facts::{ControllerState, Facts};
 pub use failure::{Code, Evidence, Failure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
@@ -38,5 +40,5 @@ pub use node::{Filter, Node, PoolKind, State};
 pub use node_list::NodePage;
 pub use nodes::Nodes;
 pub use object::{ClaimItem, LaunchError, NodeItem};
-pub use pool::{AksPool, Pool, PoolState, pools};
+pub use pool::{Pool, PoolState, pools};
 pub use unlisted::Unlisted;

@@ -15,11 +15,11 @@ use mooring_controller::verdict::registration::{
 use mooring_controller::{Claim, Status, Verdict};
 use mooring_diagnosis::Stage;
 
+use crate::aks_pool::AksPool;
 use crate::failure::Failure;
 use crate::node::{Filter, Node, PoolKind, State};
 use crate::nodes::Nodes;
 use crate::object::{ClaimItem, NodeItem};
-use crate::pool::AksPool;
 use crate::unlisted::{Unlisted, unlisted};
 
 const AKS_POOL: &str = "kubernetes.azure.com/agentpool";

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use mooring_controller::claim::image;
 use serde::Serialize;
 
+use crate::aks_pool::AksPool;
 use crate::failure::Failure;
-use crate::pool::AksPool;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use mooring_inventory::status::{Finding, STATUS_SCHEMA, Status};
 use mooring_inventory::{Facts, Fleet, Pool};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
+use mooring_workflow::plural::counted;
 use mooring_workflow::published::Next;
 use mooring_workflow::status::RunStatus;
 
@@ -226,7 +227,6 @@ fn controller(facts: &Facts) -> Text {
 #[cfg(test)]
 mod tests {
     use mooring_inventory::State;
-    use mooring_workflow::plural::counted;
     use mooring_workflow::published::SourceState;
 
     use super::*;
