@@ -7,6 +7,8 @@ use kube::config::KubeconfigError;
 use mooring_redact::{Limit, foreign};
 
 const MAX_MESSAGE: Limit = Limit::Chars(400);
+/// The subject of errors of credential plugins, whose name they do not have.
+pub(crate) const PLUGIN: &str = "the kubeconfig credential plugin";
 
 /// Returns the error with its causes, limited in length, without control characters and without content of a
 /// kubeconfig, a credential plugin or a proxy URL.
@@ -39,16 +41,15 @@ fn replacement(error: &(dyn Error + 'static)) -> Option<String> {
     }
     if let Some(error) = error.downcast_ref::<AuthError>() {
         return match error {
-            AuthError::AuthExecRun { out, .. } => Some(format!(
-                "the kubeconfig credential plugin failed ({}); run it manually for details",
-                out.status
-            )),
+            AuthError::AuthExecRun { out, .. } => {
+                Some(format!("{PLUGIN} failed ({}); run it manually for details", out.status))
+            }
             AuthError::AuthExec(_)
             | AuthError::AuthExecParse(_)
             | AuthError::ParseTokenKey(_)
-            | AuthError::MalformedTokenExpirationDate(_) => Some(
-                "the kubeconfig credential plugin returned no usable credentials; run `kubectl` with this kubeconfig for details".to_owned(),
-            ),
+            | AuthError::MalformedTokenExpirationDate(_) => Some(format!(
+                "{PLUGIN} returned no usable credentials; run `kubectl` with this kubeconfig for details"
+            )),
             _ => None,
         };
     }

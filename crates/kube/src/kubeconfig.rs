@@ -6,19 +6,21 @@
 
 use std::fs::{File, Metadata};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{ExecConfig, KubeConfigOptions, Kubeconfig};
 
-use mooring_redact::printable;
+use mooring_redact::{Limit, foreign, printable};
 
-use crate::error::redacted_message;
+use crate::children;
+use crate::error::{PLUGIN, redacted_message};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Larger than a kubeconfig with certificates of a hundred clusters.
 const MAX_SIZE: u64 = 4 << 20;
+const MAX_HINT: Limit = Limit::Chars(400);
 
 pub fn read(path: &Path) -> Result<Kubeconfig, String> {
     let message = |why: String| format!("{}: {why}", path.display());
@@ -39,6 +41,28 @@ pub fn read(path: &Path) -> Result<Kubeconfig, String> {
         return Err(too_long());
     }
     parse(&text).map_err(message)
+}
+
+/// Reads the files of `KUBECONFIG`, or `~/.kube/config`.
+fn read_default() -> Result<Kubeconfig, String> {
+    let files = std::env::var_os("KUBECONFIG").unwrap_or_default();
+    let files: Vec<PathBuf> =
+        std::env::split_paths(&files).filter(|file| !file.as_os_str().is_empty()).collect();
+    match files.as_slice() {
+        [] => Kubeconfig::read().map_err(|error| redacted_message(&error)),
+        files => merge(files),
+    }
+}
+
+/// Merges files. Missing ones are skipped, as kubectl does.
+fn merge(files: &[PathBuf]) -> Result<Kubeconfig, String> {
+    let mut existing = files.iter().filter(|file| file.exists()).peekable();
+    if existing.peek().is_none() {
+        return Err("no such file".to_owned());
+    }
+    existing.try_fold(Kubeconfig::default(), |merged, file| {
+        merged.merge(read(file)?).map_err(|error| redacted_message(&error))
+    })
 }
 
 pub fn parse(yaml: &str) -> Result<Kubeconfig, String> {
@@ -72,79 +96,96 @@ pub struct Connection {
 pub async fn connect(path: Option<&Path>, context: Option<&str>) -> Result<Connection, String> {
     let place = path.map_or_else(default_file, |path| path.display().to_string());
     let kubeconfig = match path {
-        Some(path) => read(path).map(Some)?,
-        None => match Kubeconfig::read() {
-            Ok(kubeconfig) => Some(kubeconfig),
-            Err(outside) if context.is_some() => {
-                return Err(format!("{place}: {}", redacted_message(&outside)));
+        Some(path) => read(path)?,
+        None => match read_default() {
+            Ok(kubeconfig) => kubeconfig,
+            Err(outside) if context.is_some() => return Err(format!("{place}: {outside}")),
+            Err(outside) => {
+                let config = in_cluster(&outside)?;
+                let server = server(&config);
+                let client = from_config(config)?;
+                return Ok(Connection { client, context: None, cluster: None, server });
             }
-            Err(_) => None,
         },
-    };
-    let Some(kubeconfig) = kubeconfig else {
-        let config = default_config().await?;
-        let server = server(&config);
-        let client = from_config(config)?;
-        return Ok(Connection { client, context: None, cluster: None, server });
     };
     let name = context.or(kubeconfig.current_context.as_deref()).unwrap_or_default().to_owned();
     let cluster = cluster_of(&kubeconfig, &name);
     if cluster.is_none() && context.is_some() {
         return Err(unknown_context(&kubeconfig, &place, &name));
     }
-    if let Some(program) = missing_plugin(&kubeconfig, &name) {
-        return Err(format!("{place}: {}", plugin_hint(&program)));
+    let plugin = plugin_of(&kubeconfig, &name).cloned();
+    if let Some(hint) = plugin.as_ref().and_then(missing_plugin) {
+        return Err(format!("{place}: {hint}"));
     }
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
     let config = match (config, path) {
         (Ok(config), _) => config,
         // An empty kubeconfig, as in a pod.
-        (Err(_), None) if cluster.is_none() => default_config().await?,
+        (Err(error), None) if cluster.is_none() => in_cluster(&redacted_message(&error))?,
         (Err(error), _) => return Err(format!("{place}: {}", redacted_message(&error))),
     };
     let server = server(&config);
     let context = cluster.is_some().then_some(name);
-    let client = create_client(config).await?;
+    let client = create_client(config).await.map_err(|error| match &plugin {
+        Some(plugin) => {
+            error.replace(PLUGIN, &format!("the credential plugin `{}`", name_of(plugin)))
+        }
+        None => error,
+    })?;
     Ok(Connection { client, context, cluster, server })
 }
 
-/// Creates a client on a thread, since a credential plugin runs now and may wait for a user. The thread is not joined: a
-/// plugin that hangs does not outlast the command.
+/// Creates a client on a thread, since a credential plugin runs now and may wait for a user. The thread is not joined; a
+/// plugin that still runs when the future is dropped is killed.
 async fn create_client(config: kube::Config) -> Result<kube::Client, String> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
+    let (thread, started) = std::sync::mpsc::channel();
     let runtime = tokio::runtime::Handle::current();
     std::thread::spawn(move || {
+        let _ = thread.send(children::Thread::current());
         let _entered = runtime.enter();
         let _ = sender.send(from_config(config));
     });
+    let _killed_on_drop = started.recv().ok().flatten();
     receiver.await.unwrap_or_else(|_| Err("the client could not be created".to_owned()))
 }
 
-/// Returns the credential plugin of a context, if it is not installed.
-fn missing_plugin(kubeconfig: &Kubeconfig, context: &str) -> Option<String> {
+/// Returns the credential plugin of a context.
+fn plugin_of<'a>(kubeconfig: &'a Kubeconfig, context: &str) -> Option<&'a ExecConfig> {
     let context = kubeconfig.contexts.iter().find(|one| one.name == context)?;
     let user = context.context.as_ref()?.user.as_ref()?;
     let user = kubeconfig.auth_infos.iter().find(|one| one.name == *user)?;
-    let program = user.auth_info.as_ref()?.exec.as_ref()?.command.clone()?;
-    let is_found = if program.contains('/') {
-        Path::new(&program).exists()
-    } else {
-        let directories = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&directories).any(|directory| directory.join(&program).is_file())
-    };
-    (!is_found).then_some(program)
+    user.auth_info.as_ref()?.exec.as_ref()
 }
 
-fn plugin_hint(program: &str) -> String {
-    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let name = printable(&name);
-    let hint = match name.as_str() {
-        "kubelogin" => "`az aks install-cli` installs it".to_owned(),
-        "az" => "install the Azure CLI".to_owned(),
-        _ => format!("install {name}, or use a context with other credentials"),
+/// Returns the file name of a credential plugin.
+fn name_of(plugin: &ExecConfig) -> String {
+    let program = Path::new(plugin.command.as_deref().unwrap_or_default());
+    printable(&program.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Returns how to install a credential plugin, if it is not installed.
+fn missing_plugin(plugin: &ExecConfig) -> Option<String> {
+    let program = plugin.command.as_deref()?;
+    let is_found = if program.contains('/') {
+        Path::new(program).exists()
+    } else {
+        let directories = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&directories).any(|directory| directory.join(program).is_file())
     };
-    format!("the credential plugin `{name}` is not installed\nhint: {hint}")
+    if is_found {
+        return None;
+    }
+    let name = name_of(plugin);
+    let own = plugin.install_hint.as_deref().map(|hint| foreign(hint, MAX_HINT));
+    let hint = match (own.filter(|hint| !hint.is_empty()), name.as_str()) {
+        (Some(own), _) => own,
+        (None, "kubelogin") => "`az aks install-cli` installs it".to_owned(),
+        (None, "az") => "install the Azure CLI".to_owned(),
+        (None, _) => format!("install {name}, or use a context with other credentials"),
+    };
+    Some(format!("the credential plugin `{name}` is not installed\nhint: {hint}"))
 }
 
 fn unknown_context(kubeconfig: &Kubeconfig, place: &str, name: &str) -> String {
@@ -157,7 +198,7 @@ fn unknown_context(kubeconfig: &Kubeconfig, place: &str, name: &str) -> String {
 pub fn contexts(path: Option<&Path>) -> Vec<String> {
     let kubeconfig = match path {
         Some(path) => read(path).ok(),
-        None => Kubeconfig::read().ok(),
+        None => read_default().ok(),
     };
     let Some(kubeconfig) = kubeconfig else { return Vec::new() };
     let mut names: Vec<String> = kubeconfig.contexts.into_iter().map(|one| one.name).collect();
@@ -177,17 +218,10 @@ fn cluster_of(kubeconfig: &Kubeconfig, context: &str) -> Option<String> {
     Some(context.context.as_ref()?.cluster.clone())
 }
 
-async fn default_config() -> Result<kube::Config, String> {
-    let by_file = kube::Config::from_kubeconfig(&KubeConfigOptions::default()).await;
-    by_file.or_else(|outside| {
-        kube::Config::incluster().map_err(|inside| {
-            format!(
-                "{}: {}; in-cluster: {}",
-                default_file(),
-                redacted_message(&outside),
-                redacted_message(&inside)
-            )
-        })
+/// Returns the service account of a pod; `outside` is the error of the kubeconfig.
+fn in_cluster(outside: &str) -> Result<kube::Config, String> {
+    kube::Config::incluster().map_err(|inside| {
+        format!("{}: {outside}; in-cluster: {}", default_file(), redacted_message(&inside))
     })
 }
 
@@ -213,6 +247,7 @@ fn from_config(mut config: kube::Config) -> Result<kube::Client, String> {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+    use std::os::fd::AsRawFd as _;
 
     use super::*;
 
@@ -239,23 +274,86 @@ mod tests {
         assert_eq!(unknown, "f: context \"prd\" not found; contexts: d, c");
     }
 
+    fn file_with(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
+    /// Returns a kubeconfig with a credential plugin: its command, and more members.
+    fn yaml(command: &str) -> String {
+        format!(
+            "current-context: c\nclusters: [{{name: prod, cluster: {{server: 'https://127.0.0.1:1'}}}}]\ncontexts: [{{name: c, context: {{cluster: prod, user: u}}}}]\nusers: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, command: {command}}}}}}}]\n"
+        )
+    }
+
+    fn plugin_file(command: &str) -> tempfile::NamedTempFile {
+        file_with(&yaml(command))
+    }
+
     #[tokio::test]
     async fn missing_credential_plugin_is_named_with_an_install_hint() {
-        let yaml = |command: &str| {
-            format!(
-                "current-context: c\nclusters: [{{name: prod, cluster: {{server: 'https://127.0.0.1:1'}}}}]\ncontexts: [{{name: c, context: {{cluster: prod, user: u}}}}]\nusers: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, command: {command}}}}}}}]\n"
-            )
-        };
         for (command, hint) in [
             ("/nowhere/kubelogin", "hint: `az aks install-cli` installs it"),
             ("no-such-plugin", "hint: install no-such-plugin, or use"),
         ] {
-            let mut file = tempfile::NamedTempFile::new().unwrap();
-            file.write_all(yaml(command).as_bytes()).unwrap();
+            let file = plugin_file(command);
             let error = connect(Some(file.path()), None).await.map(drop).unwrap_err();
             assert!(error.contains("is not installed") && error.contains(hint), "{error}");
         }
-        assert_eq!(missing_plugin(&parse(&yaml("sh")).unwrap(), "c"), None);
+        let kubeconfig = parse(&yaml("sh")).unwrap();
+        assert_eq!(missing_plugin(plugin_of(&kubeconfig, "c").unwrap()), None);
+        let own =
+            parse(&yaml("no-such-plugin, installHint: \"brew install it\\nthen log in\"")).unwrap();
+        let hint = missing_plugin(plugin_of(&own, "c").unwrap()).unwrap();
+        assert!(hint.ends_with("\nhint: brew install it then log in"), "{hint}");
+    }
+
+    #[tokio::test]
+    async fn failed_credential_plugin_is_named_with_its_status() {
+        let file = plugin_file(
+            "sh, args: [-c, 'echo CANARY; echo CANARY >&2; exit 7'], interactiveMode: Never",
+        );
+        let error = connect(Some(file.path()), None).await.map(drop).unwrap_err();
+        assert!(error.contains("the credential plugin `sh` failed (exit status: 7)"), "{error}");
+        assert!(!error.contains("CANARY"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn hanging_credential_plugin_ends_with_the_command() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let path = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
+        let script = format!("exec 9>{path}; echo started >&9; sleep 600; sleep 600");
+        let file = plugin_file(&format!("sh, args: [-c, '{script}'], interactiveMode: Never"));
+        let started = tokio::task::spawn_blocking(move || {
+            let mut line = [0; 8];
+            reader.read_exact(&mut line).unwrap();
+            reader
+        });
+        let connecting = connect(Some(file.path()), None);
+        let mut reader = tokio::select! {
+            _ = connecting => panic!("the plugin ended"),
+            reader = started => reader.unwrap(),
+        };
+        drop(writer);
+        // The pipe ends when the last process that has it ends.
+        let mut rest = String::new();
+        let ended = tokio::task::spawn_blocking(move || reader.read_to_string(&mut rest));
+        tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap().unwrap().unwrap();
+    }
+
+    #[test]
+    fn missing_files_of_a_list_are_skipped() {
+        let one = file_with("contexts: [{name: a, context: {cluster: x, user: u}}]\n");
+        let two = file_with(
+            "current-context: b\ncontexts: [{name: b, context: {cluster: y, user: u}}]\n",
+        );
+        let (one, two) = (one.path().to_owned(), two.path().to_owned());
+        let missing = PathBuf::from("/nowhere/kubeconfig");
+        let merged = merge(&[one, missing.clone(), two]).unwrap();
+        assert_eq!(merged.contexts.len(), 2);
+        assert_eq!(merged.current_context.as_deref(), Some("b"));
+        assert_eq!(merge(&[missing]).unwrap_err(), "no such file");
     }
 
     #[test]
@@ -272,7 +370,7 @@ mod tests {
         let (reader, mut writer) = std::io::pipe().unwrap();
         writer.write_all(YAML.as_bytes()).unwrap();
         drop(writer);
-        let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+        let path = format!("/dev/fd/{}", reader.as_raw_fd());
         assert_eq!(read(Path::new(&path)).unwrap().current_context.as_deref(), Some("c"));
     }
 }

@@ -8,10 +8,12 @@
 //! | [`gate`] | permission to write while the Lease is held |
 //! | [`port_forward`] | ports of pods, through the API server |
 //! | [`protobuf`] | objects in the binary format of the API server |
+//! | `children` | child processes of a thread, which are killed with it |
 //! | [`error`] | error messages without secrets |
 //!
 //! The crate depends neither on Azure nor on specific resources.
 
+mod children;
 pub mod error;
 pub mod gate;
 pub mod holder;
