@@ -15,6 +15,7 @@ use crate::operator::profile::Profile;
 use crate::operator::settings::Settings;
 use crate::operator::target::Target;
 use crate::removal::step::Step;
+use mooring_workflow::Step as _;
 use mooring_workflow::approval::{ApprovalToken, PlanHash, hash_document};
 use mooring_workflow::{CheckResult, Outcome};
 
@@ -86,8 +87,8 @@ pub fn build(
     } else {
         by_step.insert(Step::Verify, Vec::new());
     }
-    let steps = by_step.into_iter().enumerate().map(|(at, (name, targets))| PlannedStep {
-        number: at + 1,
+    let steps = by_step.into_iter().map(|(name, targets)| PlannedStep {
+        number: name.number(),
         name,
         what: name.what(),
         targets,

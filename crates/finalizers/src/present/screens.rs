@@ -24,26 +24,25 @@ pub fn plan(plan: &Plan, cluster: &str, next: &[Next], is_wide: bool) -> Screen 
         return screen;
     }
     let objects = counted(plan.objects.len(), "custom resource");
-    let steps = counted(plan.steps.len(), "step");
-    let verb = if plan.steps.len() == 1 { "removes" } else { "remove" };
+    let steps = counted(Step::ALL.len(), "step");
     screen.prose(
         0,
         Text::new(format!(
-            "{steps} {verb} {profile} from {cluster}, with {objects}. Nothing is changed."
+            "{steps} remove {profile} from {cluster}, with {objects}. Nothing is changed."
         )),
     );
-    let names = plan.steps.iter().map(|step| step.name.name().len()).max().unwrap_or(0);
-    for step in &plan.steps {
-        let head = format!("{:>2}  ", step.number);
+    let names = Step::ALL.iter().map(|step| step.name().len()).max().unwrap_or(0);
+    for step in Step::ALL {
+        let planned = plan.steps.iter().find(|planned| planned.name == *step);
+        let head = format!("{:>2}  ", step.number());
         let hanging = head.len() + names + 2;
-        let text = Text::new(head)
-            .bold(format!("{:<names$}", step.name.name()))
-            .plain(format!("  {}", summary(plan, step)));
+        let what = planned.map_or_else(|| "nothing to do".to_owned(), |one| summary(plan, one));
+        let text =
+            Text::new(head).bold(format!("{:<names$}", step.name())).plain(format!("  {what}"));
         screen.hanging(0, hanging, text);
-        if is_wide {
-            for target in &step.targets {
-                screen.line(Text::new(format!("      {target}")));
-            }
+        let targets = planned.filter(|_| is_wide).map_or(&[][..], |one| one.targets.as_slice());
+        for target in targets {
+            screen.line(Text::new(format!("      {target}")));
         }
     }
     screens::checks(&mut screen, &checks(plan), is_wide);

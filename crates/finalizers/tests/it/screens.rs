@@ -19,7 +19,7 @@ use mooring_workflow::lock::Owner;
 use mooring_workflow::published::Next;
 use mooring_workflow::report::History;
 use mooring_workflow::status::RunStatus;
-use mooring_workflow::{CheckResult, Outcome};
+use mooring_workflow::{CheckResult, Outcome, Step as _};
 
 fn golden(name: &str, screen: &Screen) {
     let style = |width| Style { width, ..Style::PIPE };
@@ -114,9 +114,8 @@ fn plan() -> Plan {
         ],
         steps: steps
             .into_iter()
-            .enumerate()
-            .map(|(at, (name, targets))| PlannedStep {
-                number: at + 1,
+            .map(|(name, targets)| PlannedStep {
+                number: name.number(),
                 name,
                 what: name.what(),
                 targets,
