@@ -1,16 +1,18 @@
 //! `mooring controller`.
 
+use std::io::{self, IsTerminal as _, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use mooring_controller::Settings;
+use mooring_arm::Client;
 use mooring_controller::metrics::Metrics;
 use mooring_controller::metrics::log;
 use mooring_controller::notify::{HttpTransport, Notifications, hook};
 use mooring_controller::run::{Api, Clock, Controller, Health, Pages, ViewRequest, serve};
 use mooring_controller::schedule::rate_limit;
+use mooring_controller::{Scope, Settings};
 use mooring_kube::Times;
 use mooring_page::{Access, Live};
 use mooring_workflow::published::ClusterIdentity;
@@ -20,8 +22,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::arguments::ClusterArguments;
-use crate::cluster::by_group_name;
 use crate::cluster::connect;
+use crate::cluster::{NodesCluster, by_group_name, find_cluster};
 use crate::output::failure::Failure;
 use crate::ui::feed::{self, Feed};
 
@@ -33,12 +35,16 @@ Azure only for nodes that have not joined yet. Replicas are leader-elected with
 the Lease mooring.
 
 Examples:
+  mooring controller --context prod
   mooring controller --resource-group rg --cluster prod
   mooring sim --scenario oras-missing --kube-port 0 --state demo &
   . demo/env.sh; mooring controller
 
-Logs are JSON lines on stderr. SIGTERM stops the controller: it finishes started
-writes and releases the Lease.
+With a kubeconfig, the cluster in Azure is found from the nodes if no flag or
+variable names it. A pod requires a name.
+
+Logs are lines on stderr: JSON, or text on a terminal. SIGTERM stops the
+controller: it finishes started writes and releases the Lease.
 
 Permissions: charts/mooring/files/rules.yaml for Kubernetes, docs/SECURITY.md
 for Azure.";
@@ -56,6 +62,30 @@ pub(crate) struct ControllerArguments {
     /// Loopback address of the live page, or off
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     pub(crate) page_address: String,
+    /// Format of the log [default: text on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Writes lines to stderr without terminal control characters. JSON has them as escapes.
+struct PrintableStderr;
+
+impl Write for PrintableStderr {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = mooring_redact::printable_lines(&String::from_utf8_lossy(line));
+        io::stderr().write_all(text.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure> {
@@ -65,7 +95,15 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
         _ => log::Level::INFO,
     };
     // `--verbose` sets no subscriber for this command; a second one cannot be set.
-    let _ = tracing::subscriber::set_global_default(log::subscriber(std::io::stderr, level));
+    let is_text = match arguments.log_format {
+        Some(format) => format == LogFormat::Text,
+        None => io::stderr().is_terminal(),
+    };
+    let _ = if is_text {
+        tracing::subscriber::set_global_default(log::text_lines(|| PrintableStderr, level))
+    } else {
+        tracing::subscriber::set_global_default(log::subscriber(io::stderr, level))
+    };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(run(arguments))
@@ -74,7 +112,8 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
 async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    let connection = connect::connect_cluster(&arguments.cluster).await?;
+    let ClusterArguments { kubeconfig, context, .. } = &arguments.cluster;
+    let connection = connect::connect_kube(kubeconfig.as_deref(), context.as_ref()).await?;
     let kube = connection.client.clone();
     let arm = connect::azure_client(
         arguments.cluster.arm_endpoint.as_ref(),
@@ -86,7 +125,11 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let page_at = listen_page(&arguments.page_address).await?;
     let (metrics_on, health_on) = (metrics_at.local_addr()?, health_at.local_addr()?);
     // Confines which VMs are read, since NodeClaims can name any; required.
-    let scope = connect::read_scope(&arm, &arguments.cluster).await?;
+    let scope = if connection.context.is_some() && !connect::is_named(&arguments.cluster) {
+        scope_of_nodes(&arm, &kube).await?
+    } else {
+        connect::read_scope(&arm, &arguments.cluster).await?
+    };
     let clock: Clock = Arc::new(Timestamp::now);
     let (metrics, health) = (Arc::new(Metrics::new()), Arc::new(Health::new(clock())));
     let probes = Pages::Probes(Arc::clone(&health), Arc::clone(&clock));
@@ -142,6 +185,22 @@ async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     controller.run_viewed(stop, requests).await;
     pages.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(())
+}
+
+/// Finds the part of Azure that may be read from the nodes. A pod is configured instead.
+async fn scope_of_nodes(arm: &Client, kube: &kube::Client) -> Result<Scope, Failure> {
+    let nodes = NodesCluster::read(&Api::new(kube.clone())).await?;
+    let scope = nodes.scope.ok_or_else(connect::no_cluster)?;
+    // It is needed for AKS Machines only.
+    let found = find_cluster(arm, &scope).await.ok().flatten();
+    let cluster = found.map(|found| found.id.as_str().to_owned());
+    tracing::info!(
+        subscription = scope.subscription,
+        resourceGroupName = scope.node_resource_group,
+        cluster,
+        "found the cluster from its nodes"
+    );
+    Ok(Scope { cluster, ..scope })
 }
 
 fn feed(

@@ -3,7 +3,8 @@
 use tracing::Subscriber;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::fmt::format::{FmtSpan, Writer};
+use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::claim::Claim;
@@ -32,6 +33,29 @@ where
         .with_writer(writer)
         .finish()
         .with(Targets::new().with_target(OWN, level))
+}
+
+/// Returns a subscriber that writes one readable line per event: time, level, message and fields.
+pub fn text_lines<W>(writer: W, level: Level) -> impl Subscriber + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    tracing_subscriber::fmt()
+        .with_timer(TimeOfDay)
+        .with_target(false)
+        .with_ansi(false)
+        .with_max_level(level)
+        .with_writer(writer)
+        .finish()
+        .with(Targets::new().with_target(OWN, level))
+}
+
+struct TimeOfDay;
+
+impl FormatTime for TimeOfDay {
+    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
+        write!(writer, "{}", jiff::Timestamp::now().strftime("%H:%M:%S"))
+    }
 }
 
 /// Modules that log each request.
@@ -127,6 +151,19 @@ mod tests {
         });
         let written = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         assert!(!written.contains("CANARY") && written.contains("our own"), "{written}");
+    }
+
+    #[test]
+    fn text_line_has_time_level_message_and_fields() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        tracing::subscriber::with_default(text_lines(move || writer.clone(), Level::INFO), || {
+            tracing::error!(target: "kube_client::client", "CANARY");
+            tracing::warn!(port = 8082, "cannot listen");
+        });
+        let written = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(&written[8..], "  WARN cannot listen port=8082\n");
+        assert_eq!(written.find(':'), Some(2));
     }
 
     #[test]

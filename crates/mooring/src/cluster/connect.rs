@@ -2,17 +2,33 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mooring_arm::identity::{Credential, Settings as Identity};
 use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
 use mooring_controller::Scope;
+use mooring_controller::run::{Api, ApiError};
 use mooring_kube::kubeconfig::Connection;
+use mooring_redact::shell_word;
 
 use crate::arguments::suggest;
 use crate::arguments::{ClusterArguments, ClusterName};
 use crate::cluster::config::ContextEntry;
-use crate::cluster::discovery::NamedCluster;
+use crate::cluster::discovery::{NamedCluster, NodesCluster, about_the_nodes};
 use crate::output::failure::Failure;
+use crate::output::show;
+
+/// Time of the first request; a slower API server is read within the limits of the command.
+const PROBE_LIMIT: Duration = Duration::from_secs(2);
+
+/// Variables that name a cluster, the first one first.
+pub(crate) const SUBSCRIPTION: [&str; 3] =
+    ["MOORING_SUBSCRIPTION", "SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"];
+pub(crate) const RESOURCE_GROUP: [&str; 2] = ["MOORING_RESOURCE_GROUP", "RESOURCE_GROUP"];
+pub(crate) const CLUSTER: [&str; 2] = ["MOORING_CLUSTER", "CLUSTER_NAME"];
+pub(crate) const NODE_RESOURCE_GROUP: [&str; 1] = ["AZURE_NODE_RESOURCE_GROUP"];
+
+pub(crate) const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
 
 /// Returns the flag, or the first variable that is set.
 fn flag_or_env(flag: Option<&String>, names: &[&str]) -> Option<String> {
@@ -84,8 +100,48 @@ fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), Failur
     )))
 }
 
+/// Connects to an API server that is reachable and accepts the credentials. Warns if the nodes are in another resource
+/// group than the named one.
 pub(crate) async fn connect_cluster(arguments: &ClusterArguments) -> Result<Connection, Failure> {
-    connect_kube(arguments.kubeconfig.as_deref(), arguments.context.as_ref()).await
+    let connection =
+        connect_kube(arguments.kubeconfig.as_deref(), arguments.context.as_ref()).await?;
+    let api = Api::new(connection.client.clone());
+    let first = tokio::time::timeout(PROBE_LIMIT, api.get("/version")).await;
+    if let Ok(Err(error)) = first
+        && matches!(error.status, None | Some(401))
+    {
+        return Err(unreachable(&connection, &error));
+    }
+    let named = NamedCluster {
+        node_resource_group: node_resource_group(arguments),
+        ..NamedCluster::default()
+    };
+    if named.node_resource_group.is_some()
+        && let Ok(nodes) = NodesCluster::read_some(&api).await
+        && let Some(conflict) = nodes.conflict(&named)
+    {
+        show::print_warning(&about_the_nodes(&conflict));
+    }
+    Ok(connection)
+}
+
+/// Returns the error of the first request. Permissions are no part of it.
+fn unreachable(connection: &Connection, error: &ApiError) -> Failure {
+    let server = &connection.server;
+    let (place, flag) = match &connection.context {
+        Some(context) => {
+            (format!("{server} (context {context})"), format!("--context {} ", shell_word(context)))
+        }
+        None => (server.clone(), String::new()),
+    };
+    let why = &error.what;
+    Failure::io(if error.status.is_some() {
+        format!("{place} rejected the credentials: {why}\n{SIGN_IN}")
+    } else {
+        format!(
+            "cannot reach {place}: {why}\nhint: check the address, and the VPN if the cluster is private; `kubectl {flag}get --raw /readyz` shows if it responds"
+        )
+    })
 }
 
 /// Returns the namespace of the flag, the variable or the configuration of the context.
@@ -99,12 +155,12 @@ pub(crate) fn named_namespace(
 
 /// Returns the cluster that flags, variables or the configuration of the context name, in this order.
 pub(crate) fn named_cluster(name: &ClusterName, entry: Option<&ContextEntry>) -> NamedCluster {
-    let cluster = flag_or_env(name.cluster.as_ref(), &["MOORING_CLUSTER", "CLUSTER_NAME"]);
-    let groups = ["MOORING_RESOURCE_GROUP", "RESOURCE_GROUP"];
+    let cluster = flag_or_env(name.cluster.as_ref(), &CLUSTER);
     let named = NamedCluster {
-        subscription: subscription(name),
-        resource_group: flag_or_env(name.resource_group.as_ref(), &groups),
+        subscription: flag_or_env(name.subscription.as_ref(), &SUBSCRIPTION),
+        resource_group: flag_or_env(name.resource_group.as_ref(), &RESOURCE_GROUP),
         cluster: cluster.clone(),
+        node_resource_group: node_group(None, name),
     };
     let of_entry = entry.filter(|_| cluster.is_none());
     let id = cluster.and_then(|cluster| ResourceId::parse(&cluster).ok());
@@ -113,6 +169,7 @@ pub(crate) fn named_cluster(name: &ClusterName, entry: Option<&ContextEntry>) ->
             subscription: Some(id.subscription().to_owned()),
             resource_group: id.resource_group().map(str::to_owned),
             cluster: Some(id.name().to_owned()),
+            ..named
         },
         None => NamedCluster {
             cluster: named
@@ -124,9 +181,21 @@ pub(crate) fn named_cluster(name: &ClusterName, entry: Option<&ContextEntry>) ->
     }
 }
 
-fn subscription(name: &ClusterName) -> Option<String> {
-    let variables = ["MOORING_SUBSCRIPTION", "SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"];
-    flag_or_env(name.subscription.as_ref(), &variables)
+/// Returns the node resource group of the flag, or of the variable, which may belong to another cluster than the flags.
+fn node_group(flag: Option<&String>, name: &ClusterName) -> Option<String> {
+    let is_named = name.resource_group.is_some() || name.cluster.is_some();
+    let variables: &[&str] = if is_named { &[] } else { &NODE_RESOURCE_GROUP };
+    flag_or_env(flag, variables)
+}
+
+fn node_resource_group(arguments: &ClusterArguments) -> Option<String> {
+    node_group(arguments.node_resource_group.as_ref(), &arguments.name)
+}
+
+/// Returns true if flags or variables name a cluster or its node resource group.
+pub(crate) fn is_named(arguments: &ClusterArguments) -> bool {
+    let NamedCluster { resource_group, cluster, .. } = named_cluster(&arguments.name, None);
+    resource_group.or(cluster).or(node_resource_group(arguments)).is_some()
 }
 
 /// Returns the part of Azure that may be read. The node resource group is read from the cluster unless it is given.
@@ -134,17 +203,10 @@ pub(crate) async fn read_scope(
     arm: &Client,
     arguments: &ClusterArguments,
 ) -> Result<Scope, Failure> {
-    let name = &arguments.name;
-    let NamedCluster { subscription, resource_group: group, cluster } = named_cluster(name, None);
-    // The variable may belong to another cluster than the flags.
-    let is_named = name.resource_group.is_some() || name.cluster.is_some();
-    let variables: &[&str] = if is_named { &[] } else { &["AZURE_NODE_RESOURCE_GROUP"] };
-    let nodes = flag_or_env(arguments.node_resource_group.as_ref(), variables);
-    let unknown = || {
-        Failure::usage(
-            "no cluster specified: the node resource group is unknown\nhint: set --subscription, --resource-group and --cluster (or SUBSCRIPTION_ID, RESOURCE_GROUP and CLUSTER_NAME), or --subscription and --node-resource-group".to_owned(),
-        )
-    };
+    let NamedCluster { subscription, resource_group: group, cluster, .. } =
+        named_cluster(&arguments.name, None);
+    let nodes = node_resource_group(arguments);
+    let unknown = no_cluster;
     let subscription = subscription.ok_or_else(unknown)?;
     let cluster = match (group, cluster) {
         (Some(group), Some(cluster)) => Some(
@@ -165,9 +227,41 @@ pub(crate) async fn read_scope(
     Ok(Scope { subscription, node_resource_group, cluster })
 }
 
+pub(crate) fn no_cluster() -> Failure {
+    Failure::usage(
+        "no cluster specified: the node resource group is unknown\nhint: set --subscription, --resource-group and --cluster (or SUBSCRIPTION_ID, RESOURCE_GROUP and CLUSTER_NAME), or --subscription and --node-resource-group".to_owned(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::Server;
+
+    #[tokio::test]
+    async fn unreachable_server_is_named_with_its_context() {
+        let connection = Connection {
+            client: Server::default().client(),
+            context: Some("two".to_owned()),
+            cluster: None,
+            server: "https://two:443".to_owned(),
+        };
+        let text = |status: Option<u16>| {
+            let error = ApiError { status, what: "why".to_owned() };
+            unreachable(&connection, &error).text().to_owned()
+        };
+        let refused = text(None);
+        assert!(
+            refused.starts_with("cannot reach https://two:443 (context two): why\nhint: check"),
+            "{refused}"
+        );
+        assert!(refused.contains("`kubectl --context two get --raw /readyz`"), "{refused}");
+        let rejected = text(Some(401));
+        assert!(
+            rejected.starts_with("https://two:443 (context two) rejected the credentials: why")
+        );
+        assert!(rejected.contains("az login") && rejected.contains("az aks get-credentials"));
+    }
 
     #[test]
     fn flags_name_a_cluster_before_the_context() {
@@ -183,6 +277,7 @@ mod tests {
             subscription: some(subscription),
             resource_group: some(group),
             cluster: some(cluster),
+            node_resource_group: None,
         };
         for (flags, entry, expected) in [
             (flags(Some("own")), entry("other"), named("s1", "g1", "own")),

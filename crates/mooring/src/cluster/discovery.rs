@@ -8,6 +8,7 @@ use mooring_controller::run::Api;
 use mooring_inventory::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::list::list;
 use crate::output::failure::Failure;
@@ -27,6 +28,11 @@ impl FoundCluster {
         let host = host.split([':', '/']).next().unwrap_or_default();
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
+}
+
+#[derive(Deserialize)]
+struct NodeList {
+    items: Vec<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -70,6 +76,7 @@ pub(crate) struct NamedCluster {
     pub(crate) subscription: Option<String>,
     pub(crate) resource_group: Option<String>,
     pub(crate) cluster: Option<String>,
+    pub(crate) node_resource_group: Option<String>,
 }
 
 impl NamedCluster {
@@ -108,6 +115,31 @@ impl NodesCluster {
         let system: Option<Value> = system.ok().and_then(|text| serde_json::from_str(&text).ok());
         let uid = system.as_ref().and_then(|system| system["metadata"]["uid"].as_str());
         Ok(Self { scope: find_scope(&[], &nodes.unwrap_or_default()), uid: uid.map(str::to_owned) })
+    }
+
+    /// Reads the first nodes, which are enough to find their resource group.
+    pub(crate) async fn read_some(api: &Api) -> Result<Self, Failure> {
+        let failed = |why: String| Failure::io(format!("cannot read nodes: {why}"));
+        let text = api.get("/api/v1/nodes?limit=50").await.map_err(|error| failed(error.what))?;
+        let list: NodeList =
+            serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+        let nodes: Vec<NodeItem> =
+            list.items.iter().filter_map(|item| NodeItem::parse(item)).collect();
+        Ok(Self { scope: find_scope(&[], &nodes), uid: None })
+    }
+
+    /// Describes how flags and variables name another cluster than that of the nodes.
+    pub(crate) fn conflict(&self, named: &NamedCluster) -> Option<String> {
+        if let Some(id) = self.id().filter(|id| named.differs(id)) {
+            return Some(conflict(named, &id));
+        }
+        let own = &self.scope.as_ref()?.node_resource_group;
+        let group = named.node_resource_group.as_ref()?;
+        (!group.eq_ignore_ascii_case(own)).then(|| {
+            format!(
+                "flags or variables name node resource group {group}, and the nodes are in {own}"
+            )
+        })
     }
 
     /// Returns the cluster that the name of the node resource group shows.
@@ -170,14 +202,18 @@ pub(crate) fn conflict(named: &NamedCluster, nodes: &ResourceId) -> String {
 
 /// Returns the warning of a command that reads, which uses the cluster of the kubeconfig.
 pub(crate) fn two_clusters(named: &NamedCluster, nodes: &ResourceId) -> String {
-    format!("{}; this is about the cluster of the nodes", conflict(named, nodes))
+    about_the_nodes(&conflict(named, nodes))
+}
+
+/// Returns the warning about a conflict of a command that reads.
+pub(crate) fn about_the_nodes(conflict: &str) -> String {
+    format!("{conflict}; this is about the cluster of the nodes")
 }
 
 #[cfg(test)]
 mod tests {
     use mooring_controller::Claim;
     use mooring_controller::claim::vm_id::VmId;
-    use serde_json::value::RawValue;
 
     use super::*;
     use crate::fixtures::now;
@@ -188,6 +224,7 @@ mod tests {
             subscription: some(subscription),
             resource_group: some(group),
             cluster: some(cluster),
+            node_resource_group: None,
         }
     }
 
@@ -213,6 +250,23 @@ mod tests {
         for other in [named("s2", "", ""), named("", "rg2", "prod"), named("s1", "rg", "test")] {
             assert!(other.differs(&id), "{other:?}");
         }
+    }
+
+    #[test]
+    fn named_node_resource_group_is_compared() {
+        let nodes =
+            |group: &str| NodesCluster { scope: find_scope(&[], &[in_group(group)]), uid: None };
+        let named = |group: &str| NamedCluster {
+            node_resource_group: Some(group.to_owned()),
+            ..NamedCluster::default()
+        };
+        let own = nodes("MC_rg_prod_weu");
+        assert_eq!(own.conflict(&named("mc_rg_prod_weu")), None);
+        assert_eq!(own.conflict(&NamedCluster::default()), None);
+        let text = "flags or variables name node resource group mc_other, and the nodes are in own";
+        assert_eq!(nodes("own").conflict(&named("mc_other")).as_deref(), Some(text));
+        let other = NamedCluster { cluster: Some("test".to_owned()), ..named("MC_rg_prod_weu") };
+        assert!(own.conflict(&other).unwrap().contains("name cluster test in"));
     }
 
     #[test]

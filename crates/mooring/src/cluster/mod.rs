@@ -18,8 +18,8 @@ pub(crate) use azure_limit::AzureLimit;
 pub(crate) use cache::find_known_cluster;
 pub(crate) use controller_state::{NAMESPACE, read_controller};
 pub(crate) use discovery::{
-    FoundCluster, NamedCluster, NodesCluster, by_group_name, conflict, find_cluster, find_scope,
-    two_clusters,
+    FoundCluster, NamedCluster, NodesCluster, about_the_nodes, by_group_name, conflict,
+    find_cluster, find_scope,
 };
 pub(crate) use facts::Cluster;
 pub(crate) use follow::Lists;

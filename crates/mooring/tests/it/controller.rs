@@ -9,7 +9,7 @@ use crate::common::controller::{
     Process, controller, delete_nodeclaim, get, run, simulate, sourced, wait_for,
 };
 use crate::common::schema::assert_valid;
-use crate::common::text;
+use crate::common::{Terminal, text};
 
 #[test]
 fn bundle_by_node_name_has_the_results_of_azure() {
@@ -233,4 +233,34 @@ fn controller_runs_with_env_sh_and_stops_on_sigterm() {
     let rest = reader.join().unwrap();
     assert!(rest.contains("released lease"), "{rest}");
     assert!(rest.contains("\"NodeClaim\":\"default-bad1\""), "{rest}");
+}
+
+#[test]
+fn cluster_of_the_controller_is_found_from_its_nodes() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(state.path());
+    let unnamed = || {
+        let mut command = controller(&sim, "off");
+        for name in
+            ["SUBSCRIPTION_ID", "RESOURCE_GROUP", "CLUSTER_NAME", "AZURE_NODE_RESOURCE_GROUP"]
+        {
+            command.env_remove(name);
+        }
+        command.args(["--context", "demo"]);
+        command
+    };
+    // A pipe gets JSON, a terminal gets text.
+    let mut child = unnamed().stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let _process = Process(child);
+    let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(line["message"], "found the cluster from its nodes");
+    assert_eq!(line["resourceGroupName"], "mc_rg-demo_demo_westeurope");
+    assert!(line["cluster"].as_str().unwrap().ends_with("/managedClusters/demo"), "{line}");
+    let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!(line["message"], "starting controller");
+    let mut terminal = Terminal::start(&mut unnamed(), 200);
+    terminal.wait_for(" INFO found the cluster from its nodes subscription=");
+    let mut json = Terminal::start(unnamed().args(["--log-format", "json"]), 200);
+    json.wait_for("\"message\":\"starting controller\"");
 }

@@ -16,6 +16,8 @@ use crate::output::failure::Failure;
 use crate::process::build_runtime;
 use crate::workflows::runs::{ReadLimit, Signals, Subject, write_screen};
 
+const WAITING: &str = "waiting for the Kubernetes API";
+
 /// One operator of one cluster, with display names.
 pub(super) struct Session {
     pub(super) remover: Remover,
@@ -34,7 +36,7 @@ pub(super) struct Session {
 impl Session {
     /// Awaits reads. Prints what it waits for.
     pub(super) async fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
-        wait_for("waiting for the Kubernetes API", &ReadLimit::end(self.limit), work).await
+        wait_for(WAITING, &ReadLimit::end(self.limit), work).await
     }
 
     /// Returns the cluster of the kubeconfig's context, or the API server's host if the name cannot be typed.
@@ -107,9 +109,8 @@ pub(super) fn with_session(
         let profile = settings.profile.name.clone();
         let groups = settings.profile.groups.join(", ");
         let protected = target::protected(context.as_deref(), change)?;
-        if change != Change::None {
-            ensure_one_cluster(&client).await?;
-        }
+        let one_cluster = ensure_one_cluster(&client, change);
+        wait_for(WAITING, &ReadLimit::end(limit), one_cluster).await?;
         let remover = Remover::new(
             mooring_kube::Client::new(client),
             settings,
@@ -125,10 +126,8 @@ pub(super) fn with_session(
 
 /// Reports rejected credentials, which are not a missing permission.
 pub(super) fn signed_out(error: SignedOut) -> Failure {
-    Failure::io(format!("{error}\n{SIGN_IN}"))
+    Failure::io(format!("{error}\n{}", connect::SIGN_IN))
 }
-
-const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
 
 #[cfg(test)]
 mod tests {

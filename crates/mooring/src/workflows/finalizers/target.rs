@@ -6,31 +6,39 @@ use super::arguments::TargetArguments;
 use crate::arguments::ClusterName;
 use crate::cluster::config;
 use crate::cluster::connect;
-use crate::cluster::{NamedCluster, NodesCluster, conflict};
+use crate::cluster::{NamedCluster, NodesCluster, about_the_nodes};
 use crate::output::failure::Failure;
 use crate::output::show;
 use crate::workflows::runs::ensure_terminal;
 
-/// Ensures that variables name the cluster of the nodes. Nodes are read only if a variable names a cluster.
-pub(super) async fn ensure_one_cluster(client: &kube::Client) -> Result<(), Failure> {
+/// Ensures that variables name the cluster of the nodes; a command that reads warns. Nodes are read only if a variable
+/// names a cluster.
+pub(super) async fn ensure_one_cluster(
+    client: &kube::Client,
+    change: Change,
+) -> Result<(), Failure> {
     let named = connect::named_cluster(&ClusterName::default(), None);
     if named == NamedCluster::default() {
         return Ok(());
     }
     let nodes = match NodesCluster::read(&Api::new(client.clone())).await {
         Ok(nodes) => nodes,
+        Err(_) if change == Change::None => return Ok(()),
         Err(error) => {
             let why = error.text().lines().next().unwrap_or_default();
             show::print_warning(&format!("the cluster of the nodes is not known: {why}"));
             return Ok(());
         }
     };
-    match nodes.id() {
-        Some(id) if named.differs(&id) => Err(Failure::blocked(format!(
-            "two clusters: {}\nhint: unset the variables, or pass another --context",
-            conflict(&named, &id)
+    match nodes.conflict(&named) {
+        Some(conflict) if change == Change::None => {
+            show::print_warning(&about_the_nodes(&conflict));
+            Ok(())
+        }
+        Some(conflict) => Err(Failure::blocked(format!(
+            "two clusters: {conflict}\nhint: unset the variables, or pass another --context"
         ))),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

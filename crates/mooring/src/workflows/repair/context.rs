@@ -10,7 +10,7 @@ use crate::arguments::ClusterName;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::cluster::{
-    NodesCluster, conflict, find_cluster, find_known_cluster, two_clusters, wait_for,
+    NodesCluster, about_the_nodes, conflict, find_cluster, find_known_cluster, wait_for,
 };
 use crate::output::failure::Failure;
 use crate::output::show;
@@ -125,13 +125,15 @@ async fn find(command: &RepairCommand) -> Result<ContextCluster, Failure> {
             "the AKS cluster of context {context} was not found from its nodes\nhint: pass --subscription, --resource-group and --cluster"
         ))
     })?;
-    if named.differs(&id) && !command.is_change() {
-        show::print_warning(&two_clusters(&named, &id));
-    } else if named.differs(&id) {
-        return Err(Failure::blocked(format!(
-            "two clusters: {}\nhint: pass only --context, or unset the variables",
-            conflict(&named, &id)
-        )));
+    let conflict = named.differs(&id).then(|| conflict(&named, &id));
+    match conflict.or_else(|| nodes.conflict(&named)) {
+        Some(conflict) if command.is_change() => {
+            return Err(Failure::blocked(format!(
+                "two clusters: {conflict}\nhint: pass only --context, or unset the variables"
+            )));
+        }
+        Some(conflict) => show::print_warning(&about_the_nodes(&conflict)),
+        None => {}
     }
     let (uid, is_protected) = (nodes.uid, entry.protected);
     Ok(ContextCluster { context, id, uid, has_server, is_protected })
