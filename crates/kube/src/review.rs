@@ -16,15 +16,20 @@ pub struct Access<'a> {
     pub resource: &'a str,
     /// None for all namespaces, and for resources without one.
     pub namespace: Option<&'a str>,
+    /// None for all objects.
+    pub name: Option<&'a str>,
 }
 
 impl Client {
     /// Returns true if the caller has this permission.
     pub async fn may(&self, access: Access<'_>) -> Result<bool, RequestError> {
-        let Access { verb, group, resource, namespace } = access;
+        let Access { verb, group, resource, namespace, name } = access;
         let mut attributes = json!({"verb": verb, "group": group, "resource": resource});
         if let Some(namespace) = namespace {
             attributes["namespace"] = json!(namespace);
+        }
+        if let Some(name) = name {
+            attributes["name"] = json!(name);
         }
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1",

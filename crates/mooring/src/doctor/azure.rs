@@ -1,5 +1,7 @@
 //! Checks of Azure: sign-in, the cluster of the nodes, permissions.
 
+use std::ffi::OsStr;
+
 use mooring_arm::calls::Permission;
 use mooring_arm::{Client, Limits, Raw, ResourceId};
 use tokio::time::Instant;
@@ -102,7 +104,16 @@ fn not_signed_in(failure: &Failure) -> Check {
     let first = failure.text().lines().next().unwrap_or_default();
     Check::new("azure", "sign-in", CheckState::Failed, first)
         .used_by(&["why", "fleet", "status", "repair"])
-        .fix(Some("az login".to_owned()))
+        .fix(Some(login(std::env::var_os("PATH").as_deref())))
+}
+
+/// Returns the command that signs in, with what it needs if the Azure CLI is not in these directories.
+fn login(directories: Option<&OsStr>) -> String {
+    let mut directories = std::env::split_paths(directories.unwrap_or_default());
+    if directories.any(|directory| directory.join("az").is_file()) {
+        return "az login".to_owned();
+    }
+    "az login, after installing the Azure CLI: https://aka.ms/azure-cli".to_owned()
 }
 
 async fn cluster_checks(arm: &Client, read: &Cluster) -> Vec<Check> {
@@ -190,4 +201,20 @@ fn permission(
         .used_by(need.used_by)
         .lacks(lacks)
         .fix(Some(fix))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests may write files directly")]
+mod tests {
+    use super::login;
+
+    #[test]
+    fn fix_to_sign_in_depends_on_the_azure_cli() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().as_os_str();
+        let text = "az login, after installing the Azure CLI: https://aka.ms/azure-cli";
+        assert_eq!([login(Some(path)), login(None)], [text, text]);
+        std::fs::write(directory.path().join("az"), "").unwrap();
+        assert_eq!(login(Some(path)), "az login");
+    }
 }

@@ -16,14 +16,15 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::check::{Check, CheckState, Report};
-use crate::arguments::SourceArguments;
+use crate::arguments::{ClusterArguments, SourceArguments};
 use crate::cluster::config;
+use crate::cluster::connect;
 use crate::cluster::{Cluster, read_cluster};
 use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
-use crate::process::build_runtime;
+use crate::process::{build_runtime, env_var};
 
 const SCHEMA: &str = "mooring.doctor/v1";
 
@@ -168,6 +169,11 @@ async fn checks_of(
         checks.extend(permissions);
         checks.extend(cluster::karpenter(&cluster.facts));
         checks.extend(controller);
+    } else {
+        checks.extend(UNREAD.map(|(area, name)| {
+            let message = "not checked: the cluster cannot be read";
+            Check::new(area, name, CheckState::Skipped, message)
+        }));
     }
     let needs_azure = area.is_none_or(|area| matches!(area, Area::Azure | Area::Cluster));
     if needs_azure {
@@ -175,6 +181,7 @@ async fn checks_of(
     }
     let context = cluster.and_then(|read| read.facts.identity.context.as_deref());
     checks.extend(configuration(context));
+    checks.extend(settings(&arguments.cluster, env_var));
     // The order of the screen; the order within a part remains.
     let rank = |check: &Check| match (check.area, check.name) {
         ("cluster", "aks") => 1,
@@ -198,19 +205,15 @@ fn unreadable(failure: &Failure) -> Check {
         .fix(hint.map(str::to_owned))
 }
 
-const VARIABLES: [&str; 9] = [
-    "MOORING_CONTEXT",
-    "MOORING_NAMESPACE",
-    "MOORING_CLUSTER",
-    "SUBSCRIPTION_ID",
-    "RESOURCE_GROUP",
-    "CLUSTER_NAME",
-    "AZURE_NODE_RESOURCE_GROUP",
-    "AZURE_TOKEN_CREDENTIALS",
-    "KUBECONFIG",
+/// Checks that need the cluster, besides its connection and permissions.
+const UNREAD: [(&str, &str); 4] = [
+    ("cluster", "aks"),
+    ("karpenter", "installed"),
+    ("controller", "running"),
+    ("cluster", "clock"),
 ];
 
-/// Shows settings and where they are from.
+/// Shows the configuration file.
 fn configuration(context: Option<&str>) -> Vec<Check> {
     let mut checks = Vec::new();
     let path = config::path();
@@ -232,16 +235,62 @@ fn configuration(context: Option<&str>) -> Vec<Check> {
             Check::new("config", "file", CheckState::Ok, message)
         }
     });
-    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let set: Vec<&str> = VARIABLES.into_iter().filter(is_set).collect();
-    if !set.is_empty() {
-        let message = format!("variables: {}", set.join(", "));
-        checks.push(Check::new("config", "variables", CheckState::Ok, message));
-    }
     checks
+}
+
+/// Shows the settings of flags and variables, and where each is from. None of them is a secret.
+fn settings(
+    arguments: &ClusterArguments,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<Check> {
+    let ClusterArguments { context, name, node_resource_group, namespace, .. } = arguments;
+    let kubeconfig = arguments.kubeconfig.as_ref().map(|file| file.display().to_string());
+    let settings: [(&str, Option<&String>, &[&str]); 8] = [
+        ("--kubeconfig", kubeconfig.as_ref(), &["KUBECONFIG"]),
+        ("--context", context.as_ref(), &["MOORING_CONTEXT"]),
+        ("--namespace", namespace.as_ref(), &["MOORING_NAMESPACE"]),
+        ("--cluster", name.cluster.as_ref(), &connect::CLUSTER),
+        ("--resource-group", name.resource_group.as_ref(), &connect::RESOURCE_GROUP),
+        ("--subscription", name.subscription.as_ref(), &connect::SUBSCRIPTION),
+        ("--node-resource-group", node_resource_group.as_ref(), &connect::NODE_RESOURCE_GROUP),
+        ("", None, &["AZURE_TOKEN_CREDENTIALS"]),
+    ];
+    let mut shown = Vec::new();
+    for (flag, value, variables) in settings {
+        let value_of = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let mut set = variables.iter().filter_map(|name| Some((*name, value_of(name)?)));
+        if let Some(value) = value {
+            shown.push(format!("{flag} {value}"));
+        } else if let Some((name, value)) = set.next() {
+            shown.push(format!("{name}={value}"));
+        }
+    }
+    let message = format!("from flags and variables: {}", shown.join(", "));
+    (!shown.is_empty()).then(|| Check::new("config", "variables", CheckState::Ok, message))
 }
 
 fn unreadable_config(failure: &Failure) -> Check {
     let first = failure.text().lines().next().unwrap_or_default();
     Check::new("config", "file", CheckState::Failed, first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::source_arguments;
+
+    #[test]
+    fn settings_have_their_values_and_sources() {
+        let arguments = source_arguments(&["--context", "two", "--node-resource-group", "mc"]);
+        let variable = |name: &str| {
+            let known = [("MOORING_CONTEXT", "one"), ("CLUSTER_NAME", "demo"), ("KUBECONFIG", "")];
+            known.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned())
+        };
+        let check = settings(&arguments.cluster, variable).unwrap();
+        assert_eq!(
+            check.message,
+            "from flags and variables: --context two, CLUSTER_NAME=demo, --node-resource-group mc"
+        );
+        assert_eq!(settings(&ClusterArguments::default(), |_| None), None);
+    }
 }

@@ -6,6 +6,7 @@ mod tests;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use mooring_controller::record;
 use mooring_inventory::Facts;
 use mooring_kube::Access;
 use mooring_workflow::published::{SourceName, SourceState};
@@ -25,16 +26,17 @@ const PERMISSIONS: [(Access<'static>, &str, &[&str]); 7] = [
     (list("karpenter.sh", "nodepools"), "NodePools", &["why"]),
     (list("", "events"), "events", &["bundle", "trace"]),
     (list("apps", "deployments"), "Deployments", &["status", "doctor"]),
-    (get("", "configmaps"), "the failure record", &["status", "fleet", "why"]),
-    (get("coordination.k8s.io", "leases"), "the Lease of the controller", &["status"]),
+    (get("", "configmaps", record::NAME), "the failure record", &["status", "fleet", "why"]),
+    (get("coordination.k8s.io", "leases", "mooring"), "the Lease of the controller", &["status"]),
 ];
 
 const fn list(group: &'static str, resource: &'static str) -> Access<'static> {
-    Access { verb: "list", group, resource, namespace: None }
+    Access { verb: "list", group, resource, namespace: None, name: None }
 }
 
-const fn get(group: &'static str, resource: &'static str) -> Access<'static> {
-    Access { verb: "get", group, resource, namespace: None }
+/// One object in the namespace of the controller.
+const fn get(group: &'static str, resource: &'static str, name: &'static str) -> Access<'static> {
+    Access { verb: "get", group, resource, namespace: None, name: Some(name) }
 }
 
 /// Checks connection and clock with one request.
@@ -119,12 +121,24 @@ fn shown(access: Access<'_>) -> String {
     format!("{} {}{namespace}", access.verb, resource(access))
 }
 
-/// Returns the command that an administrator runs.
+/// Returns the command that an administrator runs: it grants lists in the cluster, and single objects in their namespace.
 fn grant(access: Access<'_>) -> String {
-    let name = format!("mooring-{}-{}", access.verb, access.resource);
+    let role = format!("mooring-{}-{}", access.verb, access.resource);
+    let user = "--user=\"$(kubectl auth whoami -o jsonpath='{.status.userInfo.username}')\"";
+    let resource = resource(access);
+    let (Some(namespace), Some(name)) = (access.namespace, access.name) else {
+        return format!(
+            "kubectl create clusterrole {role} --verb=get,list --resource={resource} && kubectl create clusterrolebinding {role} --clusterrole={role} {user}"
+        );
+    };
+    // Counts are part of the failure record.
+    let counts = if name == record::NAME {
+        format!(" --resource-name={}", record::counts::NAME)
+    } else {
+        String::new()
+    };
     format!(
-        "kubectl create clusterrole {name} --verb=get,list --resource={} && kubectl create clusterrolebinding {name} --clusterrole={name} --user=\"$(kubectl auth whoami -o jsonpath='{{.status.userInfo.username}}')\"",
-        resource(access)
+        "kubectl --namespace {namespace} create role {role} --verb=get --resource={resource} --resource-name={name}{counts} && kubectl --namespace {namespace} create rolebinding {role} --role={role} {user}"
     )
 }
 

@@ -56,7 +56,9 @@ async fn each_permission_is_requested_and_missing_ones_are_named() {
         "get leases.coordination.k8s.io in mooring-system",
     ];
     assert_eq!(lacks, expected);
-    assert!(checks[5].fix.as_ref().unwrap().contains("clusterrole mooring-get-configmaps "));
+    let fix = checks[5].fix.as_ref().unwrap();
+    assert!(fix.starts_with("kubectl --namespace mooring-system create role mooring-get-configmaps --verb=get --resource=configmaps --resource-name=mooring-failures --resource-name=mooring-counts && "), "{fix}");
+    assert!(!fix.contains("clusterrole"), "{fix}");
     let (server, cluster) = answers(&[(500, "no".to_owned())]);
     let checks = permissions(&cluster).await;
     assert!(checks.iter().all(|check| check.state == CheckState::Skipped));
