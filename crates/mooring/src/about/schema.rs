@@ -44,12 +44,16 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("mooring.why/v2", include_str!("../../schemas/why.v2.json")),
 ];
 
+pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.iter().map(|(id, _)| *id)
+}
+
 /// Prints a schema, or lists the IDs of all.
 pub(crate) fn schema(id: Option<&str>) -> Result<(), Failure> {
     let Some(id) = id else {
-        return show::print_names(SCHEMAS.iter().map(|(id, _)| *id));
+        return show::print_names(ids());
     };
-    let ids: Vec<&str> = SCHEMAS.iter().map(|(id, _)| *id).collect();
+    let ids: Vec<&str> = ids().collect();
     let known = find(id, &ids)?;
     let text = SCHEMAS.iter().find(|(id, _)| *id == known).map_or("", |(_, text)| text);
     show::print(text.as_bytes())

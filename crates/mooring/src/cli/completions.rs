@@ -2,6 +2,8 @@
 //!
 //! The scripts get the names from the hidden command `mooring complete`.
 
+use std::collections::BTreeSet;
+
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
@@ -10,18 +12,26 @@ use crate::output::failure::Failure;
 use crate::output::show;
 
 /// Flags whose values are names.
-const FLAGS: [(&str, &str); 3] = [("context", "contexts"), ("pool", "pools"), ("cause", "causes")];
+const FLAGS: [(&str, &str); 6] = [
+    ("context", "contexts"),
+    ("pool", "pools"),
+    ("cause", "causes"),
+    ("image", "images"),
+    ("scenario", "scenarios"),
+    ("show", "scenarios"),
+];
 
 /// Commands whose argument is a name and no file.
-const NAMED: [&str; 2] = ["why", "show"];
+const NAMED: [&str; 3] = ["why", "show", "schema"];
 
 /// Commands whose argument is a name.
-const COMMANDS: [(&str, &str); 5] = [
+const COMMANDS: [(&str, &str); 6] = [
     ("why", "nodes"),
     ("trace", "nodes"),
     ("bundle", "nodes"),
     ("explain", "codes"),
     ("show", "codes"),
+    ("schema", "schemas"),
 ];
 
 pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
@@ -38,19 +48,58 @@ pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
     show::print_raw(script.as_bytes())
 }
 
+/// Returns the flags that have a value, of all commands.
+fn value_flags() -> BTreeSet<String> {
+    let mut flags = BTreeSet::new();
+    let mut commands = vec![Cli::command()];
+    while let Some(command) = commands.pop() {
+        for option in command.get_opts() {
+            flags.extend(option.get_long().map(|long| format!("--{long}")));
+            flags.extend(option.get_short().map(|short| format!("-{short}")));
+        }
+        commands.extend(command.get_subcommands().cloned());
+    }
+    flags
+}
+
+/// Completes the value of a flag, or the argument of the command, with the cluster that the line names. Bash splits
+/// words at `=`.
 fn bash() -> String {
     let flags = FLAGS.map(|(flag, names)| format!("        --{flag}) names={names} ;;\n"));
-    let commands =
-        COMMANDS.map(|(command, names)| format!("        {command}) names={names} ;;\n"));
-    let cases = [flags.concat(), commands.concat()].concat();
+    let commands = COMMANDS
+        .map(|(command, names)| format!("            {command}) names={names}; break ;;\n"));
+    let (flags, commands) = (flags.concat(), commands.concat());
+    let with_value = value_flags().into_iter().collect::<Vec<_>>().join("|");
     format!(
         r#"
 _mooring_names() {{
-    local cur="${{COMP_WORDS[COMP_CWORD]}}" names=
-    case "${{COMP_WORDS[COMP_CWORD-1]}}" in
-{cases}    esac
+    local cur="${{COMP_WORDS[COMP_CWORD]}}" before=$((COMP_CWORD - 1)) names= cluster=() i value
+    [[ $cur == = ]] && cur=
+    [[ ${{COMP_WORDS[before]}} == = ]] && before=$((before - 1))
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case "${{COMP_WORDS[i]}}" in
+        --context|--kubeconfig)
+            value=$((i + 1))
+            [[ ${{COMP_WORDS[value]}} == = ]] && value=$((value + 1))
+            [[ $value -lt $COMP_CWORD ]] && cluster+=("${{COMP_WORDS[i]}}" "${{COMP_WORDS[value]}}")
+            ;;
+        esac
+    done
+    case "${{COMP_WORDS[before]}}" in
+{flags}        {with_value}) ;;
+        *)
+        for ((i = 1; i < COMP_CWORD; i++)); do
+            case "${{COMP_WORDS[i]}}" in
+            {with_value})
+                [[ ${{COMP_WORDS[i+1]}} == = ]] && i=$((i + 1))
+                i=$((i + 1))
+                ;;
+{commands}            esac
+        done
+        ;;
+    esac
     if [[ -n $names && $cur != -* ]]; then
-        COMPREPLY=( $(compgen -W "$(mooring complete "$names" 2>/dev/null)" -- "$cur") )
+        COMPREPLY=( $(compgen -W "$(mooring complete "$names" "${{cluster[@]}}" 2>/dev/null)" -- "$cur") )
         [[ ${{#COMPREPLY[@]}} -gt 0 ]] && return 0
     fi
     _mooring "$@"
@@ -82,7 +131,8 @@ fn zsh(script: &str) -> String {
             of_command = COMMANDS.into_iter().find(|(one, _)| *one == command);
         }
         let is_flag = |flag: &str| word.starts_with(&format!("'--{flag}=["));
-        let is_argument = word.starts_with("':what -- ") || word.starts_with("'::what -- ");
+        let is_argument =
+            ["':what -- ", "'::what -- ", "'::id -- "].iter().any(|one| word.starts_with(one));
         let found = FLAGS.into_iter().find(|(flag, _)| is_flag(flag));
         match found.or(of_command.filter(|_| is_argument)) {
             Some((_, names)) => all.push_str(&zsh_action(line, names)),
@@ -119,7 +169,9 @@ mod tests {
 (trace)
 ':what -- Node or file:_files' \\
 (schema)
-'::what -- ID:_default' \\
+'::id -- ID:_default' \\
+(man)
+'::page -- Page:_default' \\
 ";
         let expected = format!(
             "\
@@ -130,10 +182,13 @@ mod tests {
 (trace)
 ':what -- Node or file:{{{nodes}; _files}}' \\
 (schema)
-'::what -- ID:_default' \\
+'::id -- ID:{{{schemas}}}' \\
+(man)
+'::page -- Page:_default' \\
 ",
             contexts = add("contexts"),
             nodes = add("nodes"),
+            schemas = add("schemas"),
         );
         assert_eq!(zsh(script), expected);
     }

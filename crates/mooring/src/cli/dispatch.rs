@@ -17,6 +17,8 @@ use crate::evidence::trace;
 use crate::explain;
 use crate::explain::codes;
 use crate::output::AnswerFormat;
+use crate::output::failure::Failure;
+use crate::output::show;
 use crate::simulate::demo;
 use crate::simulate::sim;
 use crate::ui;
@@ -36,7 +38,16 @@ pub(crate) fn run_without_command() -> ExitCode {
     let sources = SourceArguments { cluster, azure: AzureMode::Auto, timeout: START_TIMEOUT };
     let read = ReadArguments::all(sources);
     let arguments = StatusArguments { read, watch: false, output: AnswerFormat::Table };
-    answers::status(&arguments).unwrap_or_else(|failure| failure.report())
+    end(answers::status(&arguments))
+}
+
+/// Ends a command that answers. If the reader has closed the pipe, the answer is no exit code.
+fn end(answered: Result<ExitCode, Failure>) -> ExitCode {
+    match answered {
+        Ok(_) if show::is_closed() => ExitCode::SUCCESS,
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
 }
 
 pub(crate) fn run(command: Command) -> ExitCode {
@@ -51,7 +62,7 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Version { output } => version::version(output),
         Command::Schema { id } => schema::schema(id.as_deref()),
         Command::Completions { shell } => completions::completions(shell),
-        Command::Complete { what } => names::complete(what),
+        Command::Complete { what, cluster } => names::complete(what, cluster),
         Command::Man(arguments) => man::manual(&arguments),
         // These return an exit code.
         Command::Repair(arguments) => return repair::repair(&arguments),
@@ -61,20 +72,12 @@ pub(crate) fn run(command: Command) -> ExitCode {
         Command::Finalizers(arguments) => return finalizers::finalizers(&arguments),
         Command::Top(arguments) => {
             let arguments = StatusArguments { watch: true, ..arguments };
-            return answers::status(&arguments).unwrap_or_else(|failure| failure.report());
+            return end(answers::status(&arguments));
         }
-        Command::Status(arguments) => {
-            return answers::status(&arguments).unwrap_or_else(|failure| failure.report());
-        }
-        Command::Fleet(arguments) => {
-            return answers::fleet(&arguments).unwrap_or_else(|failure| failure.report());
-        }
-        Command::Doctor(arguments) => {
-            return doctor::doctor(arguments).unwrap_or_else(|failure| failure.report());
-        }
-        Command::Why(arguments) => {
-            return answers::why(&arguments).unwrap_or_else(|failure| failure.report());
-        }
+        Command::Status(arguments) => return end(answers::status(&arguments)),
+        Command::Fleet(arguments) => return end(answers::fleet(&arguments)),
+        Command::Doctor(arguments) => return end(doctor::doctor(arguments)),
+        Command::Why(arguments) => return end(answers::why(&arguments)),
         Command::Agent { arguments } => {
             // Simulated nodes run the agent with this binary.
             let mut host = mooring_agent::world::Host::of_own_process();

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use mooring_controller::claim::image;
+use mooring_simulator::scenario::Scenario;
 
+use crate::about::schema;
 use crate::arguments::{AzureMode, ClusterArguments, SourceArguments};
 use crate::cluster::read_cluster;
 use crate::output::failure::Failure;
@@ -23,18 +26,25 @@ pub(crate) enum Names {
     Causes,
     /// Numbers and names of exit codes, and causes.
     Codes,
+    /// Versions of node images.
+    Images,
+    Scenarios,
+    Schemas,
 }
 
 /// Prints names, one per line. Without a cluster there are none.
-pub(crate) fn complete(what: Names) -> Result<(), Failure> {
-    let names = names(what);
+pub(crate) fn complete(what: Names, cluster: ClusterArguments) -> Result<(), Failure> {
+    let names = names(what, cluster);
     show::print_names(names.iter().map(String::as_str).filter(|name| is_plain(name)))
 }
 
-fn names(what: Names) -> BTreeSet<String> {
+fn names(what: Names, cluster: ClusterArguments) -> BTreeSet<String> {
     let causes = || mooring_diagnosis::cause_pages().into_iter().map(|page| page.reason.to_owned());
     match what {
-        Names::Contexts => mooring_kube::kubeconfig::contexts(None).into_iter().collect(),
+        Names::Contexts => {
+            let contexts = mooring_kube::kubeconfig::contexts(cluster.kubeconfig.as_deref());
+            contexts.into_iter().collect()
+        }
         Names::Causes => causes().collect(),
         Names::Codes => {
             let codes = mooring_codes::all();
@@ -43,18 +53,25 @@ fn names(what: Names) -> BTreeSet<String> {
                 .chain(causes())
                 .collect()
         }
-        Names::Pools | Names::Nodes => of_cluster(what == Names::Nodes).unwrap_or_default(),
+        Names::Scenarios => Scenario::names().map(str::to_owned).collect(),
+        Names::Schemas => schema::ids().map(str::to_owned).collect(),
+        Names::Pools | Names::Nodes | Names::Images => {
+            of_cluster(what, cluster).unwrap_or_default()
+        }
     }
 }
 
-fn of_cluster(with_nodes: bool) -> Option<BTreeSet<String>> {
-    let cluster = ClusterArguments::default();
+fn of_cluster(what: Names, cluster: ClusterArguments) -> Option<BTreeSet<String>> {
     let arguments = SourceArguments { cluster, azure: AzureMode::Never, timeout: LIMIT };
     let facts = build_runtime().ok()?.block_on(read_cluster(&arguments)).ok()?.facts;
+    if what == Names::Images {
+        let images = facts.inventory.nodes.iter().filter_map(|node| node.image.as_deref());
+        return Some(images.map(|name| image::version(name).to_owned()).collect());
+    }
     let mut names: BTreeSet<String> = facts.node_pools.into_iter().collect();
     for node in &facts.inventory.nodes {
         names.extend(node.pool.clone());
-        if with_nodes {
+        if what == Names::Nodes {
             names.extend([&node.node, &node.node_claim].into_iter().flatten().cloned());
         }
     }
@@ -79,9 +96,12 @@ mod tests {
         for name in ["", "-rf", "$(id)", "a b", "`id`", "a;b", "*", "é"] {
             assert!(!is_plain(name), "{name}");
         }
+        let names = |what| names(what, ClusterArguments::default());
         assert!(
             names(Names::Codes).contains("211")
                 && names(Names::Codes).contains("OrasBinaryMissing")
         );
+        assert!(names(Names::Schemas).contains("mooring.why/v2"));
+        assert!(names(Names::Scenarios).contains("oras-missing"));
     }
 }

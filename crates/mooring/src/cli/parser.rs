@@ -12,6 +12,7 @@ use crate::about::version;
 use crate::answers::{
     FLEET_HELP, FleetArguments, STATUS_HELP, StatusArguments, WHY_HELP, WhyArguments,
 };
+use crate::arguments::ClusterArguments;
 use crate::controller::{CONTROLLER_HELP, ControllerArguments};
 use crate::output::error_document;
 use crate::output::failure::Failure;
@@ -42,8 +43,40 @@ fn command() -> clap::Command {
 
 /// Parses the command line.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
-    let matches = command().try_get_matches();
+    let matches = command().try_get_matches_from(flags_last(std::env::args_os().collect()));
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| report(&error))
+}
+
+/// Flags of a cluster, which may be before the command, as for kubectl.
+const CLUSTER_FLAGS: [&str; 4] = ["--context", "--kubeconfig", "--namespace", "-n"];
+
+/// Moves flags of a cluster from before the command behind its own arguments.
+fn flags_last(words: Vec<OsString>) -> Vec<OsString> {
+    let root = Cli::command();
+    let has_value = |flag: &str| {
+        let mut options = root.get_opts().filter_map(clap::Arg::get_long);
+        options.any(|long| flag.strip_prefix("--") == Some(long))
+    };
+    let (mut kept, mut moved) = (Vec::new(), Vec::new());
+    let mut words = words.into_iter();
+    kept.extend(words.next());
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy().into_owned();
+        let flag = text.split('=').next().unwrap_or_default();
+        let is_cluster = CLUSTER_FLAGS.contains(&flag);
+        let takes_next = !text.contains('=') && (is_cluster || has_value(flag));
+        let list = if is_cluster { &mut moved } else { &mut kept };
+        list.push(word);
+        if takes_next {
+            list.extend(words.next());
+        } else if !text.starts_with('-') {
+            break;
+        }
+    }
+    kept.extend(words);
+    let end = kept.iter().position(|word| word == "--").unwrap_or(kept.len());
+    kept.splice(end..end, moved);
+    kept
 }
 
 /// Prints the help of a command line without a command.
@@ -149,6 +182,8 @@ pub(crate) enum Command {
     Complete {
         /// Kind of the names
         what: Names,
+        #[command(flatten)]
+        cluster: ClusterArguments,
     },
     /// Print a manual page, or write all of them to a directory
     #[command(after_help = MAN_EXAMPLES)]
@@ -186,6 +221,29 @@ mod tests {
         let text = "unexpected argument\n\n  tip: a similar argument exists: '--output'\n\nUsage: mooring status\n\nFor more information, try '--help'.\n";
         let expected = "unexpected argument\nhint: a similar argument exists: '--output'";
         assert_eq!(usage_text(text), expected);
+    }
+
+    #[test]
+    fn cluster_flags_may_be_before_the_command() {
+        let moved = |line: &str| {
+            let words = flags_last(line.split(' ').map(OsString::from).collect());
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            words.join(" ")
+        };
+        for (line, expected) in [
+            ("m --context two status", "m status --context two"),
+            ("m --context=two -n ops why x", "m why x --context=two -n ops"),
+            (
+                "m --color always --kubeconfig f repair plan",
+                "m --color always repair plan --kubeconfig f",
+            ),
+            ("m -q --context two why -- x", "m -q why --context two -- x"),
+            ("m why --context two x", "m why --context two x"),
+            ("m --help", "m --help"),
+            ("m --context", "m --context"),
+        ] {
+            assert_eq!(moved(line), expected);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Output to stdout and stderr.
 
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mooring_redact::printable_lines;
 use mooring_terminal::Screen;
@@ -26,11 +27,22 @@ pub(crate) fn print_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Resul
     print(text.as_bytes())
 }
 
+/// True if the reader of stdout has closed it.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Returns true if the reader of stdout has closed it, and does not wait for the answer.
+pub(crate) fn is_closed() -> bool {
+    IS_CLOSED.load(Ordering::Relaxed)
+}
+
 /// Prints binary data, or text that is already safe, to stdout.
 pub(crate) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            IS_CLOSED.store(true, Ordering::Relaxed);
+            Ok(())
+        }
         written => Ok(written?),
     }
 }

@@ -1,9 +1,10 @@
 //! Tests of `--context`: which cluster a command reads or changes.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
-use crate::common::{Sim, Terminal, text};
+use crate::common::{Sim, Terminal, text, wait};
 use serde_json::Value;
 
 const NAMES: [&str; 4] =
@@ -103,6 +104,137 @@ fn read_warns_and_uses_the_nodes_cluster_if_two_are_named() {
 }
 
 #[test]
+fn read_warns_about_another_node_resource_group_or_name() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let group =
+        "warning: flags or variables name node resource group mc_other, and the nodes are in ";
+    let cluster = "warning: flags or variables name cluster other in ";
+    let by_variable = command(&sim, state.path(), None, &["status"])
+        .env("AZURE_NODE_RESOURCE_GROUP", "mc_other")
+        .output()
+        .unwrap();
+    let words = ["why", "system", "--node-resource-group", "mc_other"];
+    let by_flag = run(&sim, state.path(), None, &words);
+    let plan = run(&sim, state.path(), Some("other"), &["finalizers", "plan"]);
+    let status = run(&sim, state.path(), Some("other"), &["finalizers", "status"]);
+    for (output, warning) in
+        [(by_variable, group), (by_flag, group), (plan, cluster), (status, cluster)]
+    {
+        let messages = text(&output.stderr);
+        assert_eq!(messages.matches(warning).count(), 1, "{messages}");
+        assert!(messages.contains("; this is about the cluster of the nodes\n"), "{messages}");
+    }
+    let hash = format!("20991115T113000Z.{}", "a".repeat(64));
+    for workflow in ["repair", "finalizers"] {
+        let words = [workflow, "apply", "--context", "demo", "--yes", "--plan-hash", &hash];
+        let refused = command(&sim, state.path(), None, &words)
+            .env("AZURE_NODE_RESOURCE_GROUP", "mc_other")
+            .output()
+            .unwrap();
+        let messages = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(4), "{messages}");
+        assert!(messages.contains("two clusters: flags or variables name node resource group"));
+    }
+}
+
+#[test]
+fn cluster_flags_before_the_command_are_accepted() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let words = ["--context", "demo", "-n", "ops", "status", "-o", "json", "--azure", "never"];
+    let shown = document(&run(&sim, state.path(), None, &words));
+    assert_eq!(shown["cluster"]["context"], "demo");
+    assert_eq!(shown["controller"]["namespace"], "ops");
+    let unknown = run(&sim, state.path(), None, &["--context", "dmo", "repair", "detect"]);
+    assert!(text(&unknown.stderr).contains("did you mean `demo`?"), "{}", text(&unknown.stderr));
+}
+
+#[test]
+fn unreachable_server_and_rejected_credentials_have_hints() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let config = std::fs::read(sim.variable("KUBECONFIG")).unwrap();
+    let config: Value = serde_json::from_slice(&config).unwrap();
+    let file = state.path().join("kubeconfig");
+    let shown = |config: &Value, words: &[&str]| {
+        std::fs::write(&file, config.to_string()).unwrap();
+        let output =
+            command(&sim, state.path(), None, words).env("KUBECONFIG", &file).output().unwrap();
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let server = |url: &str| {
+        let mut config = config.clone();
+        config["clusters"][0]["cluster"]["server"] = url.into();
+        config
+    };
+    for url in ["https://127.0.0.1:1", "https://nowhere.invalid:443"] {
+        for words in [&["status"][..], &["why", "x"], &["doctor", "cluster", "--azure", "never"]] {
+            let (_, shown) = shown(&server(url), words);
+            assert!(shown.contains(&format!("cannot reach {url} (context demo): ")), "{shown}");
+            assert!(shown.contains("`kubectl --context demo get --raw /readyz`"), "{shown}");
+            assert!(!shown.contains("can-i"), "{shown}");
+        }
+    }
+    let mut rejected = config.clone();
+    rejected["users"][0]["user"] = serde_json::json!({"token": "wrong"});
+    let (code, text) = shown(&rejected, &["status"]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("(context demo) rejected the credentials"), "{text}");
+    assert!(text.contains("az login") && !text.contains("can-i"), "{text}");
+    // Checks that need the cluster are listed.
+    let words = ["doctor", "--azure", "never"];
+    let (_, text) = shown(&server("https://127.0.0.1:1"), &words);
+    for label in ["Which AKS   ", "Karpenter   ", "Controller  ", "Clock       "] {
+        assert!(
+            text.contains(&format!("{label}– not checked: the cluster cannot be read")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn kubeconfigs_of_a_list_may_be_missing() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let list = format!("/nowhere/a:{}:/nowhere/b", sim.variable("KUBECONFIG"));
+    let mut status = command(&sim, state.path(), None, &["status", "--azure", "never"]);
+    let shown = status.env("KUBECONFIG", list).output().unwrap();
+    assert!(matches!(shown.status.code(), Some(0 | 1)), "{}", text(&shown.stderr));
+    let words = ["status", "--kubeconfig", "/nowhere/a"];
+    assert_eq!(run(&sim, state.path(), None, &words).status.code(), Some(3));
+}
+
+#[test]
+fn hanging_credential_plugin_ends_with_the_timeout() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+    let file = state.path().join("exec.yaml");
+    let config = "current-context: c\nclusters: [{name: p, cluster: {server: 'https://127.0.0.1:1'}}]\ncontexts: [{name: c, context: {cluster: p, user: u}}]\nusers: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, 'sleep 600; true']}}}]\n";
+    std::fs::write(&file, config).unwrap();
+    let mut status = command(&sim, state.path(), None, &["status", "--timeout", "1s"]);
+    status.env("KUBECONFIG", &file).env("PATH", "/usr/bin:/bin");
+    status.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Its stderr ends only when the plugin ends.
+    let ended = wait(status.spawn().unwrap(), Duration::from_mins(2));
+    assert_eq!(ended.status.code(), Some(3), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn closed_pipe_is_no_failure() {
+    let state = tempfile::tempdir().unwrap();
+    let words = ["--scenario", "oras-missing", "--kube-port", "0"];
+    let sim = Sim::start(&state.path().join("sim"), &words);
+    for words in [&["why", "default"][..], &["status"], &["why", "-o", "json"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut why = command(&sim, state.path(), None, words);
+        assert_eq!(why.output().unwrap().status.code(), Some(1), "{words:?}");
+        assert_eq!(why.stdout(writer).status().unwrap().code(), Some(0), "{words:?}");
+    }
+}
+
+#[test]
 fn protected_context_is_confirmed_even_with_a_hash() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(&state.path().join("sim"), &WEDGED);
@@ -163,6 +295,8 @@ fn completions_of_bash_have_names_of_the_cluster() {
     let sim = Sim::start(&state.path().join("sim"), &WEDGED);
     let listed = |what: &str| text(&run(&sim, state.path(), None, &["complete", what]).stdout);
     assert_eq!(listed("pools"), "default\nsystem\nuser\n");
+    let other = run(&sim, state.path(), None, &["complete", "pools", "--context", "none"]);
+    assert_eq!(text(&other.stdout), "", "no such context");
     let nodes = listed("nodes");
     assert!(
         nodes.starts_with("aks-system-") && nodes.ends_with("\ndefault\nsystem\nuser\n"),
@@ -178,6 +312,16 @@ fn completions_of_bash_have_names_of_the_cluster() {
         ("mooring why syst", "system"),
         ("mooring explain OrasBin", "OrasBinaryMissing"),
         ("mooring stat", "status"),
+        ("mooring why -o json syst", "system"),
+        ("mooring why --context demo ''", "system"),
+        ("mooring why --context = demo syst", "system"),
+        ("mooring explain -o json OrasBin", "OrasBinaryMissing"),
+        ("mooring fleet --pool = syst", "system"),
+        ("mooring sim --scenario oras", "oras-missing"),
+        ("mooring sim --show oras", "oras-missing"),
+        ("mooring schema mooring.wh", "mooring.why/v2"),
+        ("mooring fleet --image ''", "202601.13.0"),
+        ("mooring why -o js", "json"),
     ] {
         let complete = format!(
             "source {}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _mooring_names mooring \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\"",
