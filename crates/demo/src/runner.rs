@@ -164,6 +164,7 @@ fn end(environment: &mut Environment<'_>, workdir: &Workdir, took: Duration, opt
     let failed = environment.result.last(NodeEnd::Failed).cloned();
     let joined = environment.result.last(NodeEnd::Joined).cloned();
     let booted = environment.result.nodes.iter().rev().find_map(|node| node.root.clone());
+    let journal = environment.journal();
     let output = &mut *environment.output;
     output.heading(stages.len() + 1, "What happened");
     for line in lines {
@@ -193,7 +194,9 @@ fn end(environment: &mut Environment<'_>, workdir: &Workdir, took: Duration, opt
             output.plain(&format!("  mooring why {}", node.claim));
         }
         output.plain("  mooring fleet");
-        output.plain("  mooring repair status --all");
+        if journal.exists() {
+            output.plain(&format!("  mooring repair status --journal {}", journal.display()));
+        }
     } else {
         output.plain(
             "To look further: `mooring demo --keep` holds everything open for kubectl and mooring,",

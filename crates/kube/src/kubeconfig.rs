@@ -339,7 +339,7 @@ mod tests {
         // The pipe ends when the last process that has it ends.
         let mut rest = String::new();
         let ended = tokio::task::spawn_blocking(move || reader.read_to_string(&mut rest));
-        tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap().unwrap().unwrap();
+        tokio::time::timeout(Duration::from_mins(1), ended).await.unwrap().unwrap().unwrap();
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Detects a wedged pool, and plans, applies, kills and resumes its repair.
 
+use std::path::PathBuf;
+
 use mooring_repair::plan::Step;
 use mooring_workflow::Step as _;
 use serde_json::Value;
@@ -52,13 +54,13 @@ impl Environment<'_> {
     }
 
     /// Returns where the journal is: a file, whose lock is free as soon as a repair is killed.
-    fn journal(&self) -> String {
-        self.log("repair.journal").display().to_string()
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.log("repair.journal")
     }
 
     /// Creates a plan with these flags and returns its hash.
     async fn hash(&mut self, flags: &[&str]) -> Result<String, DemoError> {
-        let journal = self.journal();
+        let journal = self.journal().display().to_string();
         let words = [&["repair", "plan", "-o", "json", "--journal", &journal], flags].concat();
         let answer = self.mooring.ask(&words).await?;
         self.keep(
@@ -88,7 +90,7 @@ impl Environment<'_> {
             self.result.plan = Some(self.hash(STOP_AT_BUDGETS).await?);
         }
         let hash = self.planned()?;
-        let journal = self.journal();
+        let journal = self.journal().display().to_string();
         let mut words = vec!["repair", "apply", "--poll", "1", "--yes", "--plan-hash", &hash];
         words.extend(["--journal", &journal]);
         if apply.stop_at_budgets {
@@ -105,7 +107,7 @@ impl Environment<'_> {
 
     pub(super) async fn resume(&mut self, resume: &Resume) -> Result<(), DemoError> {
         let hash = self.planned()?;
-        let journal = self.journal();
+        let journal = self.journal().display().to_string();
         let words = ["repair", "resume", "--yes", "--plan-hash", &hash, "--journal", &journal];
         let shown = format!("mooring repair resume --yes --plan-hash {}…", short(&hash));
         self.run(&shown, &words, resume.kill_at, resume.exit).await?;
