@@ -224,6 +224,27 @@ fn ctrl_c_stops_all_processes() {
 }
 
 #[test]
+fn suggested_repair_status_finds_the_run() {
+    let workspace = Workspace::new();
+    let mut child = workspace.start(&["--scenario", "budget-blocks", "--keep"]);
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(|line| line.unwrap().trim().to_owned());
+    let source = lines.find(|line| line.starts_with(". ")).unwrap();
+    let command = lines.find(|line| line.starts_with("mooring repair status")).unwrap();
+    let binary = crate::common::mooring();
+    let command = command.replacen("mooring", binary.get_program().to_str().unwrap(), 1);
+    let mut bash = Command::new("bash");
+    let status = bash.args(["-c", &format!("{source} && {command}")]).output().unwrap();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    child.wait().unwrap();
+    let shown = text(&status.stdout);
+    assert_eq!(status.status.code(), Some(0), "{shown}{}", text(&status.stderr));
+    assert!(shown.contains("repaired"), "{shown}");
+    workspace.assert_clean();
+}
+
+#[test]
 fn scenarios_are_listed_and_invalid_ones_rejected() {
     let workspace = Workspace::new();
     let list = text(&workspace.run(&["--list"]).stdout);
