@@ -2,24 +2,19 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mooring_arm::identity::{Credential, Settings as Identity};
 use mooring_arm::{Budget, Client, Cloud, Limits, Real, ResourceId, Settings};
 use mooring_controller::Scope;
-use mooring_controller::run::{Api, ApiError};
+use mooring_controller::run::ApiError;
 use mooring_kube::kubeconfig::Connection;
 use mooring_redact::shell_word;
 
 use crate::arguments::suggest;
 use crate::arguments::{ClusterArguments, ClusterName};
 use crate::cluster::config::ContextEntry;
-use crate::cluster::discovery::{NamedCluster, NodesCluster, about_the_nodes};
+use crate::cluster::discovery::NamedCluster;
 use crate::output::failure::Failure;
-use crate::output::show;
-
-/// Time of the first request; a slower API server is read within the limits of the command.
-const PROBE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Variables that name a cluster, the first one first.
 pub(crate) const SUBSCRIPTION: [&str; 3] =
@@ -100,33 +95,12 @@ fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), Failur
     )))
 }
 
-/// Connects to an API server that is reachable and accepts the credentials. Warns if the nodes are in another resource
-/// group than the named one.
 pub(crate) async fn connect_cluster(arguments: &ClusterArguments) -> Result<Connection, Failure> {
-    let connection =
-        connect_kube(arguments.kubeconfig.as_deref(), arguments.context.as_ref()).await?;
-    let api = Api::new(connection.client.clone());
-    let first = tokio::time::timeout(PROBE_LIMIT, api.get("/version")).await;
-    if let Ok(Err(error)) = first
-        && matches!(error.status, None | Some(401))
-    {
-        return Err(unreachable(&connection, &error));
-    }
-    let named = NamedCluster {
-        node_resource_group: node_resource_group(arguments),
-        ..NamedCluster::default()
-    };
-    if named.node_resource_group.is_some()
-        && let Ok(nodes) = NodesCluster::read_some(&api).await
-        && let Some(conflict) = nodes.conflict(&named)
-    {
-        show::print_warning(&about_the_nodes(&conflict));
-    }
-    Ok(connection)
+    connect_kube(arguments.kubeconfig.as_deref(), arguments.context.as_ref()).await
 }
 
-/// Returns the error of the first request. Permissions are no part of it.
-fn unreachable(connection: &Connection, error: &ApiError) -> Failure {
+/// Returns the error of a cluster whose nodes cannot be read.
+pub(crate) fn unreadable(connection: &Connection, error: &ApiError) -> Failure {
     let server = &connection.server;
     let (place, flag) = match &connection.context {
         Some(context) => {
@@ -135,12 +109,14 @@ fn unreachable(connection: &Connection, error: &ApiError) -> Failure {
         None => (server.clone(), String::new()),
     };
     let why = &error.what;
-    Failure::io(if error.status.is_some() {
-        format!("{place} rejected the credentials: {why}\n{SIGN_IN}")
-    } else {
-        format!(
+    Failure::io(match error.status {
+        Some(401) => format!("{place} rejected the credentials: {why}\n{SIGN_IN}"),
+        Some(_) => format!(
+            "cannot read nodes: {why}\nhint: `kubectl {flag}auth can-i list nodes` shows your permissions"
+        ),
+        None => format!(
             "cannot reach {place}: {why}\nhint: check the address, and the VPN if the cluster is private; `kubectl {flag}get --raw /readyz` shows if it responds"
-        )
+        ),
     })
 }
 
@@ -188,7 +164,7 @@ fn node_group(flag: Option<&String>, name: &ClusterName) -> Option<String> {
     flag_or_env(flag, variables)
 }
 
-fn node_resource_group(arguments: &ClusterArguments) -> Option<String> {
+pub(crate) fn node_resource_group(arguments: &ClusterArguments) -> Option<String> {
     node_group(arguments.node_resource_group.as_ref(), &arguments.name)
 }
 
@@ -248,7 +224,7 @@ mod tests {
         };
         let text = |status: Option<u16>| {
             let error = ApiError { status, what: "why".to_owned() };
-            unreachable(&connection, &error).text().to_owned()
+            unreadable(&connection, &error).text().to_owned()
         };
         let refused = text(None);
         assert!(
@@ -261,6 +237,8 @@ mod tests {
             rejected.starts_with("https://two:443 (context two) rejected the credentials: why")
         );
         assert!(rejected.contains("az login") && rejected.contains("az aks get-credentials"));
+        let denied = text(Some(403));
+        assert!(denied.contains("kubectl --context two auth can-i list nodes"), "{denied}");
     }
 
     #[test]

@@ -8,7 +8,6 @@ use mooring_controller::run::Api;
 use mooring_inventory::{ClaimItem, NodeItem};
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::list::list;
 use crate::output::failure::Failure;
@@ -29,12 +28,6 @@ impl FoundCluster {
         self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 }
-
-#[derive(Deserialize)]
-struct NodeList {
-    items: Vec<Box<RawValue>>,
-}
-
 #[derive(Deserialize)]
 struct Row {
     id: String,
@@ -115,17 +108,6 @@ impl NodesCluster {
         let system: Option<Value> = system.ok().and_then(|text| serde_json::from_str(&text).ok());
         let uid = system.as_ref().and_then(|system| system["metadata"]["uid"].as_str());
         Ok(Self { scope: find_scope(&[], &nodes.unwrap_or_default()), uid: uid.map(str::to_owned) })
-    }
-
-    /// Reads the first nodes, which are enough to find their resource group.
-    pub(crate) async fn read_some(api: &Api) -> Result<Self, Failure> {
-        let failed = |why: String| Failure::io(format!("cannot read nodes: {why}"));
-        let text = api.get("/api/v1/nodes?limit=50").await.map_err(|error| failed(error.what))?;
-        let list: NodeList =
-            serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
-        let nodes: Vec<NodeItem> =
-            list.items.iter().filter_map(|item| NodeItem::parse(item)).collect();
-        Ok(Self { scope: find_scope(&[], &nodes), uid: None })
     }
 
     /// Describes how flags and variables name another cluster than that of the nodes.
@@ -214,6 +196,7 @@ pub(crate) fn about_the_nodes(conflict: &str) -> String {
 mod tests {
     use mooring_controller::Claim;
     use mooring_controller::claim::vm_id::VmId;
+    use serde_json::value::RawValue;
 
     use super::*;
     use crate::fixtures::now;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use mooring_arm::ResourceId;
 use mooring_controller::LEGACY_NAMESPACE;
 use mooring_controller::record::counts;
 use mooring_controller::record::{self, Document};
@@ -24,7 +25,7 @@ use crate::cluster::azure::Request;
 use crate::cluster::config;
 use crate::cluster::connect;
 use crate::cluster::controller_state::read_controller;
-use crate::cluster::discovery::{self, two_clusters};
+use crate::cluster::discovery::{self, NamedCluster, NodesCluster, about_the_nodes};
 use crate::cluster::facts::Cluster;
 use crate::cluster::follow::Lists;
 use crate::cluster::list::list;
@@ -90,7 +91,10 @@ pub(crate) async fn read_connected(
     let claims = lists.claims(&api);
     let nodes = lists.nodes(&api);
     let entry = config::context(connection.context.as_deref())?;
-    let named = connect::named_cluster(&cluster.name, Some(&entry));
+    let named = NamedCluster {
+        node_resource_group: connect::node_resource_group(cluster),
+        ..connect::named_cluster(&cluster.name, Some(&entry))
+    };
     let namespace = connect::named_namespace(cluster, Some(&entry));
     let controller_and_record = async {
         let controller = read_controller(&api, namespace.as_deref(), Timestamp::now()).await;
@@ -124,7 +128,7 @@ pub(crate) async fn read_connected(
         _ => version.as_ref().err().filter(|error| is_lost(error)),
     };
     if let Some(error) = unreadable {
-        return Err(cannot_read("nodes", error));
+        return Err(connect::unreadable(connection, error));
     }
     let claims = or_warning("NodeClaims", claims.map(Option::unwrap_or_default), &mut warnings);
     let nodes = or_warning("nodes", nodes.map(Option::unwrap_or_default), &mut warnings);
@@ -149,22 +153,10 @@ pub(crate) async fn read_connected(
         error: cluster_error,
         ..Source::new(SourceName::Cluster)
     };
-    // The name that AKS gives to a node resource group has that of the cluster.
-    let of_nodes = scope.as_ref().and_then(discovery::by_group_name);
-    let other = of_nodes.as_ref().filter(|id| named.differs(id));
-    warnings.extend(other.map(|id| two_clusters(&named, id)));
-    let name = of_nodes.as_ref().map(|id| id.name().to_owned());
-    let (name, id) = match other {
-        Some(_) => (name, None),
-        None => (named.cluster.clone().or(name), named.id().map(|id| id.as_str().to_owned())),
-    };
-    let identity = ClusterIdentity {
-        name: name.or(connection.cluster.clone()),
-        id,
-        context: connection.context.clone(),
-        server: Some(connection.server.clone()),
-        uid: system.ok().and_then(|text| member(&text, "/metadata/uid")),
-    };
+    let of_nodes = NodesCluster { scope: scope.clone(), uid: None };
+    warnings.extend(of_nodes.conflict(&named).map(|conflict| about_the_nodes(&conflict)));
+    let uid = system.ok().and_then(|text| member(&text, "/metadata/uid"));
+    let identity = identity(connection, &named, of_nodes.id(), uid);
     let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
     let facts = Facts {
         identity,
@@ -185,16 +177,33 @@ pub(crate) async fn read_connected(
     Ok(Cluster { facts, api, client, scope, named })
 }
 
+/// Returns the cluster as flags and variables name it, unless its nodes belong to another one. The name that AKS gives to
+/// a node resource group has that of the cluster.
+fn identity(
+    connection: &Connection,
+    named: &NamedCluster,
+    of_nodes: Option<ResourceId>,
+    uid: Option<String>,
+) -> ClusterIdentity {
+    let is_other = of_nodes.as_ref().is_some_and(|id| named.differs(id));
+    let name = of_nodes.map(|id| id.name().to_owned());
+    let (name, id) = if is_other {
+        (name, None)
+    } else {
+        (named.cluster.clone().or(name), named.id().map(|id| id.as_str().to_owned()))
+    };
+    ClusterIdentity {
+        name: name.or(connection.cluster.clone()),
+        id,
+        context: connection.context.clone(),
+        server: Some(connection.server.clone()),
+        uid,
+    }
+}
+
 /// Returns the name of an object.
 fn name(object: &RawValue) -> Option<String> {
     member(object.get(), "/metadata/name")
-}
-
-fn cannot_read(what: &str, error: &ApiError) -> Failure {
-    Failure::io(format!(
-        "cannot read {what}: {}\nhint: `kubectl auth can-i list nodes` shows your permissions",
-        error.what
-    ))
 }
 
 fn or_warning<T: Default>(what: &str, read: Result<T, ApiError>, warnings: &mut Vec<String>) -> T {
