@@ -214,6 +214,25 @@ fn nodes_of_aks_pools_that_were_never_ready_are_failures() {
 }
 
 #[test]
+fn message_of_a_never_ready_node_is_diagnosed() {
+    let labels = json!({"kubernetes.azure.com/agentpool": "system"});
+    let network = "container runtime network not ready: NetworkReady=false \
+                   reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin \
+                   not initialized";
+    let nodes = [
+        node("aks-a", &labels, ("False", network, 60)),
+        node("aks-b", &labels, ("False", "node is shutting down", 60)),
+    ];
+    let inventory = merge(&[], &nodes, &[]);
+    let cause = |name: &str| {
+        let failure = find(&inventory, name).failure.as_ref().unwrap();
+        (failure.cause.as_str(), failure.owner.as_deref())
+    };
+    assert_eq!(cause("aks-a"), ("CniNotReady", Some("operator")));
+    assert_eq!(cause("aks-b"), ("NodeNotReady", None));
+}
+
+#[test]
 fn equal_failures_are_one_group() {
     let mut entries: Vec<Entry> =
         (0..37).map(|n| entry(&format!("b{n:02}"), NEW, "OrasBinaryMissing", 5 + n)).collect();

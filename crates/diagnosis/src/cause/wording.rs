@@ -11,7 +11,7 @@ use mooring_codes::Os;
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
 use crate::cause::subject::Subject;
-use crate::text::phrases::Phrases;
+use crate::text::phrases::{PHRASES, Phrases};
 
 /// Maximum distance of two phrases in different lines: the line may be wrapped.
 const CUT_LINE: usize = 120;
@@ -67,6 +67,14 @@ impl Wording {
         };
         self.phrases.iter().find_map(|phrase| found.places(*phrase).find(|at| fits(*at)))
     }
+
+    /// Returns where phrases of the wording are in a text.
+    pub(crate) fn ranges(&self, found: &Phrases) -> impl Iterator<Item = Range<usize>> {
+        let groups = [self.phrases].into_iter().chain(self.near.iter().chain(self.also).copied());
+        groups
+            .flatten()
+            .flat_map(|phrase| found.places(*phrase).map(|at| at..at + PHRASES[*phrase].len()))
+    }
 }
 
 fn has_near(text: &[u8], found: &Phrases, at: usize, group: &[usize]) -> bool {
@@ -87,7 +95,6 @@ pub(crate) struct Match {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::phrases::PHRASES;
 
     #[test]
     fn near_phrases_are_in_one_line_or_close_to_its_end() {

@@ -10,6 +10,7 @@ use crate::cause::wording::{Match, Tier, Wording};
 use crate::decode::decoded::{Decoded, FoundBy, Outcome, Situation};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::messages::read;
+use crate::diagnose::alone::alone;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::found_clues::FoundClues;
 use crate::diagnose::rule::Rule;
@@ -45,9 +46,14 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
         })
         .collect();
     if !each.iter().any(|(message, _)| message.decoded.outcome != Outcome::Succeeded) {
-        each.extend(without_message(&text, &others, hints).or_else(|| {
-            let joined = text.in_one_line().filter(|_| others.is_empty())?;
-            without_message(&joined, &others, hints)
+        let in_lines = without_message(&text, &others, hints);
+        each.extend(in_lines.or_else(|| {
+            if !others.is_empty() {
+                return None;
+            }
+            let joined = text.in_one_line();
+            let in_one_line = joined.and_then(|joined| without_message(&joined, &[], hints));
+            in_one_line.or_else(|| alone(&text, hints))
         }));
     }
     each

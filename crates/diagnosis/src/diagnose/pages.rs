@@ -7,10 +7,11 @@ use mooring_codes::{ExitCode, Os, Owner, Status, Transient, all as all_codes, lo
 use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
 use crate::cause::wording::Wording;
-use crate::diagnose::rule::Rule;
+use crate::diagnose::failures::diagnose;
+use crate::diagnose::rule::{MAX_CODES, Rule};
 use crate::diagnose::rules;
 use crate::diagnose::tables::{CAUSES, OTHER_EXTENSION, WORDINGS};
-use crate::diagnosis::reason;
+use crate::diagnosis::{Hints, reason};
 use crate::text::clues::{CLUES, Clue};
 use crate::text::phrases::PHRASES;
 
@@ -18,8 +19,6 @@ use crate::text::phrases::PHRASES;
 const MAX_SIGNS: usize = 4;
 /// Phrases of one rule or wording among the signs.
 const MAX_ALTERNATIVES: usize = 2;
-/// A rule for more codes is general; a long list is not helpful.
-const MAX_CODES: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CausePage {
@@ -33,7 +32,7 @@ pub struct CausePage {
     /// Next steps, in this order.
     pub actions: Vec<&'static str>,
     /// Some texts that indicate the cause: all phrases of one entry together.
-    pub known_by: Vec<Vec<&'static str>>,
+    pub known_by: Vec<Vec<String>>,
     /// Every phrase of its rules and wordings.
     pub phrases: Vec<&'static str>,
     /// Exit codes, the correct one first. Codes of general rules are not included.
@@ -93,7 +92,7 @@ fn page(name: &str) -> Option<CausePage> {
         summary: cause.summary,
         symptom: symptom(cause, &codes),
         actions: cause.actions.to_vec(),
-        known_by: signs(&rules, &wordings),
+        known_by: signs(name, &rules, &wordings),
         phrases: phrases.into_iter().collect(),
         codes,
     })
@@ -113,35 +112,55 @@ fn symptom(cause: &Cause, codes: &[&ExitCode]) -> String {
     }
 }
 
-/// Returns texts that indicate the cause. Rules with several groups of clues require one of each.
-fn signs(rules: &[&Rule], wordings: &[&Wording]) -> Vec<Vec<&'static str>> {
-    let of_rule = |rule: &Rule| -> Vec<Vec<&'static str>> {
-        match rule.clues {
-            [] => Vec::new(),
-            [one] => one
-                .iter()
-                .flat_map(|clue| phrases_of(*clue))
-                .map(|phrase| vec![phrase])
-                .take(MAX_ALTERNATIVES)
-                .collect(),
-            several => {
-                let first = |group: &&[Clue]| group.first().and_then(|c| phrases_of(*c).next());
-                vec![several.iter().filter_map(first).collect()]
+/// Returns texts that indicate the cause. A clue that does not count alone is listed with an exit code of its rule.
+fn signs(name: &str, rules: &[&Rule], wordings: &[&Wording]) -> Vec<Vec<String>> {
+    let of_rules = rules.iter().flat_map(|rule| {
+        let code = rule.codes.first();
+        clues(rule).into_iter().filter_map(move |sign| {
+            let found = diagnose(sign.join(" ").as_bytes(), Hints::default());
+            if found.iter().any(|one| one.reason == name) {
+                return Some((sign, None));
             }
-        }
-    };
-    let of_wording = |wording: &Wording| -> Vec<Vec<&'static str>> {
+            Some((sign, Some(format!("vmssCSE exit status={}", code?))))
+        })
+    });
+    let of_wordings = wordings.iter().flat_map(|wording| {
         let phrases = wording.phrases.iter().take(MAX_ALTERNATIVES);
-        phrases.map(|phrase| vec![PHRASES[*phrase]]).collect()
-    };
-    let mut signs: Vec<Vec<&str>> = Vec::new();
-    let of_rules = rules.iter().flat_map(|rule| of_rule(rule));
-    for sign in of_rules.chain(wordings.iter().flat_map(|wording| of_wording(wording))) {
-        if !signs.contains(&sign) && signs.len() < MAX_SIGNS {
-            signs.push(sign);
+        phrases.map(|phrase| (with_others(wording, *phrase), None))
+    });
+    let mut signs: Vec<Vec<String>> = Vec::new();
+    for (sign, code) in of_rules.chain(of_wordings) {
+        let is_listed = signs.iter().any(|other| other.starts_with(&sign));
+        if !is_listed && signs.len() < MAX_SIGNS {
+            signs.push(sign.into_iter().chain(code).collect());
         }
     }
     signs
+}
+
+/// Returns clues of a rule: some of its only group, or one of each group.
+fn clues(rule: &Rule) -> Vec<Vec<String>> {
+    let phrases = |group: &&[Clue]| -> Vec<String> {
+        group.iter().flat_map(|clue| phrases_of(*clue)).map(str::to_owned).collect()
+    };
+    match rule.clues {
+        [] => Vec::new(),
+        [one] => {
+            phrases(one).into_iter().take(MAX_ALTERNATIVES).map(|phrase| vec![phrase]).collect()
+        }
+        several => {
+            vec![several.iter().filter_map(|group| phrases(group).into_iter().next()).collect()]
+        }
+    }
+}
+
+/// Returns a phrase of a wording with one phrase of each other group that it requires.
+fn with_others(wording: &Wording, phrase: usize) -> Vec<String> {
+    let phrase = PHRASES[phrase];
+    let is_in = |group: &&&[usize]| group.iter().any(|other| phrase.contains(PHRASES[*other]));
+    let groups = wording.near.iter().chain(wording.also).filter(|group| !is_in(group));
+    let others = groups.filter_map(|group| group.first()).map(|other| PHRASES[*other]);
+    [phrase].into_iter().chain(others).map(str::to_owned).collect()
 }
 
 fn phrases_of(clue: Clue) -> impl Iterator<Item = &'static str> {
@@ -196,7 +215,9 @@ mod tests {
         assert_eq!(codes[..2], [232, 211]);
         assert_eq!(page.codes[0].name, "ERR_ORAS_BINARY_NOT_FOUND");
         assert_eq!(page.known_by[0], ["oras: command not found"]);
-        assert!(page.known_by.contains(&vec!["unexpected response from acr", "command not found"]));
+        let response =
+            ["unexpected response from acr", "command not found", "vmssCSE exit status=211"];
+        assert!(page.known_by.iter().any(|sign| *sign == response));
         assert!(page.phrases.contains(&"failed to run command 'oras'"));
         assert_eq!(page.retry, Transient::No);
     }

@@ -9,6 +9,9 @@ use crate::cause::entry::Cause;
 use crate::decode::decoded::{Decoded, Outcome, Situation};
 use crate::text::clues::Clue;
 
+/// A rule for more codes is general.
+pub(crate) const MAX_CODES: usize = 5;
+
 /// One clue of each group is required.
 pub(crate) type Groups = &'static [&'static [Clue]];
 

@@ -27,7 +27,7 @@ pub(crate) fn without_message(
         (Some(found), extension)
             if extension.is_none() || !is_node || found.wording.tier == Tier::Root =>
         {
-            let message = worded_message(text, found);
+            let message = worded_message(text, found.at, Some(found.wording));
             let mut diagnosis = from_wording(text, &message, found);
             diagnosis.os = found.wording.os.or(hints.os);
             if diagnosis.stage == Stage::Launch && !Subject::Nodes.holds(&text.phrases) {
@@ -87,12 +87,16 @@ fn printable(name: &str) -> String {
     name.chars().filter(char::is_ascii_graphic).take(64).collect()
 }
 
-/// Returns a message that consists of a wording only.
-fn worded_message(text: &Text, found: Match) -> DecodedMessage {
+/// Returns a message that consists of a wording or a clue only.
+pub(crate) fn worded_message(
+    text: &Text,
+    at: usize,
+    worded: Option<&'static Wording>,
+) -> DecodedMessage {
     DecodedMessage {
         decoded: Decoded::default(),
         span: 0..text.bytes.len(),
-        at: Some(found.at),
+        at: Some(at),
         weak: false,
         opener: Opener::Sentence,
         handler: Handler::Silent,
@@ -101,7 +105,7 @@ fn worded_message(text: &Text, found: Match) -> DecodedMessage {
         step_at: None,
         error_at: None,
         item: Item::Alone,
-        worded: Some(found.wording),
+        worded,
     }
 }
 

@@ -5,5 +5,6 @@ mod behavior;
 mod boundaries;
 mod context;
 mod fleet;
+mod known_by;
 mod messages;
 mod properties;

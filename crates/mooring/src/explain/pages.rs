@@ -25,7 +25,7 @@ pub(crate) fn cause(cause: &CausePage) -> Page {
 }
 
 /// Returns `"a", "b" with "c"`.
-fn quote(phrases: &[&str]) -> String {
+fn quote(phrases: &[String]) -> String {
     let quoted: Vec<String> = phrases.iter().map(|phrase| format!("\"{phrase}\"")).collect();
     quoted.join(" with ")
 }

@@ -44,7 +44,7 @@ pub(crate) struct CauseEntry<'a> {
     retry: &'static str,
     summary: &'static str,
     symptom: &'a str,
-    known_by: &'a [Vec<&'static str>],
+    known_by: &'a [Vec<String>],
     actions: &'a [&'static str],
     codes: Vec<CodeName>,
 }
