@@ -47,11 +47,9 @@ fn names(what: Names, cluster: ClusterArguments) -> BTreeSet<String> {
         }
         Names::Causes => causes().collect(),
         Names::Codes => {
-            let codes = mooring_codes::all();
-            codes
-                .flat_map(|code| [code.number.to_string(), code.name.to_owned()])
-                .chain(causes())
-                .collect()
+            let numbers = mooring_codes::all().map(|code| code.number.to_string());
+            let names = mooring_codes::code_names().map(str::to_owned);
+            numbers.chain(names).chain(causes()).collect()
         }
         Names::Scenarios => Scenario::names().map(str::to_owned).collect(),
         Names::Schemas => schema::ids().map(str::to_owned).collect(),
@@ -97,10 +95,13 @@ mod tests {
             assert!(!is_plain(name), "{name}");
         }
         let names = |what| names(what, ClusterArguments::default());
-        assert!(
-            names(Names::Codes).contains("211")
-                && names(Names::Codes).contains("OrasBinaryMissing")
-        );
+        let codes = names(Names::Codes);
+        assert!(["211", "137", "OrasBinaryMissing"].iter().all(|name| codes.contains(*name)));
+        for name in codes.iter().filter(|name| is_plain(name)) {
+            let is_cause = mooring_diagnosis::cause_page(name).is_some();
+            let is_code = name.parse::<i32>().is_ok() || !mooring_codes::by_name(name).is_empty();
+            assert!(is_cause || is_code, "{name} cannot be explained");
+        }
         assert!(names(Names::Schemas).contains("mooring.why/v2"));
         assert!(names(Names::Scenarios).contains("oras-missing"));
     }

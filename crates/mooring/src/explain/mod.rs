@@ -13,8 +13,8 @@ use std::path::Path;
 
 use mooring_codes::{ExitCode, Meanings, Os, by_name, known_image, known_image_page, page};
 use mooring_diagnosis::{
-    ANOTHER_IMAGE, Diagnosis, Hints, StreamDiagnoses, cause_page, diagnose, diagnose_code,
-    find_codes, recognize, to_json,
+    ANOTHER_IMAGE, Diagnosis, Hints, Situation, StreamDiagnoses, cause_page, diagnose,
+    diagnose_code, find_codes, recognize, to_json,
 };
 use mooring_redact::identifier;
 use mooring_terminal::{Screen, Text};
@@ -92,10 +92,15 @@ fn explain_name(what: &str, hints: Hints) -> Result<Explanation, Failure> {
         return Ok(Explanation { diagnoses, codes, ..Explanation::default() });
     }
     // A name of Azure that has no code, such as that of a timeout; or a pasted message.
-    let diagnoses = diagnose(what.as_bytes(), hints);
+    let mut diagnoses = diagnose(what.as_bytes(), hints);
+    let is_name = !what.contains(char::is_whitespace);
+    if is_name {
+        // A misspelled name of a code is not a message that lost its code.
+        diagnoses.retain(|one| one.situation != Some(Situation::CodeLost));
+    }
     let codes = find_codes(what);
     if diagnoses.is_empty() && codes.is_empty() {
-        if !what.contains(char::is_whitespace) {
+        if is_name {
             return Err(unknown_name(what));
         }
         let recognized = recognize(what.as_bytes());

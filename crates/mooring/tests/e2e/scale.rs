@@ -70,7 +70,9 @@ fn labels(image: &str) -> Value {
 
 /// The first NodeClaims failed, the next are joining, and the others are ready.
 fn claim(number: usize, now: Timestamp) -> Value {
-    let (name, at) = (name(number), (now - SignedDuration::from_mins(20)).to_string());
+    let is_joining = (FAILED..FAILED + JOINING).contains(&number);
+    let age = SignedDuration::from_mins(if is_joining { 1 } else { 20 });
+    let (name, at) = (name(number), (now - age).to_string());
     let image = if number < FAILED { BAD } else { GOOD };
     let condition = |kind: &str, status: &str, reason: &str, message: &str| json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": at});
     let joined = if number < FAILED + JOINING { "Unknown" } else { "True" };

@@ -89,6 +89,7 @@ fn unknown_names_exit_with_2_and_suggest_similar_ones() {
     for (args, hint) in [
         (&["explain", "OrasBinryMising"] as &[&str], "mooring explain OrasBinaryMissing"),
         (&["explain", "ERR_OUTBOND_CON_FAIL"], "mooring explain ERR_OUTBOUND_CONN_FAIL"),
+        (&["explain", "WINDOWS_CSE_ERRzR_FILEzNOT_EXIST"], "WINDOWS_CSE_ERROR_FILE_NOT_EXIST"),
         (&["codes", "show", "err_outbound_con_fial"], "mooring codes show ERR_OUTBOUND_CONN_FAIL"),
         (&["schema", "mooring.error/v2"], "mooring schema mooring.error/v1"),
     ] {
