@@ -24,10 +24,14 @@ pub(crate) fn cause(cause: &CausePage) -> Page {
     page
 }
 
-/// Returns `"a", "b" with "c"`.
+/// Returns `"a" with "b" and "c"`.
 fn quote(phrases: &[String]) -> String {
     let quoted: Vec<String> = phrases.iter().map(|phrase| format!("\"{phrase}\"")).collect();
-    quoted.join(" with ")
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [one, others @ ..] => format!("{one} with {}", others.join(" and ")),
+    }
 }
 
 fn steps(page: &mut Page, actions: &[impl AsRef<str>]) {
@@ -158,7 +162,16 @@ pub(super) fn no_failure(recognized: &Recognized) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::number_and_name;
+    use super::{number_and_name, quote};
+
+    #[test]
+    fn phrases_that_are_required_together_are_listed_together() {
+        let shown = |phrases: &[&str]| {
+            quote(&phrases.iter().map(|phrase| (*phrase).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(shown(&["a"]), "\"a\"");
+        assert_eq!(shown(&["a", "b", "c"]), "\"a\" with \"b\" and \"c\"");
+    }
 
     #[test]
     fn code_is_shown_as_number_and_name() {
