@@ -21,6 +21,8 @@ pub(crate) struct DecodedMessage {
     pub(crate) step_at: Option<usize>,
     /// Position of a non-empty `Error` in the report.
     pub(crate) error_at: Option<usize>,
+    /// Position of the last line of a non-empty `Output` in the report.
+    pub(crate) output_end_at: Option<usize>,
     pub(crate) item: Item,
     /// The matching wording of a text without a message.
     pub(crate) worded: Option<&'static Wording>,

@@ -7,7 +7,7 @@ use crate::decode::decoded_message::{DecodedMessage, Item};
 use crate::read::extension::is_bootstrap;
 use crate::read::message::{Found, Handler, Message, Opener, Silence};
 use crate::read::reading::Read;
-use crate::read::report::{error_at, status};
+use crate::read::report::{error_at, output_end_at, status};
 use crate::text::lexer::follows_in_list;
 
 pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
@@ -55,6 +55,7 @@ pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
         stderr: message.stderr,
         step_at: message.step.as_ref().map(|step| step.at),
         error_at: error_at(read.text, message),
+        output_end_at: output_end_at(read.text, message),
         item: if message.viewed {
             Item::Viewed
         } else if follows_in_list(read.text, message.span.start) {

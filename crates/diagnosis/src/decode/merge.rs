@@ -116,6 +116,7 @@ mod tests {
             stderr: None,
             step_at: None,
             error_at: None,
+            output_end_at: None,
             item: Item::Alone,
             worded: None,
         }

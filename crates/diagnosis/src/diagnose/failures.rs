@@ -144,8 +144,12 @@ impl<'a> Case<'a> {
         places.extend(self.message.error_at.filter(|_| quotes_error));
         self.add_step(&mut diagnosis, &mut places);
         let shown = !places.is_empty();
-        places.extend(self.message.at);
-        places.dedup();
+        if !shown {
+            places.extend(self.message.error_at.or(self.message.output_end_at));
+        }
+        let at =
+            self.message.at.filter(|at| !places.iter().any(|place| self.same_line(*at, *place)));
+        places.extend(at);
         diagnosis.evidence = self.evidence(&places);
         if !shown && diagnosis.confidence == Confidence::High {
             diagnosis.confidence = Confidence::Medium;
@@ -198,8 +202,9 @@ impl<'a> Case<'a> {
         let mut diagnosis = from_wording(self.text, self.message, found);
         diagnosis.effective = self.reported_as_effective();
         let line = self.message.at.map(|at| quote(&self.text.bytes, self.message, at));
-        let is_new =
-            |line: &Evidence| !line.line.is_empty() && diagnosis.evidence[0].line != line.line;
+        let is_new = |line: &Evidence| {
+            !line.line.is_empty() && !diagnosis.evidence[0].line.contains(&line.line)
+        };
         if let Some(line) = line.filter(|line| self.decoded.code.is_some() && is_new(line)) {
             diagnosis.evidence.push(line);
         }
@@ -229,11 +234,18 @@ impl<'a> Case<'a> {
         }
     }
 
+    fn same_line(&self, one: usize, other: usize) -> bool {
+        let between = &self.text.bytes[one.min(other)..one.max(other)];
+        memchr::memchr(b'\n', between).is_none()
+    }
+
     fn evidence(&self, places: &[usize]) -> Vec<Evidence> {
         let mut evidence: Vec<Evidence> = Vec::new();
         for at in places.iter().take(MAX_EVIDENCE) {
             let line = quote(&self.text.bytes, self.message, *at);
-            if !line.line.is_empty() && !evidence.iter().any(|other| other.line == line.line) {
+            if !line.line.is_empty()
+                && !evidence.iter().any(|other| other.line.contains(&line.line))
+            {
                 evidence.push(line);
             }
         }

@@ -104,6 +104,7 @@ pub(crate) fn worded_message(
         stderr: None,
         step_at: None,
         error_at: None,
+        output_end_at: None,
         item: Item::Alone,
         worded,
     }

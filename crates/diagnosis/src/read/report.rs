@@ -26,10 +26,22 @@ pub(crate) fn status(text: &[u8], message: &Message) -> Option<CseStatus> {
 
 /// Returns the position of a non-empty `Error`.
 pub(crate) fn error_at(text: &[u8], message: &Message) -> Option<usize> {
+    let error = value_in(text, message, b"Error")?;
+    (!text[error.clone()].trim_ascii().is_empty()).then_some(error.start)
+}
+
+/// Returns the position of the last line of a non-empty `Output`.
+pub(crate) fn output_end_at(text: &[u8], message: &Message) -> Option<usize> {
+    let output = value_in(text, message, b"Output")?;
+    let lines = text[output.clone()].trim_ascii_end();
+    let last = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
+    (!lines.is_empty()).then_some(output.start + last)
+}
+
+fn value_in(text: &[u8], message: &Message, name: &[u8]) -> Option<Range<usize>> {
     let code = message.report?;
-    let body = text.get(code.at..message.span.end)?;
-    let error = range(body, b"Error").filter(|at| !body[at.clone()].trim_ascii().is_empty())?;
-    Some(code.at + error.start)
+    let value = range(text.get(code.at..message.span.end)?, name)?;
+    Some(code.at + value.start..code.at + value.end)
 }
 
 fn member(body: &[u8], name: &[u8]) -> Option<String> {
@@ -97,5 +109,19 @@ mod tests {
         };
         assert_eq!(at("ERR_X").as_deref(), Some("ERR_X\"}"));
         assert_eq!((at(""), at(" ")), (None, None));
+    }
+
+    #[test]
+    fn last_line_of_an_output_is_found() {
+        let at = |output: &str| {
+            let text = format!(r#"log {{"ExitCode": "50", "Output": "{output}"}}"#);
+            let report = Some(Found { value: 50, at: 6 });
+            let span = 0..text.len();
+            let message = Message { span, report, ..Message::new(Opener::Report, 0) };
+            output_end_at(text.as_bytes(), &message).map(|at| text[at..].to_owned())
+        };
+        assert_eq!(at("one\ntwo\n").as_deref(), Some("two\n\"}"));
+        assert_eq!(at("one").as_deref(), Some("one\"}"));
+        assert_eq!((at(""), at("\n")), (None, None));
     }
 }

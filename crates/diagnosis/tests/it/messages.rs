@@ -303,7 +303,7 @@ fn cause_that_a_code_hides_is_quoted_before_the_code() {
     };
     let (flag, report) = ("unknown flag: --container-runtime", "{\"ExitCode\": \"215\"}");
     let text = format!("{FAILED} status=215\n[stdout]\n{flag}\n{report}\n");
-    assert_eq!(lines(&text), [flag, report]);
+    assert_eq!(lines(&text), [flag, "\"ExitCode\": \"215\""]);
     assert_eq!(lines(&format!("{flag} {report}")), [format!("{flag} {report}")]);
 }
 

@@ -115,7 +115,7 @@ fn add_group(
         rows.prose("image", image);
     }
     for evidence in &group.evidence {
-        rows.literal("evidence", &evidence.line);
+        rows.prose("evidence", evidence.line.clone());
     }
     if let Some(owner) = owner(group.owner.as_deref(), group.confidence.as_deref()) {
         rows.prose("owner", owner);
@@ -155,7 +155,7 @@ impl Rows<'_> {
         self.screen.labeled(self.indent, Self::LABEL, label, [text]);
     }
 
-    /// Adds a line that is never wrapped: evidence or a command.
+    /// Adds a line that is never wrapped: a command.
     pub(super) fn literal(&mut self, label: &str, text: &str) {
         let (indent, width) = (self.indent, Self::LABEL);
         self.screen.line(Text::new(format!("{:indent$}{label:<width$}", "")).plain(text));

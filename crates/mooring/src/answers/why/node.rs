@@ -48,7 +48,7 @@ pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, entry: &N
         let code = code(&diagnosis.group).map_or_else(String::new, |code| format!(", {code}"));
         rows.prose("cause", format!("{}{code}", failure.cause));
         for evidence in &failure.evidence {
-            rows.literal("evidence", &evidence.line);
+            rows.prose("evidence", evidence.line.clone());
         }
         if !failure.is_confirmed {
             rows.prose(

@@ -122,6 +122,23 @@ async fn names_of_a_group_are_limited() {
 }
 
 #[tokio::test]
+async fn evidence_is_wrapped_on_a_terminal_and_whole_in_a_pipe() {
+    let line =
+        "oras is missing on this image, so the bootstrap registry cannot be used. ".repeat(3);
+    let one = Evidence { line: line.trim().to_owned(), file: None, source: "record" };
+    let mut failed = failed_node("n0", "X");
+    failed.failure.as_mut().unwrap().evidence = vec![one];
+    let facts = facts([failed]);
+    for name in [None, Some("n0")] {
+        let screen = screen(&arguments(name, AnswerFormat::Table), &facts, &answer(&facts, name));
+        assert!(piped(&screen).contains(&format!("evidence  {}\n", line.trim())));
+        let terminal = screen.render(&Style { width: Some(80), ..Style::PIPE });
+        assert!(terminal.contains("evidence  oras is missing on this image, "), "{terminal}");
+        assert!(terminal.lines().all(|line| line.chars().count() <= 80), "{terminal}");
+    }
+}
+
+#[tokio::test]
 async fn group_shows_when_its_nodes_failed() {
     let failed = |name: &str, time: &str| {
         let mut node = failed_node(name, "X");
