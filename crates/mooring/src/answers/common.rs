@@ -94,32 +94,26 @@ pub(super) fn short_image(name: &str) -> &str {
     image::version(name)
 }
 
-/// Returns `09:13`, or the date if it is not of the same day.
+/// Returns true if the time of day is enough: it is of the same day or of the last hours.
+fn is_recent(at: Timestamp, now: Timestamp) -> bool {
+    let day = |at: Timestamp| at.strftime("%F").to_string();
+    let hours = SignedDuration::from_hours(12);
+    day(at) == day(now) || (at <= now && now.duration_since(at) < hours)
+}
+
+/// Returns `09:13`, or the date if it is not recent.
 pub(super) fn clock(at: Timestamp, now: Timestamp) -> String {
-    let text = at.to_string();
-    let (date, time) = text.split_once('T').unwrap_or((&text, ""));
-    if now.to_string().starts_with(date) {
-        time.get(..5).unwrap_or(time).to_owned()
-    } else {
-        date.to_owned()
-    }
+    at.strftime(if is_recent(at, now) { "%H:%M" } else { "%F" }).to_string()
 }
 
-/// Returns `09:13`, with the date if it is not of the same day.
+/// Returns `09:13`, with the date if it is not recent.
 pub(super) fn moment(at: Timestamp, now: Timestamp) -> String {
-    dated(at, now, 5)
+    at.strftime(if is_recent(at, now) { "%H:%M" } else { "%F %H:%M" }).to_string()
 }
 
-/// Returns `09:13:04`, with the date if it is not of the same day.
+/// Returns `09:13:04`, with the date if it is not recent.
 pub(super) fn seconds_clock(at: Timestamp, now: Timestamp) -> String {
-    dated(at, now, 8)
-}
-
-fn dated(at: Timestamp, now: Timestamp, length: usize) -> String {
-    let text = at.to_string();
-    let (date, time) = text.split_once('T').unwrap_or((&text, ""));
-    let time = time.get(..length).unwrap_or(time);
-    if now.to_string().starts_with(date) { time.to_owned() } else { format!("{date} {time}") }
+    at.strftime(if is_recent(at, now) { "%H:%M:%S" } else { "%F %H:%M:%S" }).to_string()
 }
 
 /// Returns `1m12s`.
@@ -271,9 +265,11 @@ mod tests {
     fn times_of_other_days_are_dates() {
         let now: Timestamp = "2026-11-17T09:14:00Z".parse().unwrap();
         assert_eq!(clock("2026-11-17T05:09:59Z".parse().unwrap(), now), "05:09");
-        let before: Timestamp = "2026-11-16T23:59:59Z".parse().unwrap();
+        let before = "2026-11-16T21:14:00Z".parse().unwrap();
         assert_eq!(clock(before, now), "2026-11-16");
-        assert_eq!(moment(before, now), "2026-11-16 23:59");
+        assert_eq!(moment(before, now), "2026-11-16 21:14");
+        assert_eq!(seconds_clock(before, now), "2026-11-16 21:14:00");
+        assert_eq!(moment("2026-11-16T21:14:01Z".parse().unwrap(), now), "21:14", "12 hours");
         assert_eq!(seconds_clock(now, now), "09:14:00");
     }
 
