@@ -117,7 +117,7 @@ fn headline(timeline: &Timeline) -> String {
 /// The lines that show the cause, without the report's own code.
 fn cause_lines(diagnosis: &Diagnosis) -> impl Iterator<Item = &str> {
     let lines = diagnosis.evidence.iter().map(|evidence| evidence.line.as_str());
-    lines.filter(|line| !line.starts_with("{\"ExitCode\"")).take(3)
+    lines.filter(|line| !line.starts_with("\"ExitCode\"")).take(3)
 }
 
 fn is_slow(span: &Span) -> bool {
