@@ -218,7 +218,8 @@ async fn binary_nodes_equal_those_of_json(client: &kube::Client) {
     let binary = api.get_binary_list("/api/v1/nodes?limit=500").await.unwrap();
     let page = NodePage::decode(&binary).unwrap();
     assert!(page.nodes.len() == 500 && !page.next.is_empty());
-    for length in (0..binary.len()).step_by(binary.len() / 50) {
+    // The last bytes are members that are empty.
+    for length in (0..50).map(|part| part * (binary.len() / 50)) {
         assert_eq!(NodePage::decode(&binary[..length]), None, "{length} bytes");
     }
     let names = [0, 1].map(|number| format!("aks-{}", name(CLAIMS + number)));
