@@ -20,7 +20,7 @@ pub struct Versions {
     pub authorization: &'static str,
     pub locks: &'static str,
     pub graph: &'static str,
-    /// Resource groups.
+    /// Version of requests about resource groups.
     pub resources: &'static str,
 }
 

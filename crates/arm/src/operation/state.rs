@@ -10,7 +10,7 @@ pub(crate) enum State {
     Succeeded,
     Failed,
     Canceled,
-    /// Any other state.
+    /// Any state that is not listed above.
     Running,
 }
 

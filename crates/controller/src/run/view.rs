@@ -13,7 +13,6 @@ pub struct View {
     /// Grows with every change.
     pub generation: u64,
     pub leads: bool,
-    /// NodeClaims that exist.
     pub claims: Vec<Claim>,
     pub lengths: QueueLengths,
     pub arm: ArmSnapshot,

@@ -18,7 +18,6 @@ pub const TRIGGER_RESERVE: f64 = 90.0;
 /// every scheduled read that is due, and only from the part of the rate limit that scheduled reads use.
 const EVENT_READS: Limit = Limit::per_second_milli(30, 500);
 
-/// A token bucket.
 #[derive(Clone, Debug)]
 pub struct RateLimit {
     limit: Limit,

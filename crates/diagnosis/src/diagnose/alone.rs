@@ -62,7 +62,7 @@ fn by_clue(text: &Text, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     Some((message, diagnosis))
 }
 
-/// Returns the rule of a clue that has one cause, whatever the exit code. That of a timeout has several.
+/// Returns the rule of a clue that has one cause for every exit code. That of a timeout has several.
 fn rule_of(clue: Clue) -> Option<&'static Rule> {
     let has = |rule: &&Rule| rule.clues.iter().any(|group| group.contains(&clue));
     let rule = rules::all().find(has)?;

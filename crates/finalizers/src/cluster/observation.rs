@@ -97,7 +97,6 @@ impl Object {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Controller {
     pub target: Target,
-    /// Desired replicas.
     pub wanted: i64,
     pub replicas: i64,
     pub ready: i64,

@@ -41,7 +41,7 @@ pub(crate) fn run_without_command() -> ExitCode {
     end(answers::status(&arguments))
 }
 
-/// Ends a command that answers. If the reader has closed the pipe, the answer is no exit code.
+/// Ends a command that answers. If the reader has closed the pipe, the exit code is 0.
 fn end(answered: Result<ExitCode, Failure>) -> ExitCode {
     match answered {
         Ok(_) if show::is_closed() => ExitCode::SUCCESS,

@@ -246,14 +246,13 @@ impl Cluster {
     }
 }
 
-/// What Azure showed.
 struct AzureRead {
     found: Vec<Found>,
     cluster: Option<ResourceId>,
     pools: Result<Vec<AksPool>, Failure>,
 }
 
-/// Parses a pool. A stopped pool has no nodes, whatever its count is.
+/// Parses a pool. A stopped pool has no nodes, even if its count is not zero.
 fn aks_pool(text: &str) -> Option<AksPool> {
     let pool: Value = serde_json::from_str(text).ok()?;
     let properties = &pool["properties"];

@@ -221,7 +221,7 @@ fn hanging_credential_plugin_ends_with_the_timeout() {
 }
 
 #[test]
-fn closed_pipe_is_no_failure() {
+fn closed_pipe_is_not_a_failure() {
     let state = tempfile::tempdir().unwrap();
     let words = ["--scenario", "oras-missing", "--kube-port", "0"];
     let sim = Sim::start(&state.path().join("sim"), &words);

@@ -78,7 +78,6 @@ impl Document {
         parse(text)
     }
 
-    /// Parses the `ConfigMap`.
     pub fn from_config_map(object: &Value) -> Result<Self, CountsError> {
         let text = object["data"][KEY].as_str();
         Self::parse(text.ok_or(CountsError::Damaged("the ConfigMap has no counts"))?)
