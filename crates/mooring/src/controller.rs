@@ -112,8 +112,7 @@ pub(crate) fn controller(arguments: &ControllerArguments) -> Result<(), Failure>
 async fn run(arguments: &ControllerArguments) -> Result<(), Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    let ClusterArguments { kubeconfig, context, .. } = &arguments.cluster;
-    let connection = connect::connect_kube(kubeconfig.as_deref(), context.as_ref()).await?;
+    let connection = connect::connect_cluster(&arguments.cluster).await?;
     let kube = connection.client.clone();
     let arm = connect::azure_client(
         arguments.cluster.arm_endpoint.as_ref(),

@@ -98,28 +98,29 @@ mod tests {
         }
     }
 
+    /// Returns the rest of a report from the place that is found in it.
+    fn rest(
+        find: fn(&[u8], &Message) -> Option<usize>,
+        member: &str,
+        value: &str,
+    ) -> Option<String> {
+        let text = format!(r#"log {{"ExitCode": "50", "{member}": "{value}"}}"#);
+        let report = Some(Found { value: 50, at: 6 });
+        let span = 0..text.len();
+        let message = Message { span, report, ..Message::new(Opener::Report, 0) };
+        find(text.as_bytes(), &message).map(|at| text[at..].to_owned())
+    }
+
     #[test]
     fn error_is_found_in_its_report_unless_it_is_empty() {
-        let at = |error: &str| {
-            let text = format!(r#"log {{"ExitCode": "50", "Error": "{error}"}}"#);
-            let report = Some(Found { value: 50, at: 6 });
-            let span = 0..text.len();
-            let message = Message { span, report, ..Message::new(Opener::Report, 0) };
-            error_at(text.as_bytes(), &message).map(|at| text[at..].to_owned())
-        };
+        let at = |error| rest(error_at, "Error", error);
         assert_eq!(at("ERR_X").as_deref(), Some("ERR_X\"}"));
         assert_eq!((at(""), at(" ")), (None, None));
     }
 
     #[test]
     fn last_line_of_an_output_is_found() {
-        let at = |output: &str| {
-            let text = format!(r#"log {{"ExitCode": "50", "Output": "{output}"}}"#);
-            let report = Some(Found { value: 50, at: 6 });
-            let span = 0..text.len();
-            let message = Message { span, report, ..Message::new(Opener::Report, 0) };
-            output_end_at(text.as_bytes(), &message).map(|at| text[at..].to_owned())
-        };
+        let at = |output| rest(output_end_at, "Output", output);
         assert_eq!(at("one\ntwo\n").as_deref(), Some("two\n\"}"));
         assert_eq!(at("one").as_deref(), Some("one\"}"));
         assert_eq!((at(""), at("\n")), (None, None));
