@@ -73,28 +73,6 @@ fn assert_sound(world: &World, what: &str) {
 }
 
 #[test]
-fn crash_or_demotion_around_any_write_has_the_same_result() {
-    let clean = clean();
-    assert_sound(&clean, "clean");
-    let writes = clean.writes.number();
-    assert!(writes > 30 && clean.writes.counts > 2, "{writes}");
-    for number in 0..writes {
-        for (sent, demoted) in [(false, false), (true, false), (false, true), (true, true)] {
-            let (azure, changes) = everything();
-            let mut world = World::new(azure);
-            world.crash = Some((number, sent));
-            world.demoted = demoted;
-            run(&mut world, &changes, END, |_, out| out);
-            let end = if demoted { "demoted" } else { "killed" };
-            let what = format!("{end} {} write {number}", if sent { "after" } else { "before" });
-            assert_sound(&world, &what);
-            assert_eq!(world.picture(), clean.picture(), "{what}");
-            assert_eq!(world.writes.total(), clean.writes.total(), "{what}");
-        }
-    }
-}
-
-#[test]
 fn converged_controller_writes_nothing() {
     let (azure, changes) = everything();
     let mut world = World::new(azure);
@@ -236,4 +214,31 @@ fn standby_never_reverts_writes_of_the_leader() {
     let before = (world.picture(), world.writes.total());
     assert!(world.lead(&mut standby));
     assert_eq!((world.picture(), world.writes.total()), before);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn crash_or_demotion_around_any_write_has_the_same_result() {
+        let clean = clean();
+        assert_sound(&clean, "clean");
+        let writes = clean.writes.number();
+        assert!(writes > 30 && clean.writes.counts > 2, "{writes}");
+        for number in 0..writes {
+            for (sent, demoted) in [(false, false), (true, false), (false, true), (true, true)] {
+                let (azure, changes) = everything();
+                let mut world = World::new(azure);
+                world.crash = Some((number, sent));
+                world.demoted = demoted;
+                run(&mut world, &changes, END, |_, out| out);
+                let end = if demoted { "demoted" } else { "killed" };
+                let what =
+                    format!("{end} {} write {number}", if sent { "after" } else { "before" });
+                assert_sound(&world, &what);
+                assert_eq!(world.picture(), clean.picture(), "{what}");
+                assert_eq!(world.writes.total(), clean.writes.total(), "{what}");
+            }
+        }
+    }
 }

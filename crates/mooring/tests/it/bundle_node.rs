@@ -71,110 +71,6 @@ fn left_out<'a>(document: &'a Value, file: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn bundle_has_every_part_or_the_reason_why_not() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path(), "oras-missing");
-    let out = state.path().join("node.tar.gz");
-    for (name, node) in [
-        ("default-bad1", "aks-default-bad1"),
-        ("aks-default-bad1", "aks-default-bad1"),
-        ("default-good1", "aks-default-good1"),
-        ("system/0", "aks-system-"),
-    ] {
-        let (document, files) = bundle(&sim, &out, &[name]);
-        assert_valid(&document);
-        assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
-        let manifest: Value = serde_json::from_slice(&files["manifest.json"]).unwrap();
-        assert_valid(&manifest);
-        assert_eq!(manifest["files"], document["files"]);
-        for (part, is_of_node) in PARTS {
-            let is_it = |path: &String| match path.split_once('/') {
-                Some((directory, file)) => {
-                    is_of_node && directory.starts_with(node) && file == part
-                }
-                None => !is_of_node && path.starts_with(part),
-            };
-            let is_there = files.keys().any(is_it);
-            let reason = left_out(&document, part);
-            assert!(is_there != reason.is_some(), "{name}, {part}: {is_there} {reason:?}");
-        }
-        for (file, schema) in [("why.json", "why/v2"), ("doctor.json", "doctor/v1")] {
-            let mut read: Value = serde_json::from_slice(&files[file]).unwrap();
-            assert_eq!(read["schema"], format!("mooring.{schema}"));
-            // Times of reads are left out.
-            read["generatedAt"] = "2026-11-17T09:14:00Z".into();
-            assert_valid(&read);
-        }
-        let why: Value = serde_json::from_slice(&files["why.json"]).unwrap();
-        let answer = run(&sim, &["why", name, "-o", "json"]);
-        let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
-        assert_eq!(why["nodes"], answer["nodes"], "{name}");
-        // The same spans by name and from the archive.
-        let by_name = trace(&sim, name);
-        assert_valid(&by_name);
-        assert_eq!(by_name, trace(&sim, out.to_str().unwrap()), "{name}");
-        let again = fs::read(&out).unwrap();
-        bundle(&sim, &out, &[name]);
-        assert!(fs::read(&out).unwrap() == again, "{name}: the same cluster gives the same bytes");
-    }
-    let (document, files) = bundle(&sim, &out, &["system/0"]);
-    assert_eq!(left_out(&document, "nodeclaim"), Some("the node belongs to an agent pool"));
-    let serial = files.keys().find(|path| path.ends_with("/serial.log")).unwrap();
-    assert!(text(&files[serial]).contains("Linux version"), "boot diagnostics are on");
-    let (document, _) = bundle(&sim, &out, &["default-bad1"]);
-    assert_eq!(left_out(&document, "serial.log"), Some("boot diagnostics are off"));
-    let reason = left_out(&document, "controller.log");
-    assert_eq!(reason, Some("no controller leads in mooring-system"));
-    assert_eq!(left_out(&document, "/node.yaml"), Some("no Node registered"));
-    assert_eq!(left_out(&document, "agentpool"), Some("the node belongs to NodePool default"));
-    let out_text = out.to_str().unwrap();
-    let screen = text(&run(&sim, &["bundle", "default-bad1", "--out", out_text]).stdout);
-    assert!(screen.starts_with(&format!("✓ {out_text}: ")), "{screen}");
-    assert!(screen.contains(" secrets redacted\nCluster     NodeClaim, "), "{screen}");
-    assert!(screen.contains("serial console log: boot diagnostics are off\n"), "{screen}");
-}
-
-#[test]
-fn run_command_adds_the_files_of_the_node() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path(), "oras-missing");
-    let out = state.path().join("node.tar.gz");
-    let (document, files) = bundle(&sim, &out, &["default-bad1", "--run-command"]);
-    assert_valid(&document);
-    assert_eq!(left_out(&document, "var/log/azure"), None, "{document}");
-    let directory = "aks-default-bad1/var/log/azure";
-    let report: Value =
-        serde_json::from_slice(&files[&format!("{directory}/aks/provision.json")]).unwrap();
-    assert_eq!(report["ExitCode"], "211");
-    let events = format!("{directory}/Microsoft.Azure.Extensions.CustomScript/events/");
-    let event = files.keys().find(|path| path.starts_with(&events)).unwrap();
-    assert!(text(&files[event]).contains("AKS.CSE.setCPUArch"));
-    // The steps are in the timeline, by name and from the archive.
-    let done = run(&sim, &["trace", "default-bad1", "--run-command", "-o", "json"]);
-    let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let is_event = |document: &Value| document.to_string().contains("\"sources\":[\"event\"");
-    assert!(is_event(&shown), "{shown}");
-    assert_eq!(shown, trace(&sim, out.to_str().unwrap()));
-    let progress = text(&done.stderr);
-    assert!(progress.contains("with Run Command, part 1; each takes about 30s"), "{progress}");
-    assert!(!is_event(&trace(&sim, "default-bad1")));
-    let screen = run(&sim, &["trace", "default-bad1", "--run-command"]);
-    assert!(text(&screen.stdout).contains("and files of the node."), "{}", text(&screen.stdout));
-
-    let (document, _) = bundle(&sim, &out, &["default-bad1"]);
-    let why = left_out(&document, "var/log/azure").unwrap();
-    assert!(why.starts_with("`--run-command` was not given"), "{why}");
-    let (document, _) = bundle(&sim, &out, &["default", "--run-command"]);
-    let why = left_out(&document, "var/log/azure").unwrap();
-    assert_eq!(why, "`--run-command` needs the name of one node");
-    for command in ["trace", "bundle"] {
-        let done = run(&sim, &[command, "/var/log", "--run-command"]);
-        assert_eq!(done.status.code(), Some(2));
-        assert!(text(&done.stderr).contains("`/var/log` is a path"), "{}", text(&done.stderr));
-    }
-}
-
-#[test]
 fn trace_of_a_node_shows_its_stages_and_the_running_step() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path(), "oras-missing");
@@ -212,28 +108,6 @@ fn trace_of_a_node_shows_its_stages_and_the_running_step() {
             assert!(message.contains(hint), "{command} {name}: {message}");
         }
     }
-}
-
-#[test]
-fn bundle_without_azure_has_the_files_of_the_cluster() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path(), "oras-missing");
-    let out = state.path().join("node.tar.gz");
-    let (document, files) = bundle(&sim, &out, &["default-bad1", "--azure", "never"]);
-    let never = Some("Azure was not asked (--azure never)");
-    assert_eq!(left_out(&document, "vm.json"), never);
-    assert!(
-        files.contains_key("aks-default-bad1/nodeclaim.yaml") && files.contains_key("fleet.json")
-    );
-    let out_text = out.to_str().unwrap();
-    let arguments = ["bundle", "default-bad1", "--out", out_text, "-o", "json"];
-    let unreachable = [("AZURE_RESOURCE_MANAGER_ENDPOINT", "https://127.0.0.1:1/")];
-    let done = run_with(&sim, &unreachable, &arguments);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let document: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let why = left_out(&document, "vm.json").unwrap();
-    assert!(why.starts_with("Azure was not read: "), "{why}");
-    assert!(unpack(&out).0.contains_key("aks-default-bad1/nodeclaim.yaml"));
 }
 
 /// Secrets, one for each source.
@@ -310,64 +184,204 @@ fn annotate(sim: &Sim, group: &str, version: &str, kind: &str, name: &str, secre
     });
 }
 
-#[test]
-fn bundle_of_a_name_redacts_secrets_of_every_source() {
-    let state = tempfile::tempdir().unwrap();
-    let path = state.path().join("secrets.yaml");
-    fs::write(&path, scenario()).unwrap();
-    let sim = simulate(&state.path().join("sim"), path.to_str().unwrap());
-    annotate(&sim, "karpenter.sh", "v1", "NodeClaim", "default-bad1", CANARIES[0]);
-    annotate(&sim, "karpenter.sh", "v1", "NodePool", "default", CANARIES[1]);
-    annotate(&sim, "karpenter.azure.com", "v1beta1", "AKSNodeClass", "default", CANARIES[2]);
-    annotate(&sim, "", "v1", "Node", "aks-default-good1", CANARIES[3]);
-    let out = state.path().join("node.tar.gz");
-    let read = |name: &str| {
-        let (document, files) = bundle(&sim, &out, &[name]);
-        let (_, archive) = unpack(&out);
-        for canary in CANARIES {
-            for (place, bytes) in
-                [("the archive", archive.as_slice()), ("stdout", document.to_string().as_bytes())]
-            {
-                let found = bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
-                assert!(!found, "{name}: {canary} is in {place}");
+mod slow {
+    use super::*;
+
+    #[test]
+    fn bundle_of_a_name_redacts_secrets_of_every_source() {
+        let state = tempfile::tempdir().unwrap();
+        let path = state.path().join("secrets.yaml");
+        fs::write(&path, scenario()).unwrap();
+        let sim = simulate(&state.path().join("sim"), path.to_str().unwrap());
+        annotate(&sim, "karpenter.sh", "v1", "NodeClaim", "default-bad1", CANARIES[0]);
+        annotate(&sim, "karpenter.sh", "v1", "NodePool", "default", CANARIES[1]);
+        annotate(&sim, "karpenter.azure.com", "v1beta1", "AKSNodeClass", "default", CANARIES[2]);
+        annotate(&sim, "", "v1", "Node", "aks-default-good1", CANARIES[3]);
+        let out = state.path().join("node.tar.gz");
+        let read = |name: &str| {
+            let (document, files) = bundle(&sim, &out, &[name]);
+            let (_, archive) = unpack(&out);
+            for canary in CANARIES {
+                for (place, bytes) in [
+                    ("the archive", archive.as_slice()),
+                    ("stdout", document.to_string().as_bytes()),
+                ] {
+                    let found =
+                        bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
+                    assert!(!found, "{name}: {canary} is in {place}");
+                }
             }
+            let redacted = document["files"].as_array().unwrap().iter();
+            let redacted = redacted.filter(|file| file["redactions"].as_u64().unwrap() > 0);
+            let redacted: Vec<String> =
+                redacted.map(|file| file["path"].as_str().unwrap().to_owned()).collect();
+            (redacted, files)
+        };
+        let (redacted, files) = read("default-bad1");
+        assert!(!files.keys().any(|path| path.starts_with("aks-default-gone1/")), "another node");
+        let record: Value = serde_json::from_slice(&files["aks-default-bad1/record.json"]).unwrap();
+        assert_eq!(record.as_array().unwrap().len(), 1, "{record}");
+        for file in [
+            "nodeclaim.yaml",
+            "events.yaml",
+            "vm.json",
+            "extension.txt",
+            "extensions.json",
+            "record.json",
+        ] {
+            let path = format!("aks-default-bad1/{file}");
+            assert!(redacted.contains(&path), "{path}: {redacted:?}");
         }
-        let redacted = document["files"].as_array().unwrap().iter();
-        let redacted = redacted.filter(|file| file["redactions"].as_u64().unwrap() > 0);
-        let redacted: Vec<String> =
-            redacted.map(|file| file["path"].as_str().unwrap().to_owned()).collect();
-        (redacted, files)
-    };
-    let (redacted, files) = read("default-bad1");
-    assert!(!files.keys().any(|path| path.starts_with("aks-default-gone1/")), "another node");
-    let record: Value = serde_json::from_slice(&files["aks-default-bad1/record.json"]).unwrap();
-    assert_eq!(record.as_array().unwrap().len(), 1, "{record}");
-    for file in [
-        "nodeclaim.yaml",
-        "events.yaml",
-        "vm.json",
-        "extension.txt",
-        "extensions.json",
-        "record.json",
-    ] {
-        let path = format!("aks-default-bad1/{file}");
-        assert!(redacted.contains(&path), "{path}: {redacted:?}");
+        for file in ["nodepool-default.yaml", "aksnodeclass-default.yaml"] {
+            assert!(redacted.iter().any(|path| path == file), "{file}: {redacted:?}");
+        }
+        let (redacted, _) = read("aks-default-good1");
+        assert!(redacted.contains(&"aks-default-good1/node.yaml".to_owned()), "{redacted:?}");
+        let (redacted, _) = read("system/0");
+        assert!(redacted.iter().any(|path| path.ends_with("/serial.log")), "{redacted:?}");
+        // Only the record has it.
+        let (redacted, files) = read("default-gone1");
+        assert!(redacted.contains(&"aks-default-gone1/record.json".to_owned()), "{redacted:?}");
+        assert!(files.contains_key("why.json") && files.contains_key("trace.json"));
+        assert!(files.contains_key("nodepool-default.yaml"), "the pool of the record");
+        let shown = text(&run(&sim, &["trace", "default-gone1"]).stdout);
+        let first = "✗ default-gone1 failed after 1m14s: OrasBinaryMissing.\n";
+        assert!(shown.starts_with(first), "{shown}");
+        assert!(shown.contains("the VM was deleted"), "{shown}");
+        assert_eq!(trace(&sim, "default-gone1"), trace(&sim, out.to_str().unwrap()));
     }
-    for file in ["nodepool-default.yaml", "aksnodeclass-default.yaml"] {
-        assert!(redacted.iter().any(|path| path == file), "{file}: {redacted:?}");
+
+    #[test]
+    fn bundle_has_every_part_or_the_reason_why_not() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path(), "oras-missing");
+        let out = state.path().join("node.tar.gz");
+        for (name, node) in [
+            ("default-bad1", "aks-default-bad1"),
+            ("aks-default-bad1", "aks-default-bad1"),
+            ("default-good1", "aks-default-good1"),
+            ("system/0", "aks-system-"),
+        ] {
+            let (document, files) = bundle(&sim, &out, &[name]);
+            assert_valid(&document);
+            assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+            let manifest: Value = serde_json::from_slice(&files["manifest.json"]).unwrap();
+            assert_valid(&manifest);
+            assert_eq!(manifest["files"], document["files"]);
+            for (part, is_of_node) in PARTS {
+                let is_it = |path: &String| match path.split_once('/') {
+                    Some((directory, file)) => {
+                        is_of_node && directory.starts_with(node) && file == part
+                    }
+                    None => !is_of_node && path.starts_with(part),
+                };
+                let is_there = files.keys().any(is_it);
+                let reason = left_out(&document, part);
+                assert!(is_there != reason.is_some(), "{name}, {part}: {is_there} {reason:?}");
+            }
+            for (file, schema) in [("why.json", "why/v2"), ("doctor.json", "doctor/v1")] {
+                let mut read: Value = serde_json::from_slice(&files[file]).unwrap();
+                assert_eq!(read["schema"], format!("mooring.{schema}"));
+                // Times of reads are left out.
+                read["generatedAt"] = "2026-11-17T09:14:00Z".into();
+                assert_valid(&read);
+            }
+            let why: Value = serde_json::from_slice(&files["why.json"]).unwrap();
+            let answer = run(&sim, &["why", name, "-o", "json"]);
+            let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+            assert_eq!(why["nodes"], answer["nodes"], "{name}");
+            // The same spans by name and from the archive.
+            let by_name = trace(&sim, name);
+            assert_valid(&by_name);
+            assert_eq!(by_name, trace(&sim, out.to_str().unwrap()), "{name}");
+            let again = fs::read(&out).unwrap();
+            bundle(&sim, &out, &[name]);
+            assert!(
+                fs::read(&out).unwrap() == again,
+                "{name}: the same cluster gives the same bytes"
+            );
+        }
+        let (document, files) = bundle(&sim, &out, &["system/0"]);
+        assert_eq!(left_out(&document, "nodeclaim"), Some("the node belongs to an agent pool"));
+        let serial = files.keys().find(|path| path.ends_with("/serial.log")).unwrap();
+        assert!(text(&files[serial]).contains("Linux version"), "boot diagnostics are on");
+        let (document, _) = bundle(&sim, &out, &["default-bad1"]);
+        assert_eq!(left_out(&document, "serial.log"), Some("boot diagnostics are off"));
+        let reason = left_out(&document, "controller.log");
+        assert_eq!(reason, Some("no controller leads in mooring-system"));
+        assert_eq!(left_out(&document, "/node.yaml"), Some("no Node registered"));
+        assert_eq!(left_out(&document, "agentpool"), Some("the node belongs to NodePool default"));
+        let out_text = out.to_str().unwrap();
+        let screen = text(&run(&sim, &["bundle", "default-bad1", "--out", out_text]).stdout);
+        assert!(screen.starts_with(&format!("✓ {out_text}: ")), "{screen}");
+        assert!(screen.contains(" secrets redacted\nCluster     NodeClaim, "), "{screen}");
+        assert!(screen.contains("serial console log: boot diagnostics are off\n"), "{screen}");
     }
-    let (redacted, _) = read("aks-default-good1");
-    assert!(redacted.contains(&"aks-default-good1/node.yaml".to_owned()), "{redacted:?}");
-    let (redacted, _) = read("system/0");
-    assert!(redacted.iter().any(|path| path.ends_with("/serial.log")), "{redacted:?}");
-    // Only the record has it.
-    let (redacted, files) = read("default-gone1");
-    assert!(redacted.contains(&"aks-default-gone1/record.json".to_owned()), "{redacted:?}");
-    assert!(files.contains_key("why.json") && files.contains_key("trace.json"));
-    assert!(files.contains_key("nodepool-default.yaml"), "the pool of the record");
-    let shown = text(&run(&sim, &["trace", "default-gone1"]).stdout);
-    let first = "✗ default-gone1 failed after 1m14s: OrasBinaryMissing.\n";
-    assert!(shown.starts_with(first), "{shown}");
-    assert!(shown.contains("the VM was deleted"), "{shown}");
-    assert_eq!(trace(&sim, "default-gone1"), trace(&sim, out.to_str().unwrap()));
+
+    #[test]
+    fn run_command_adds_the_files_of_the_node() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path(), "oras-missing");
+        let out = state.path().join("node.tar.gz");
+        let (document, files) = bundle(&sim, &out, &["default-bad1", "--run-command"]);
+        assert_valid(&document);
+        assert_eq!(left_out(&document, "var/log/azure"), None, "{document}");
+        let directory = "aks-default-bad1/var/log/azure";
+        let report: Value =
+            serde_json::from_slice(&files[&format!("{directory}/aks/provision.json")]).unwrap();
+        assert_eq!(report["ExitCode"], "211");
+        let events = format!("{directory}/Microsoft.Azure.Extensions.CustomScript/events/");
+        let event = files.keys().find(|path| path.starts_with(&events)).unwrap();
+        assert!(text(&files[event]).contains("AKS.CSE.setCPUArch"));
+        // The steps are in the timeline, by name and from the archive.
+        let done = run(&sim, &["trace", "default-bad1", "--run-command", "-o", "json"]);
+        let shown: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let is_event = |document: &Value| document.to_string().contains("\"sources\":[\"event\"");
+        assert!(is_event(&shown), "{shown}");
+        assert_eq!(shown, trace(&sim, out.to_str().unwrap()));
+        let progress = text(&done.stderr);
+        assert!(progress.contains("with Run Command, part 1; each takes about 30s"), "{progress}");
+        assert!(!is_event(&trace(&sim, "default-bad1")));
+        let screen = run(&sim, &["trace", "default-bad1", "--run-command"]);
+        assert!(
+            text(&screen.stdout).contains("and files of the node."),
+            "{}",
+            text(&screen.stdout)
+        );
+
+        let (document, _) = bundle(&sim, &out, &["default-bad1"]);
+        let why = left_out(&document, "var/log/azure").unwrap();
+        assert!(why.starts_with("`--run-command` was not given"), "{why}");
+        let (document, _) = bundle(&sim, &out, &["default", "--run-command"]);
+        let why = left_out(&document, "var/log/azure").unwrap();
+        assert_eq!(why, "`--run-command` needs the name of one node");
+        for command in ["trace", "bundle"] {
+            let done = run(&sim, &[command, "/var/log", "--run-command"]);
+            assert_eq!(done.status.code(), Some(2));
+            assert!(text(&done.stderr).contains("`/var/log` is a path"), "{}", text(&done.stderr));
+        }
+    }
+
+    #[test]
+    fn bundle_without_azure_has_the_files_of_the_cluster() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path(), "oras-missing");
+        let out = state.path().join("node.tar.gz");
+        let (document, files) = bundle(&sim, &out, &["default-bad1", "--azure", "never"]);
+        let never = Some("Azure was not asked (--azure never)");
+        assert_eq!(left_out(&document, "vm.json"), never);
+        assert!(
+            files.contains_key("aks-default-bad1/nodeclaim.yaml")
+                && files.contains_key("fleet.json")
+        );
+        let out_text = out.to_str().unwrap();
+        let arguments = ["bundle", "default-bad1", "--out", out_text, "-o", "json"];
+        let unreachable = [("AZURE_RESOURCE_MANAGER_ENDPOINT", "https://127.0.0.1:1/")];
+        let done = run_with(&sim, &unreachable, &arguments);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+        let why = left_out(&document, "vm.json").unwrap();
+        assert!(why.starts_with("Azure was not read: "), "{why}");
+        assert!(unpack(&out).0.contains_key("aks-default-bad1/nodeclaim.yaml"));
+    }
 }

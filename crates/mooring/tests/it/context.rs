@@ -80,30 +80,6 @@ fn change_is_refused_if_two_clusters_are_named() {
 }
 
 #[test]
-fn read_warns_and_uses_the_nodes_cluster_if_two_are_named() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
-    for command in ["detect", "plan", "status"] {
-        let words = ["repair", command, "--context", "demo", "-o", "json"];
-        let same = run(&sim, state.path(), None, &words);
-        assert!(!text(&same.stderr).contains("warning"), "{}", text(&same.stderr));
-        let by_variable = run(&sim, state.path(), Some("other"), &words);
-        let by_flag =
-            run(&sim, state.path(), None, &[&words[..], &["--cluster", "other"]].concat());
-        for output in [&by_variable, &by_flag] {
-            let (shown, messages) = (document(output), text(&output.stderr));
-            let id = shown["cluster"]["id"].as_str().unwrap_or_default();
-            assert!(id.ends_with("/managedClusters/demo"), "{command}: {shown}");
-            assert!(
-                messages.contains("warning: flags or variables name cluster other"),
-                "{messages}"
-            );
-            assert_eq!(output.status.code(), same.status.code(), "{command}: {messages}");
-        }
-    }
-}
-
-#[test]
 fn read_warns_about_another_node_resource_group_or_name() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(&state.path().join("sim"), &WEDGED);
@@ -151,49 +127,6 @@ fn cluster_flags_before_the_command_are_accepted() {
 }
 
 #[test]
-fn unreachable_server_and_rejected_credentials_have_hints() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
-    let config = std::fs::read(sim.variable("KUBECONFIG")).unwrap();
-    let config: Value = serde_json::from_slice(&config).unwrap();
-    let file = state.path().join("kubeconfig");
-    let shown = |config: &Value, words: &[&str]| {
-        std::fs::write(&file, config.to_string()).unwrap();
-        let output =
-            command(&sim, state.path(), None, words).env("KUBECONFIG", &file).output().unwrap();
-        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
-    };
-    let server = |url: &str| {
-        let mut config = config.clone();
-        config["clusters"][0]["cluster"]["server"] = url.into();
-        config
-    };
-    for url in ["https://127.0.0.1:1", "https://nowhere.invalid:443"] {
-        for words in [&["status"][..], &["why", "x"], &["doctor", "cluster", "--azure", "never"]] {
-            let (_, shown) = shown(&server(url), words);
-            assert!(shown.contains(&format!("cannot reach {url} (context demo): ")), "{shown}");
-            assert!(shown.contains("`kubectl --context demo get --raw /readyz`"), "{shown}");
-            assert!(!shown.contains("can-i"), "{shown}");
-        }
-    }
-    let mut rejected = config.clone();
-    rejected["users"][0]["user"] = serde_json::json!({"token": "wrong"});
-    let (code, text) = shown(&rejected, &["status"]);
-    assert_eq!(code, Some(3), "{text}");
-    assert!(text.contains("(context demo) rejected the credentials"), "{text}");
-    assert!(text.contains("az login") && !text.contains("can-i"), "{text}");
-    // Checks that need the cluster are listed.
-    let words = ["doctor", "--azure", "never"];
-    let (_, text) = shown(&server("https://127.0.0.1:1"), &words);
-    for label in ["Which AKS   ", "Karpenter   ", "Controller  ", "Clock       "] {
-        assert!(
-            text.contains(&format!("{label}– not checked: the cluster cannot be read")),
-            "{text}"
-        );
-    }
-}
-
-#[test]
 fn kubeconfigs_of_a_list_may_be_missing() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(&state.path().join("sim"), &WEDGED);
@@ -231,32 +164,6 @@ fn closed_pipe_is_not_a_failure() {
         let mut why = command(&sim, state.path(), None, words);
         assert_eq!(why.output().unwrap().status.code(), Some(1), "{words:?}");
         assert_eq!(why.stdout(writer).status().unwrap().code(), Some(0), "{words:?}");
-    }
-}
-
-#[test]
-fn protected_context_is_confirmed_even_with_a_hash() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = Sim::start(&state.path().join("sim"), &WEDGED);
-    let home = state.path();
-    write_config(home, "contexts: {demo: {protected: true}}\n");
-    let plan = run(&sim, home, None, &["repair", "plan", "--context", "demo", "-o", "json"]);
-    let hash = document(&plan)["hash"].as_str().unwrap().to_owned();
-    let words = ["repair", "apply", "--context", "demo", "--yes", "--plan-hash", &hash];
-    let start = || Terminal::start(&mut command(&sim, home, None, &words), 120);
-    for (name, is_confirmed) in [("system", false), ("demo/system", true)] {
-        let mut terminal = start();
-        terminal.wait_for("Type demo/system to continue: ");
-        assert!(!terminal.shown().contains("1/16"), "{}", terminal.shown());
-        terminal.type_keys(&format!("{name}\n"));
-        if is_confirmed {
-            terminal.wait_for("snapshot");
-            continue;
-        }
-        let (code, shown) = terminal.end();
-        assert_eq!(code, 4, "{shown}");
-        assert!(shown.contains("name does not match; nothing was changed"), "{shown}");
-        assert!(shown.contains("context demo is protected"), "{shown}");
     }
 }
 
@@ -380,5 +287,104 @@ fn current_context_is_used_if_nothing_names_a_cluster() {
         let shown = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(4), "{words:?} {shown}");
         assert!(shown.contains("the current context is not enough"), "{shown}");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn protected_context_is_confirmed_even_with_a_hash() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+        let home = state.path();
+        write_config(home, "contexts: {demo: {protected: true}}\n");
+        let plan = run(&sim, home, None, &["repair", "plan", "--context", "demo", "-o", "json"]);
+        let hash = document(&plan)["hash"].as_str().unwrap().to_owned();
+        let words = ["repair", "apply", "--context", "demo", "--yes", "--plan-hash", &hash];
+        let start = || Terminal::start(&mut command(&sim, home, None, &words), 120);
+        for (name, is_confirmed) in [("system", false), ("demo/system", true)] {
+            let mut terminal = start();
+            terminal.wait_for("Type demo/system to continue: ");
+            assert!(!terminal.shown().contains("1/16"), "{}", terminal.shown());
+            terminal.type_keys(&format!("{name}\n"));
+            if is_confirmed {
+                terminal.wait_for("snapshot");
+                continue;
+            }
+            let (code, shown) = terminal.end();
+            assert_eq!(code, 4, "{shown}");
+            assert!(shown.contains("name does not match; nothing was changed"), "{shown}");
+            assert!(shown.contains("context demo is protected"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn unreachable_server_and_rejected_credentials_have_hints() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+        let config = std::fs::read(sim.variable("KUBECONFIG")).unwrap();
+        let config: Value = serde_json::from_slice(&config).unwrap();
+        let file = state.path().join("kubeconfig");
+        let shown = |config: &Value, words: &[&str]| {
+            std::fs::write(&file, config.to_string()).unwrap();
+            let output =
+                command(&sim, state.path(), None, words).env("KUBECONFIG", &file).output().unwrap();
+            (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+        };
+        let server = |url: &str| {
+            let mut config = config.clone();
+            config["clusters"][0]["cluster"]["server"] = url.into();
+            config
+        };
+        for url in ["https://127.0.0.1:1", "https://nowhere.invalid:443"] {
+            for words in
+                [&["status"][..], &["why", "x"], &["doctor", "cluster", "--azure", "never"]]
+            {
+                let (_, shown) = shown(&server(url), words);
+                assert!(shown.contains(&format!("cannot reach {url} (context demo): ")), "{shown}");
+                assert!(shown.contains("`kubectl --context demo get --raw /readyz`"), "{shown}");
+                assert!(!shown.contains("can-i"), "{shown}");
+            }
+        }
+        let mut rejected = config.clone();
+        rejected["users"][0]["user"] = serde_json::json!({"token": "wrong"});
+        let (code, text) = shown(&rejected, &["status"]);
+        assert_eq!(code, Some(3), "{text}");
+        assert!(text.contains("(context demo) rejected the credentials"), "{text}");
+        assert!(text.contains("az login") && !text.contains("can-i"), "{text}");
+        // Checks that need the cluster are listed.
+        let words = ["doctor", "--azure", "never"];
+        let (_, text) = shown(&server("https://127.0.0.1:1"), &words);
+        for label in ["Which AKS   ", "Karpenter   ", "Controller  ", "Clock       "] {
+            assert!(
+                text.contains(&format!("{label}– not checked: the cluster cannot be read")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn read_warns_and_uses_the_nodes_cluster_if_two_are_named() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = Sim::start(&state.path().join("sim"), &WEDGED);
+        for command in ["detect", "plan", "status"] {
+            let words = ["repair", command, "--context", "demo", "-o", "json"];
+            let same = run(&sim, state.path(), None, &words);
+            assert!(!text(&same.stderr).contains("warning"), "{}", text(&same.stderr));
+            let by_variable = run(&sim, state.path(), Some("other"), &words);
+            let by_flag =
+                run(&sim, state.path(), None, &[&words[..], &["--cluster", "other"]].concat());
+            for output in [&by_variable, &by_flag] {
+                let (shown, messages) = (document(output), text(&output.stderr));
+                let id = shown["cluster"]["id"].as_str().unwrap_or_default();
+                assert!(id.ends_with("/managedClusters/demo"), "{command}: {shown}");
+                assert!(
+                    messages.contains("warning: flags or variables name cluster other"),
+                    "{messages}"
+                );
+                assert_eq!(output.status.code(), same.status.code(), "{command}: {messages}");
+            }
+        }
     }
 }

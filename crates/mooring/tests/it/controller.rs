@@ -26,96 +26,6 @@ fn bundle_by_node_name_has_the_results_of_azure() {
 }
 
 #[test]
-fn why_finds_nodeclaims_nodes_pools_and_instances() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path());
-    // Every name of a node gives the same facts.
-    let json = |words: &[&str]| -> (Option<i32>, Value) {
-        let output = run(&sim, &[&["why"], words, &["-o", "json"]].concat());
-        let document = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{words:?}: {}", text(&output.stderr)));
-        assert_valid(&document);
-        assert_eq!(document["schema"], "mooring.why/v2");
-        (output.status.code(), document)
-    };
-    let expected = json(&["default-bad1"]).1;
-    for what in ["default-bad1", "aks-default-bad1", "default/default-bad1"] {
-        let output = run(&sim, &["why", what]);
-        let shown = text(&output.stdout);
-        assert_eq!(output.status.code(), Some(1), "{what}: {shown} {}", text(&output.stderr));
-        assert!(
-            shown.starts_with("✗ default-bad1 did not join demo: oras is missing on the image.\n"),
-            "{shown}"
-        );
-        for line in [
-            "  cause     OrasBinaryMissing, 232 ERR_ORAS_BINARY_NOT_FOUND (reported as 211)\n",
-            "  where     NodePool default, node aks-default-bad1, image 202601.27.0, ",
-            "  like it   4 more nodes with this image; no node with other images\n",
-            "  next      mooring explain 232 --image 202601.27.0\n",
-            "            mooring why default\n",
-        ] {
-            assert!(shown.contains(line), "{line}: {shown}");
-        }
-        let (code, shown) = json(&[what]);
-        assert_eq!((code, &shown["nodes"]), (Some(1), &expected["nodes"]), "{what}");
-        let diagnosis = &shown["diagnoses"][0];
-        assert_eq!(
-            (&diagnosis["code"], &diagnosis["os"], &diagnosis["cause"], &diagnosis["owner"]),
-            (&232.into(), &"linux".into(), &"OrasBinaryMissing".into(), &"image".into()),
-        );
-    }
-    for what in ["default-good1", "aks-default-good1", "system/0"] {
-        let (code, shown) = json(&[what]);
-        assert_eq!(code, Some(0), "{what}: {shown}");
-        assert_eq!(shown["nodes"][0]["hasJoined"], true, "{shown}");
-        let (name, state) = (&shown["sources"][2]["name"], &shown["sources"][2]["state"]);
-        assert_eq!((name, state), (&"azure".into(), &"not-asked".into()), "{shown}");
-    }
-    let (code, shown) = json(&["system"]);
-    assert_eq!((code, &shown["joined"]), (Some(0), &3.into()), "{shown}");
-    assert_eq!(shown["subject"]["kind"], "aks-pool");
-    let former = run(&sim, &["why", "default-good1", "-o", "json", "--schema", "mooring.why/v1"]);
-    let shown: Value = serde_json::from_slice(&former.stdout).unwrap();
-    assert_eq!(
-        (&shown["schema"], &shown["nodes"][0]["joined"]),
-        (&"mooring.why/v1".into(), &true.into()),
-        "{shown}"
-    );
-    // Equal failures are one group, in a pool and in the cluster.
-    for words in [&["default"][..], &[]] {
-        let (code, shown) = json(words);
-        let groups = shown["diagnoses"].as_array().unwrap();
-        assert_eq!((code, groups.len(), &groups[0]["failed"]), (Some(1), 1, &5.into()), "{shown}");
-        assert_eq!((&shown["failed"], &shown["joining"]), (&5.into(), &0.into()), "{shown}");
-    }
-    let pool = text(&run(&sim, &["why", "default"]).stdout);
-    assert!(pool.starts_with("✗ Pool default of demo: 5 nodes failed since "), "{pool}");
-    assert!(pool.contains(" 5  oras is missing on the image  OrasBinaryMissing\n"), "{pool}");
-    assert!(pool.contains("Use image 202601.13.0 for new nodes: 5 of 5 nodes joined"), "{pool}");
-    assert!(!pool.contains("rollback") && !pool.contains("hold"), "{pool}");
-    let wide = text(&run(&sim, &["why", "default", "-o", "wide"]).stdout);
-    let names =
-        |text: &str| (1..=5).filter(|n| text.contains(&format!("default-bad{n}  "))).count();
-    assert_eq!((names(&wide), names(&pool)), (5, 0), "{wide}{pool}");
-    let listed = text(&run(&sim, &["why", "-o", "name"]).stdout);
-    assert_eq!(
-        listed
-            .lines()
-            .filter(|line| line.starts_with("nodeclaim.karpenter.sh/default-bad"))
-            .count(),
-        5
-    );
-    let markdown = text(&run(&sim, &["why", "default", "-o", "markdown"]).stdout);
-    assert!(markdown.contains("- **5 × OrasBinaryMissing**: oras is missing"), "{markdown}");
-    let missing = run(&sim, &["why", "defalt"]);
-    assert_eq!(missing.status.code(), Some(2));
-    assert_eq!(
-        text(&missing.stderr),
-        "error: nothing in demo is called `defalt`, now or in the failure record\nhint: did you mean `default` (NodePool)?   mooring why default\n"
-    );
-}
-
-#[test]
 fn fleet_and_status_work_without_a_controller() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
@@ -171,71 +81,6 @@ fn fleet_and_status_work_without_a_controller() {
 }
 
 #[test]
-fn controller_runs_with_env_sh_and_stops_on_sigterm() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path());
-    let mut process = Process(controller(&sim, "off").stderr(Stdio::piped()).spawn().unwrap());
-    let mut log = BufReader::new(process.0.stderr.take().unwrap());
-    let mut line = String::new();
-    let started: Value = loop {
-        line.clear();
-        assert!(log.read_line(&mut line).unwrap() > 0, "the controller exited");
-        let line: Value = serde_json::from_str(&line).unwrap();
-        if line["message"] == "starting controller" {
-            break line;
-        }
-    };
-    // Drains the pipe; a full pipe would block the controller.
-    let reader = std::thread::spawn(move || {
-        let mut rest = String::new();
-        let _ = log.read_to_string(&mut rest);
-        rest
-    });
-    let (metrics, health) =
-        (started["metrics"].as_str().unwrap(), started["health"].as_str().unwrap());
-    wait_for("ready page", || get(health, "/readyz").starts_with("HTTP/1.1 200").then_some(()));
-    assert!(get(health, "/healthz").ends_with("ok\n"));
-    let table = wait_for("table with five failures", || {
-        let fleet = run(&sim, &["fleet", "-o", "json"]);
-        let table: Value = serde_json::from_slice(&fleet.stdout).ok()?;
-        (table["rows"][0]["here"]["failed"] == 5).then_some(table)
-    });
-    assert_eq!(
-        (&table["rows"][0]["image"], &table["rows"][0]["cause"]),
-        (&"AKSAzureLinux/V3gen2/202601.27.0".into(), &"OrasBinaryMissing".into())
-    );
-    assert_eq!(table["rows"][0]["here"]["nodes"], 5, "{table}");
-    assert!(
-        table["findings"][0]["message"]
-            .as_str()
-            .unwrap()
-            .contains("fails with OrasBinaryMissing on 5 of 5 nodes, other images on 0 of 10.")
-    );
-    let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"AKSAzureLinux/V3gen2/202601.27.0\"} 5";
-    wait_for("five failures in the leader's metrics", || {
-        let shown = get(metrics, "/metrics");
-        (shown.contains(failures) && shown.contains("mooring_leader 1")).then_some(())
-    });
-    delete_nodeclaim(&sim, "default-bad2");
-    let gone = run(&sim, &["why", "default-bad2"]);
-    let shown = text(&gone.stdout);
-    assert_eq!(gone.status.code(), Some(1), "{shown} {}", text(&gone.stderr));
-    assert!(shown.contains("✗ default-bad2 did not join demo: oras is missing"), "{shown}");
-    assert!(
-        shown.contains("NodePool default, node aks-default-bad2, image 202601.27.0"),
-        "{shown}"
-    );
-    assert!(shown.contains("; Azure not asked"), "{shown}");
-    let ended = Command::new("kill").arg(process.0.id().to_string()).status().unwrap();
-    assert!(ended.success());
-    let status = wait_for("end", || process.0.try_wait().unwrap());
-    assert_eq!(status.code(), Some(0));
-    let rest = reader.join().unwrap();
-    assert!(rest.contains("released lease"), "{rest}");
-    assert!(rest.contains("\"NodeClaim\":\"default-bad1\""), "{rest}");
-}
-
-#[test]
 fn cluster_of_the_controller_is_found_from_its_nodes() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
@@ -263,4 +108,173 @@ fn cluster_of_the_controller_is_found_from_its_nodes() {
     terminal.wait_for(" INFO found the cluster from its nodes subscription=");
     let mut json = Terminal::start(unnamed().args(["--log-format", "json"]), 200);
     json.wait_for("\"message\":\"starting controller\"");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn controller_runs_with_env_sh_and_stops_on_sigterm() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path());
+        let mut process = Process(controller(&sim, "off").stderr(Stdio::piped()).spawn().unwrap());
+        let mut log = BufReader::new(process.0.stderr.take().unwrap());
+        let mut line = String::new();
+        let started: Value = loop {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "the controller exited");
+            let line: Value = serde_json::from_str(&line).unwrap();
+            if line["message"] == "starting controller" {
+                break line;
+            }
+        };
+        // Drains the pipe; a full pipe would block the controller.
+        let reader = std::thread::spawn(move || {
+            let mut rest = String::new();
+            let _ = log.read_to_string(&mut rest);
+            rest
+        });
+        let (metrics, health) =
+            (started["metrics"].as_str().unwrap(), started["health"].as_str().unwrap());
+        wait_for("ready page", || get(health, "/readyz").starts_with("HTTP/1.1 200").then_some(()));
+        assert!(get(health, "/healthz").ends_with("ok\n"));
+        let table = wait_for("table with five failures", || {
+            let fleet = run(&sim, &["fleet", "-o", "json"]);
+            let table: Value = serde_json::from_slice(&fleet.stdout).ok()?;
+            (table["rows"][0]["here"]["failed"] == 5).then_some(table)
+        });
+        assert_eq!(
+            (&table["rows"][0]["image"], &table["rows"][0]["cause"]),
+            (&"AKSAzureLinux/V3gen2/202601.27.0".into(), &"OrasBinaryMissing".into())
+        );
+        assert_eq!(table["rows"][0]["here"]["nodes"], 5, "{table}");
+        assert!(
+            table["findings"][0]["message"]
+                .as_str()
+                .unwrap()
+                .contains("fails with OrasBinaryMissing on 5 of 5 nodes, other images on 0 of 10.")
+        );
+        let failures = "mooring_cse_failures_total{code=\"211\",reason=\"OrasBinaryMissing\",nodepool=\"default\",image=\"AKSAzureLinux/V3gen2/202601.27.0\"} 5";
+        wait_for("five failures in the leader's metrics", || {
+            let shown = get(metrics, "/metrics");
+            (shown.contains(failures) && shown.contains("mooring_leader 1")).then_some(())
+        });
+        delete_nodeclaim(&sim, "default-bad2");
+        let gone = run(&sim, &["why", "default-bad2"]);
+        let shown = text(&gone.stdout);
+        assert_eq!(gone.status.code(), Some(1), "{shown} {}", text(&gone.stderr));
+        assert!(shown.contains("✗ default-bad2 did not join demo: oras is missing"), "{shown}");
+        assert!(
+            shown.contains("NodePool default, node aks-default-bad2, image 202601.27.0"),
+            "{shown}"
+        );
+        assert!(shown.contains("; Azure not asked"), "{shown}");
+        let ended = Command::new("kill").arg(process.0.id().to_string()).status().unwrap();
+        assert!(ended.success());
+        let status = wait_for("end", || process.0.try_wait().unwrap());
+        assert_eq!(status.code(), Some(0));
+        let rest = reader.join().unwrap();
+        assert!(rest.contains("released lease"), "{rest}");
+        assert!(rest.contains("\"NodeClaim\":\"default-bad1\""), "{rest}");
+    }
+
+    #[test]
+    fn why_finds_nodeclaims_nodes_pools_and_instances() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path());
+        // Every name of a node gives the same facts.
+        let json = |words: &[&str]| -> (Option<i32>, Value) {
+            let output = run(&sim, &[&["why"], words, &["-o", "json"]].concat());
+            let document = serde_json::from_slice(&output.stdout)
+                .unwrap_or_else(|_| panic!("{words:?}: {}", text(&output.stderr)));
+            assert_valid(&document);
+            assert_eq!(document["schema"], "mooring.why/v2");
+            (output.status.code(), document)
+        };
+        let expected = json(&["default-bad1"]).1;
+        for what in ["default-bad1", "aks-default-bad1", "default/default-bad1"] {
+            let output = run(&sim, &["why", what]);
+            let shown = text(&output.stdout);
+            assert_eq!(output.status.code(), Some(1), "{what}: {shown} {}", text(&output.stderr));
+            assert!(
+                shown.starts_with(
+                    "✗ default-bad1 did not join demo: oras is missing on the image.\n"
+                ),
+                "{shown}"
+            );
+            for line in [
+                "  cause     OrasBinaryMissing, 232 ERR_ORAS_BINARY_NOT_FOUND (reported as 211)\n",
+                "  where     NodePool default, node aks-default-bad1, image 202601.27.0, ",
+                "  like it   4 more nodes with this image; no node with other images\n",
+                "  next      mooring explain 232 --image 202601.27.0\n",
+                "            mooring why default\n",
+            ] {
+                assert!(shown.contains(line), "{line}: {shown}");
+            }
+            let (code, shown) = json(&[what]);
+            assert_eq!((code, &shown["nodes"]), (Some(1), &expected["nodes"]), "{what}");
+            let diagnosis = &shown["diagnoses"][0];
+            assert_eq!(
+                (&diagnosis["code"], &diagnosis["os"], &diagnosis["cause"], &diagnosis["owner"]),
+                (&232.into(), &"linux".into(), &"OrasBinaryMissing".into(), &"image".into()),
+            );
+        }
+        for what in ["default-good1", "aks-default-good1", "system/0"] {
+            let (code, shown) = json(&[what]);
+            assert_eq!(code, Some(0), "{what}: {shown}");
+            assert_eq!(shown["nodes"][0]["hasJoined"], true, "{shown}");
+            let (name, state) = (&shown["sources"][2]["name"], &shown["sources"][2]["state"]);
+            assert_eq!((name, state), (&"azure".into(), &"not-asked".into()), "{shown}");
+        }
+        let (code, shown) = json(&["system"]);
+        assert_eq!((code, &shown["joined"]), (Some(0), &3.into()), "{shown}");
+        assert_eq!(shown["subject"]["kind"], "aks-pool");
+        let former =
+            run(&sim, &["why", "default-good1", "-o", "json", "--schema", "mooring.why/v1"]);
+        let shown: Value = serde_json::from_slice(&former.stdout).unwrap();
+        assert_eq!(
+            (&shown["schema"], &shown["nodes"][0]["joined"]),
+            (&"mooring.why/v1".into(), &true.into()),
+            "{shown}"
+        );
+        // Equal failures are one group, in a pool and in the cluster.
+        for words in [&["default"][..], &[]] {
+            let (code, shown) = json(words);
+            let groups = shown["diagnoses"].as_array().unwrap();
+            assert_eq!(
+                (code, groups.len(), &groups[0]["failed"]),
+                (Some(1), 1, &5.into()),
+                "{shown}"
+            );
+            assert_eq!((&shown["failed"], &shown["joining"]), (&5.into(), &0.into()), "{shown}");
+        }
+        let pool = text(&run(&sim, &["why", "default"]).stdout);
+        assert!(pool.starts_with("✗ Pool default of demo: 5 nodes failed since "), "{pool}");
+        assert!(pool.contains(" 5  oras is missing on the image  OrasBinaryMissing\n"), "{pool}");
+        assert!(
+            pool.contains("Use image 202601.13.0 for new nodes: 5 of 5 nodes joined"),
+            "{pool}"
+        );
+        assert!(!pool.contains("rollback") && !pool.contains("hold"), "{pool}");
+        let wide = text(&run(&sim, &["why", "default", "-o", "wide"]).stdout);
+        let names =
+            |text: &str| (1..=5).filter(|n| text.contains(&format!("default-bad{n}  "))).count();
+        assert_eq!((names(&wide), names(&pool)), (5, 0), "{wide}{pool}");
+        let listed = text(&run(&sim, &["why", "-o", "name"]).stdout);
+        assert_eq!(
+            listed
+                .lines()
+                .filter(|line| line.starts_with("nodeclaim.karpenter.sh/default-bad"))
+                .count(),
+            5
+        );
+        let markdown = text(&run(&sim, &["why", "default", "-o", "markdown"]).stdout);
+        assert!(markdown.contains("- **5 × OrasBinaryMissing**: oras is missing"), "{markdown}");
+        let missing = run(&sim, &["why", "defalt"]);
+        assert_eq!(missing.status.code(), Some(2));
+        assert_eq!(
+            text(&missing.stderr),
+            "error: nothing in demo is called `defalt`, now or in the failure record\nhint: did you mean `default` (NodePool)?   mooring why default\n"
+        );
+    }
 }

@@ -109,36 +109,8 @@ fn documents_without_a_cluster_fit_their_schemas() {
 }
 
 #[test]
-fn documents_of_failed_nodes_fit_their_schemas() {
-    simulate("oras-missing", FAILED_NODES);
-}
-
-#[test]
-fn documents_of_a_wedged_pool_fit_their_schemas() {
-    simulate("wedged-system-pool", WEDGED_POOL);
-}
-
-#[test]
 fn documents_of_an_uninstalled_operator_fit_their_schemas() {
     simulate("retired-operator", UNINSTALLED_OPERATOR);
-}
-
-#[test]
-fn former_documents_with_a_record_fit_their_schemas() {
-    let folder = tempfile::tempdir().unwrap();
-    let sim = oras_missing(&folder.path().join("sim"));
-    let _controller = start_controller(&sim, "off");
-    let fleet = ["fleet", "--schema", "fleet/v1"];
-    wait_for("the record", || {
-        let output = run(&sim, &[&fleet[..], &["-o", "json"]].concat());
-        let document: Value = serde_json::from_slice(&output.stdout).ok()?;
-        let has = |name: &str| document[name].as_array().is_some_and(|list| !list.is_empty());
-        (has("rows") && has("findings")).then_some(())
-    });
-    // Only the record has it.
-    delete_nodeclaim(&sim, "default-bad1");
-    let why = ["why", "default-bad1", "--schema", "why/v1"];
-    check(Some(&sim), &[(&fleet, "mooring.fleet/v1"), (&why, "mooring.why/v1")]);
 }
 
 /// Returns the document of a plan that was approved with its hash.
@@ -160,26 +132,6 @@ fn apply(sim: &Sim, workflow: &str, schema: &str) -> (String, Value) {
 
 /// Shapes of the release before that only a run prints.
 const OF_RUNS: [&str; 2] = ["mooring.repair/v1", "mooring.finalizers/v1"];
-
-#[test]
-fn former_documents_of_a_repair_fit_their_schemas() {
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["--kube-port", "0", "--speed", "600", "--scenario", "wedged-system-pool"];
-    let sim = Sim::start(&folder.path().join("sim"), &words);
-    let (hash, run) = apply(&sim, "repair", OF_RUNS[0]);
-    assert_eq!(run["finish"], "repaired");
-    let again = ["repair", "apply", "--yes", "--plan-hash", &hash, "--schema", "repair/v1"];
-    let cases: &[Case<'_>] = &[
-        (
-            &["repair", "status", "--all", "--schema", "repair.status/v1"],
-            "mooring.repair.status/v1",
-        ),
-        // A run that is finished, and a pool that is healthy.
-        (&["repair", "resume", "--yes", "--schema", "repair/v1"], "mooring.repair.status/v1"),
-        (&again, "mooring.repair/v1"),
-    ];
-    check(Some(&sim), cases);
-}
 
 #[test]
 fn former_documents_of_a_removal_fit_their_schemas() {
@@ -249,5 +201,57 @@ fn every_command_with_a_document_is_checked() {
         let is_checked =
             |case: &Case<'_>| format!("{}-", case.0.join("-")).starts_with(&format!("{name}-"));
         assert!(cases.iter().any(is_checked), "{name}");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn documents_of_a_wedged_pool_fit_their_schemas() {
+        simulate("wedged-system-pool", WEDGED_POOL);
+    }
+
+    #[test]
+    fn documents_of_failed_nodes_fit_their_schemas() {
+        simulate("oras-missing", FAILED_NODES);
+    }
+
+    #[test]
+    fn former_documents_with_a_record_fit_their_schemas() {
+        let folder = tempfile::tempdir().unwrap();
+        let sim = oras_missing(&folder.path().join("sim"));
+        let _controller = start_controller(&sim, "off");
+        let fleet = ["fleet", "--schema", "fleet/v1"];
+        wait_for("the record", || {
+            let output = run(&sim, &[&fleet[..], &["-o", "json"]].concat());
+            let document: Value = serde_json::from_slice(&output.stdout).ok()?;
+            let has = |name: &str| document[name].as_array().is_some_and(|list| !list.is_empty());
+            (has("rows") && has("findings")).then_some(())
+        });
+        // Only the record has it.
+        delete_nodeclaim(&sim, "default-bad1");
+        let why = ["why", "default-bad1", "--schema", "why/v1"];
+        check(Some(&sim), &[(&fleet, "mooring.fleet/v1"), (&why, "mooring.why/v1")]);
+    }
+
+    #[test]
+    fn former_documents_of_a_repair_fit_their_schemas() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["--kube-port", "0", "--speed", "600", "--scenario", "wedged-system-pool"];
+        let sim = Sim::start(&folder.path().join("sim"), &words);
+        let (hash, run) = apply(&sim, "repair", OF_RUNS[0]);
+        assert_eq!(run["finish"], "repaired");
+        let again = ["repair", "apply", "--yes", "--plan-hash", &hash, "--schema", "repair/v1"];
+        let cases: &[Case<'_>] = &[
+            (
+                &["repair", "status", "--all", "--schema", "repair.status/v1"],
+                "mooring.repair.status/v1",
+            ),
+            // A run that is finished, and a pool that is healthy.
+            (&["repair", "resume", "--yes", "--schema", "repair/v1"], "mooring.repair.status/v1"),
+            (&again, "mooring.repair/v1"),
+        ];
+        check(Some(&sim), cases);
     }
 }

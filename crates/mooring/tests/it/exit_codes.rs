@@ -124,114 +124,6 @@ fn commands_without_a_cluster() {
     fixture.check(1, &[&["doctor"]]);
 }
 
-#[test]
-fn healthy_cluster() {
-    let fixture = Fixture::start("healthy");
-    fixture.check(
-        0,
-        &[
-            &["status"],
-            &["fleet"],
-            &["why"],
-            &["why", "system"],
-            &["why", "--pool", "system"],
-            &["fleet", "--cause", "OrasBinaryMissing"],
-            &["doctor"],
-            &["repair", "detect"],
-            &["repair", "status"],
-            &["repair", "plan"],
-            // Nothing to do.
-            &["repair", "apply"],
-            &["repair", "resume"],
-            &["repair", "abort"],
-            &["finalizers", "plan"],
-            &["finalizers", "apply"],
-            &["finalizers", "resume"],
-            &["finalizers", "status"],
-        ],
-    );
-    fixture.check(
-        2,
-        &[
-            &["why", "nosuch"],
-            &["trace", "nosuch"],
-            &["bundle", "nosuch"],
-            &["status", "--context", "nosuch"],
-            &["status", "--pool", "nosuch"],
-            &["status", "--namespace", "Bad Name!"],
-            &["fleet", "--image", "nosuch"],
-            &["fleet", "--cause", "nosuch"],
-            &["why", "--pool", "sytem"],
-            &["why", "system", "--pool", "system"],
-            &["status", "-w", "--context", "nosuch"],
-            &["top", "--context", "nosuch"],
-            &["doctor", "nosuch"],
-            &["repair", "detect", "--pool", "nosuch"],
-            &["repair", "plan", "--pool", "nosuch"],
-            &["repair", "apply", "--pool", "nosuch"],
-            &["repair", "plan", "--context", "nosuch"],
-            &["finalizers", "plan", "--context", "nosuch"],
-        ],
-    );
-    let (_, out, _) = fixture.run(&[], &["finalizers", "apply"]);
-    assert!(out.starts_with("✓ No resources of package-operator found in demo."), "{out}");
-    let (_, out, _) = fixture.run(&[], &["finalizers", "plan"]);
-    assert!(!out.contains("Next"), "{out}");
-    let (_, _, err) = fixture.run(&[], &["repair", "detect", "--pool", "sytem"]);
-    assert_eq!(
-        err,
-        "error: cluster demo has no pool `sytem`\nhint: did you mean `system`?   mooring repair detect --pool system\n"
-    );
-    for value in ["ture", "$(x)"] {
-        fixture.check_with(
-            2,
-            &[("DRY_RUN", value)],
-            &[
-                &["repair", "apply", "--yes", "--plan-hash", OTHER_HASH],
-                &["finalizers", "apply", "--yes", "--plan-hash", OTHER_HASH],
-                &["repair", "--pipeline"],
-            ],
-        );
-    }
-    // Azure refuses the sign-in.
-    let refused = [("AZURE_CLIENT_SECRET", "wrong")];
-    fixture.check_with(1, &refused, &[&["doctor", "azure"]]);
-    let (_, names, _) = fixture.run(&refused, &["doctor", "azure", "-o", "name", "--exit-zero"]);
-    assert_eq!(names, "sign-in\n");
-    fixture.check_with(3, &refused, &[&["repair", "plan"], &["repair", "apply"]]);
-}
-
-#[test]
-fn failed_nodes() {
-    let fixture = Fixture::start("oras-missing");
-    let wrong: &[&[&str]] = &[&["status"], &["fleet"], &["why"], &["why", "default-bad1"]];
-    fixture.check(1, wrong);
-    for words in wrong {
-        fixture.check(0, &[&[words, &["--exit-zero"][..]].concat()]);
-    }
-    // These commands have no verdict.
-    fixture.check(0, &[&["trace", "default-bad1"], &["why", "default-good1"]]);
-    let silent = [("AZURE_CLIENT_SECRET", "wrong")];
-    fixture.check_with(0, &silent, &[&["why", "default-bad1"]]);
-    for (variables, state) in [(&[][..], "read"), (&silent, "failed")] {
-        let (_, out, err) = fixture.run(variables, &["why", "default-bad1", "-o", "json"]);
-        let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
-        let azure = &answer["sources"][2];
-        assert_eq!(azure["state"], state, "{azure}");
-        assert!(azure["seconds"].is_number(), "{azure}");
-        assert_eq!(azure["at"].is_null(), state == "failed", "{azure}");
-        assert_eq!(azure["error"].is_null(), state == "read", "{azure}");
-    }
-    fixture.check_with(
-        3,
-        &silent,
-        &[
-            &["why", "default-bad1", "--azure", "always"],
-            &["trace", "default-bad1", "--azure", "always"],
-        ],
-    );
-}
-
 /// Starts the simulator with failed nodes, and a fault of Azure or of the API server.
 fn with_fault(when: &str, then: &str) -> Fixture {
     let (_, scenario, _) =
@@ -308,29 +200,6 @@ fn throttled_by_azure() {
 }
 
 #[test]
-fn wedged_pool() {
-    let fixture = Fixture::start("wedged-system-pool");
-    fixture.check(1, &[&["repair", "detect"], &["repair", "detect", "--pool", "system"]]);
-    let (code, out, err) = fixture.run(&[], &["status", "--azure", "always"]);
-    assert_eq!(code, 1, "{out}{err}");
-    assert!(
-        out.contains("✗ AKS pool system has 2 of 3 nodes, and its state in Azure is "),
-        "{out}"
-    );
-    assert!(out.contains(" 2/3 ") && out.contains("✗ degraded"), "{out}");
-    assert!(out.contains("mooring repair detect --pool system "), "{out}");
-    fixture.check(0, &[&["repair", "detect", "--exit-zero"], &["repair", "apply", "--dry-run"]]);
-    // Without a terminal; another plan; another cluster.
-    let apply = ["repair", "apply", "--yes", "--plan-hash", OTHER_HASH];
-    fixture.check(4, &[&["repair", "apply"], &apply]);
-    fixture.check_with(
-        4,
-        &[("CLUSTER_NAME", "other")],
-        &[&[&apply[..], &["--context", "demo"]].concat()],
-    );
-}
-
-#[test]
 fn uninstalled_operator() {
     let fixture = Fixture::start("retired-operator");
     let hash = fixture.hash(&["finalizers", "plan"]);
@@ -374,4 +243,141 @@ fn uninstalled_operator() {
     fixture.check(0, &[&["finalizers", "status"]]);
     // Nothing is left, so the approval does not matter.
     fixture.check(0, &[&[&apply[..], &[&*changed, "--dry-run"]].concat()]);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn failed_nodes() {
+        let fixture = Fixture::start("oras-missing");
+        let wrong: &[&[&str]] = &[&["status"], &["fleet"], &["why"], &["why", "default-bad1"]];
+        fixture.check(1, wrong);
+        for words in wrong {
+            fixture.check(0, &[&[words, &["--exit-zero"][..]].concat()]);
+        }
+        // These commands have no verdict.
+        fixture.check(0, &[&["trace", "default-bad1"], &["why", "default-good1"]]);
+        let silent = [("AZURE_CLIENT_SECRET", "wrong")];
+        fixture.check_with(0, &silent, &[&["why", "default-bad1"]]);
+        for (variables, state) in [(&[][..], "read"), (&silent, "failed")] {
+            let (_, out, err) = fixture.run(variables, &["why", "default-bad1", "-o", "json"]);
+            let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+            let azure = &answer["sources"][2];
+            assert_eq!(azure["state"], state, "{azure}");
+            assert!(azure["seconds"].is_number(), "{azure}");
+            assert_eq!(azure["at"].is_null(), state == "failed", "{azure}");
+            assert_eq!(azure["error"].is_null(), state == "read", "{azure}");
+        }
+        fixture.check_with(
+            3,
+            &silent,
+            &[
+                &["why", "default-bad1", "--azure", "always"],
+                &["trace", "default-bad1", "--azure", "always"],
+            ],
+        );
+    }
+
+    #[test]
+    fn healthy_cluster() {
+        let fixture = Fixture::start("healthy");
+        fixture.check(
+            0,
+            &[
+                &["status"],
+                &["fleet"],
+                &["why"],
+                &["why", "system"],
+                &["why", "--pool", "system"],
+                &["fleet", "--cause", "OrasBinaryMissing"],
+                &["doctor"],
+                &["repair", "detect"],
+                &["repair", "status"],
+                &["repair", "plan"],
+                // Nothing to do.
+                &["repair", "apply"],
+                &["repair", "resume"],
+                &["repair", "abort"],
+                &["finalizers", "plan"],
+                &["finalizers", "apply"],
+                &["finalizers", "resume"],
+                &["finalizers", "status"],
+            ],
+        );
+        fixture.check(
+            2,
+            &[
+                &["why", "nosuch"],
+                &["trace", "nosuch"],
+                &["bundle", "nosuch"],
+                &["status", "--context", "nosuch"],
+                &["status", "--pool", "nosuch"],
+                &["status", "--namespace", "Bad Name!"],
+                &["fleet", "--image", "nosuch"],
+                &["fleet", "--cause", "nosuch"],
+                &["why", "--pool", "sytem"],
+                &["why", "system", "--pool", "system"],
+                &["status", "-w", "--context", "nosuch"],
+                &["top", "--context", "nosuch"],
+                &["doctor", "nosuch"],
+                &["repair", "detect", "--pool", "nosuch"],
+                &["repair", "plan", "--pool", "nosuch"],
+                &["repair", "apply", "--pool", "nosuch"],
+                &["repair", "plan", "--context", "nosuch"],
+                &["finalizers", "plan", "--context", "nosuch"],
+            ],
+        );
+        let (_, out, _) = fixture.run(&[], &["finalizers", "apply"]);
+        assert!(out.starts_with("✓ No resources of package-operator found in demo."), "{out}");
+        let (_, out, _) = fixture.run(&[], &["finalizers", "plan"]);
+        assert!(!out.contains("Next"), "{out}");
+        let (_, _, err) = fixture.run(&[], &["repair", "detect", "--pool", "sytem"]);
+        assert_eq!(
+            err,
+            "error: cluster demo has no pool `sytem`\nhint: did you mean `system`?   mooring repair detect --pool system\n"
+        );
+        for value in ["ture", "$(x)"] {
+            fixture.check_with(
+                2,
+                &[("DRY_RUN", value)],
+                &[
+                    &["repair", "apply", "--yes", "--plan-hash", OTHER_HASH],
+                    &["finalizers", "apply", "--yes", "--plan-hash", OTHER_HASH],
+                    &["repair", "--pipeline"],
+                ],
+            );
+        }
+        // Azure refuses the sign-in.
+        let refused = [("AZURE_CLIENT_SECRET", "wrong")];
+        fixture.check_with(1, &refused, &[&["doctor", "azure"]]);
+        let (_, names, _) =
+            fixture.run(&refused, &["doctor", "azure", "-o", "name", "--exit-zero"]);
+        assert_eq!(names, "sign-in\n");
+        fixture.check_with(3, &refused, &[&["repair", "plan"], &["repair", "apply"]]);
+    }
+
+    #[test]
+    fn wedged_pool() {
+        let fixture = Fixture::start("wedged-system-pool");
+        fixture.check(1, &[&["repair", "detect"], &["repair", "detect", "--pool", "system"]]);
+        let (code, out, err) = fixture.run(&[], &["status", "--azure", "always"]);
+        assert_eq!(code, 1, "{out}{err}");
+        assert!(
+            out.contains("✗ AKS pool system has 2 of 3 nodes, and its state in Azure is "),
+            "{out}"
+        );
+        assert!(out.contains(" 2/3 ") && out.contains("✗ degraded"), "{out}");
+        assert!(out.contains("mooring repair detect --pool system "), "{out}");
+        fixture
+            .check(0, &[&["repair", "detect", "--exit-zero"], &["repair", "apply", "--dry-run"]]);
+        // Without a terminal; another plan; another cluster.
+        let apply = ["repair", "apply", "--yes", "--plan-hash", OTHER_HASH];
+        fixture.check(4, &[&["repair", "apply"], &apply]);
+        fixture.check_with(
+            4,
+            &[("CLUSTER_NAME", "other")],
+            &[&[&apply[..], &["--context", "demo"]].concat()],
+        );
+    }
 }

@@ -296,24 +296,6 @@ fn empty_input_is_reported() {
 }
 
 #[test]
-fn text_larger_than_256_mib_is_rejected() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("large");
-    let file = std::fs::File::create(&path).unwrap();
-    for (bytes, is_rejected) in [(256_u64 << 20, false), ((256 << 20) + 1, true)] {
-        file.set_len(bytes).unwrap();
-        let output = mooring(&["explain", path.to_str().unwrap()]);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(
-            stderr.contains("larger than 256 MiB; pass the part around"),
-            is_rejected,
-            "{stderr}"
-        );
-        assert_eq!(output.status.code() == Some(3), is_rejected, "{stderr}");
-    }
-}
-
-#[test]
 fn directory_is_rejected_with_a_hint() {
     let directory = tempfile::tempdir().unwrap();
     let name = directory.path().to_str().unwrap();
@@ -385,4 +367,26 @@ fn long_text_is_explained_in_bounded_memory() {
 #[ignore = "250 MB take a minute in a debug build"]
 fn text_of_250_mb_is_explained_in_bounded_memory() {
     explain_long(250, 120_000);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn text_larger_than_256_mib_is_rejected() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("large");
+        let file = std::fs::File::create(&path).unwrap();
+        for (bytes, is_rejected) in [(256_u64 << 20, false), ((256 << 20) + 1, true)] {
+            file.set_len(bytes).unwrap();
+            let output = mooring(&["explain", path.to_str().unwrap()]);
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(
+                stderr.contains("larger than 256 MiB; pass the part around"),
+                is_rejected,
+                "{stderr}"
+            );
+            assert_eq!(output.status.code() == Some(3), is_rejected, "{stderr}");
+        }
+    }
 }

@@ -55,51 +55,64 @@ fn bars(row: &str) -> usize {
     row.replace("\\\\", "").replace("\\|", "").matches('|').count()
 }
 
-#[tokio::test]
-async fn hostile_text_affects_no_terminal_markdown_or_shell() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = Sim::start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
-    write_hostile(state.path()).await;
-    let run = |args: &[&str]| {
-        let mut command = crate::common::mooring();
-        let command = command.env_clear().envs(sim.environment()).args(args);
-        let output = command.args(["--namespace", "kube-system"]).output().unwrap();
-        let printed = text(&output.stdout);
-        let all = format!("{printed}{}", text(&output.stderr));
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{args:?}: {all}");
-        assert_safe(&all, &format!("{args:?}"));
-        printed
-    };
-    let fleet = run(&["fleet", "--since", "3650d"]);
-    assert_eq!(fleet.lines().filter(|line| line.contains("[2J")).count(), 1, "one row: {fleet}");
-    let fleet = run(&["fleet", "--since", "3650d", "-o", "markdown"]);
-    let rows: Vec<&str> = fleet.lines().filter(|line| line.starts_with('|')).collect();
-    // Head, rule, the row of the scenario and the hostile one.
-    assert_eq!(rows.len(), 4, "{fleet}");
-    assert!(rows.iter().all(|row| bars(row) == 8), "{fleet}");
-    assert!(!fleet.contains("<script>") && !fleet.contains(" `"), "{fleet}");
-    let fleet: Value =
-        serde_json::from_str(&run(&["fleet", "--since", "3650d", "-o", "json"])).unwrap();
-    let images = fleet["rows"].as_array().unwrap().iter().map(|row| &row["image"]);
-    assert!(images.into_iter().any(|image| image == HOSTILE), "JSON has the original text");
+mod slow {
+    use super::*;
 
-    for (what, nodes) in [("gone-1", 1), ("gone-2", 1), ("default-good1", 1)] {
-        let table = run(&["why", what]);
-        let next: Vec<&str> = table.lines().filter(|line| line.starts_with("  next ")).collect();
-        assert!(next.len() <= nodes, "{table}");
-        assert!(!next.iter().any(|line| line.contains("reboot") || line.contains("$(")), "{table}");
-        let is_head =
-            |line: &&str| !["  ", "Read ", "Deleted "].iter().any(|start| line.starts_with(start));
-        assert_eq!(table.lines().filter(is_head).count(), nodes, "{table}");
-        let markdown = run(&["why", what, "-o", "markdown"]);
-        let items = markdown.lines().filter(|line| line.starts_with("- ")).count();
-        assert_eq!(items, nodes, "{markdown}");
-        let prose = markdown.lines().filter(|line| !line.contains("evidence:"));
-        assert!(!prose.collect::<String>().contains("<script>"), "{markdown}");
-        let out = state.path().join("hostile.tar.gz");
-        run(&["bundle", what, "--out", out.to_str().unwrap()]);
-        run(&["trace", what]);
-        let report: Value = serde_json::from_str(&run(&["why", what, "-o", "json"])).unwrap();
-        assert_eq!(report["nodes"].as_array().unwrap().len(), nodes);
+    #[tokio::test]
+    async fn hostile_text_affects_no_terminal_markdown_or_shell() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = Sim::start(state.path(), &["--scenario", "oras-missing", "--kube-port", "0"]);
+        write_hostile(state.path()).await;
+        let run = |args: &[&str]| {
+            let mut command = crate::common::mooring();
+            let command = command.env_clear().envs(sim.environment()).args(args);
+            let output = command.args(["--namespace", "kube-system"]).output().unwrap();
+            let printed = text(&output.stdout);
+            let all = format!("{printed}{}", text(&output.stderr));
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{args:?}: {all}");
+            assert_safe(&all, &format!("{args:?}"));
+            printed
+        };
+        let fleet = run(&["fleet", "--since", "3650d"]);
+        assert_eq!(
+            fleet.lines().filter(|line| line.contains("[2J")).count(),
+            1,
+            "one row: {fleet}"
+        );
+        let fleet = run(&["fleet", "--since", "3650d", "-o", "markdown"]);
+        let rows: Vec<&str> = fleet.lines().filter(|line| line.starts_with('|')).collect();
+        // Head, rule, the row of the scenario and the hostile one.
+        assert_eq!(rows.len(), 4, "{fleet}");
+        assert!(rows.iter().all(|row| bars(row) == 8), "{fleet}");
+        assert!(!fleet.contains("<script>") && !fleet.contains(" `"), "{fleet}");
+        let fleet: Value =
+            serde_json::from_str(&run(&["fleet", "--since", "3650d", "-o", "json"])).unwrap();
+        let images = fleet["rows"].as_array().unwrap().iter().map(|row| &row["image"]);
+        assert!(images.into_iter().any(|image| image == HOSTILE), "JSON has the original text");
+
+        for (what, nodes) in [("gone-1", 1), ("gone-2", 1), ("default-good1", 1)] {
+            let table = run(&["why", what]);
+            let next: Vec<&str> =
+                table.lines().filter(|line| line.starts_with("  next ")).collect();
+            assert!(next.len() <= nodes, "{table}");
+            assert!(
+                !next.iter().any(|line| line.contains("reboot") || line.contains("$(")),
+                "{table}"
+            );
+            let is_head = |line: &&str| {
+                !["  ", "Read ", "Deleted "].iter().any(|start| line.starts_with(start))
+            };
+            assert_eq!(table.lines().filter(is_head).count(), nodes, "{table}");
+            let markdown = run(&["why", what, "-o", "markdown"]);
+            let items = markdown.lines().filter(|line| line.starts_with("- ")).count();
+            assert_eq!(items, nodes, "{markdown}");
+            let prose = markdown.lines().filter(|line| !line.contains("evidence:"));
+            assert!(!prose.collect::<String>().contains("<script>"), "{markdown}");
+            let out = state.path().join("hostile.tar.gz");
+            run(&["bundle", what, "--out", out.to_str().unwrap()]);
+            run(&["trace", what]);
+            let report: Value = serde_json::from_str(&run(&["why", what, "-o", "json"])).unwrap();
+            assert_eq!(report["nodes"].as_array().unwrap().len(), nodes);
+        }
     }
 }

@@ -87,44 +87,6 @@ fn wedged(state: &std::path::Path) -> Sim {
 }
 
 #[test]
-fn hooks_are_notified_of_start_and_end_of_a_run() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = wedged(state.path());
-    let (url, received) = hook();
-    let done = repair(&sim, &url);
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    let mut run = None;
-    for (expected, message) in [
-        ("started", "Repair of pool system in demo started."),
-        ("finished", "Repair of pool system in demo finished."),
-    ] {
-        let request = received.recv_timeout(Duration::from_mins(1)).unwrap();
-        let document: Value = serde_json::from_str(&request.body).unwrap();
-        assert_valid(&document);
-        assert_eq!(
-            (&document["schema"], &document["state"]),
-            (&"mooring.run/v1".into(), &expected.into())
-        );
-        assert_eq!(document["message"], message);
-        assert_eq!(
-            (&document["workflow"], &document["subject"]),
-            (&"repair".into(), &"system".into())
-        );
-        assert_eq!(document["cluster"]["name"], "demo");
-        assert_eq!(document["next"][0]["command"], "mooring repair status --pool system");
-        let id = document["id"].as_str().unwrap().to_owned();
-        assert!(!id.is_empty() && *run.get_or_insert(id.clone()) == id, "{document}");
-        let at = jiff::Timestamp::from_second(request.timestamp.parse().unwrap()).unwrap();
-        assert_eq!(request.signature, sign(&KEY.into(), at, &request.body));
-    }
-    assert!(received.try_recv().is_err(), "each is sent once");
-    // Nothing is changed, so nothing is sent.
-    let again = command(&sim, &url, &["repair", "resume", "--yes"]).output().unwrap();
-    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
-    assert!(received.try_recv().is_err());
-}
-
-#[test]
 fn stopped_run_notifies_with_the_command_that_continues() {
     let state = tempfile::tempdir().unwrap();
     let words = ["--scenario", "retired-operator", "--kube-port", "0"];
@@ -159,41 +121,6 @@ fn stopped_run_notifies_with_the_command_that_continues() {
 }
 
 #[test]
-fn bodies_of_the_controller_fit_their_schema() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path());
-    let (url, received) = hook();
-    let events = r#"[{"name": "ops", "events": ["finding", "pool-failing", "controller"]}]"#;
-    let mut command = controller(&sim, "off");
-    command.env("MOORING_NOTIFY", events).env("MOORING_NOTIFY_URL_0", url);
-    let _controller = Process(command.stderr(Stdio::null()).spawn().unwrap());
-    let mut missing = BTreeSet::from(["controller", "finding", "pool-failing"]);
-    while !missing.is_empty() {
-        let request = received.recv_timeout(Duration::from_mins(2));
-        let request = request.unwrap_or_else(|_| panic!("missing {missing:?}"));
-        let document: Value = serde_json::from_str(&request.body).unwrap();
-        assert_eq!(document["schema"], "mooring.failure/v1");
-        assert_valid(&document);
-        missing.remove(document["event"].as_str().unwrap());
-    }
-}
-
-#[test]
-fn hook_without_response_does_not_stop_a_run() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = wedged(state.path());
-    // Accepts connections and never responds.
-    let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let url = format!("http://{}/canary-path", silent.local_addr().unwrap());
-    let done = repair(&sim, &url);
-    let messages = text(&done.stderr);
-    assert_eq!(done.status.code(), Some(0), "{messages}");
-    let warning = "warning: hook ops was not notified: no response within 3s";
-    assert_eq!(messages.matches(warning).count(), 2, "{messages}");
-    assert!(!messages.contains("canary"), "{messages}");
-}
-
-#[test]
 fn doctor_tests_hooks_only_if_requested() {
     let state = tempfile::tempdir().unwrap();
     let sim = Sim::start(&state.path().join("sim"), &["--kube-port", "0"]);
@@ -218,4 +145,81 @@ fn doctor_tests_hooks_only_if_requested() {
     assert_eq!(failed.status.code(), Some(1), "{shown}");
     assert!(shown.contains("✗ hook ops did not accept a test: no response"), "{shown}");
     assert!(!shown.contains("canary"), "{shown}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn bodies_of_the_controller_fit_their_schema() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path());
+        let (url, received) = hook();
+        let events = r#"[{"name": "ops", "events": ["finding", "pool-failing", "controller"]}]"#;
+        let mut command = controller(&sim, "off");
+        command.env("MOORING_NOTIFY", events).env("MOORING_NOTIFY_URL_0", url);
+        let _controller = Process(command.stderr(Stdio::null()).spawn().unwrap());
+        let mut missing = BTreeSet::from(["controller", "finding", "pool-failing"]);
+        while !missing.is_empty() {
+            let request = received.recv_timeout(Duration::from_mins(2));
+            let request = request.unwrap_or_else(|_| panic!("missing {missing:?}"));
+            let document: Value = serde_json::from_str(&request.body).unwrap();
+            assert_eq!(document["schema"], "mooring.failure/v1");
+            assert_valid(&document);
+            missing.remove(document["event"].as_str().unwrap());
+        }
+    }
+
+    #[test]
+    fn hooks_are_notified_of_start_and_end_of_a_run() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = wedged(state.path());
+        let (url, received) = hook();
+        let done = repair(&sim, &url);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let mut run = None;
+        for (expected, message) in [
+            ("started", "Repair of pool system in demo started."),
+            ("finished", "Repair of pool system in demo finished."),
+        ] {
+            let request = received.recv_timeout(Duration::from_mins(1)).unwrap();
+            let document: Value = serde_json::from_str(&request.body).unwrap();
+            assert_valid(&document);
+            assert_eq!(
+                (&document["schema"], &document["state"]),
+                (&"mooring.run/v1".into(), &expected.into())
+            );
+            assert_eq!(document["message"], message);
+            assert_eq!(
+                (&document["workflow"], &document["subject"]),
+                (&"repair".into(), &"system".into())
+            );
+            assert_eq!(document["cluster"]["name"], "demo");
+            assert_eq!(document["next"][0]["command"], "mooring repair status --pool system");
+            let id = document["id"].as_str().unwrap().to_owned();
+            assert!(!id.is_empty() && *run.get_or_insert(id.clone()) == id, "{document}");
+            let at = jiff::Timestamp::from_second(request.timestamp.parse().unwrap()).unwrap();
+            assert_eq!(request.signature, sign(&KEY.into(), at, &request.body));
+        }
+        assert!(received.try_recv().is_err(), "each is sent once");
+        // Nothing is changed, so nothing is sent.
+        let again = command(&sim, &url, &["repair", "resume", "--yes"]).output().unwrap();
+        assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+        assert!(received.try_recv().is_err());
+    }
+
+    #[test]
+    fn hook_without_response_does_not_stop_a_run() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = wedged(state.path());
+        // Accepts connections and never responds.
+        let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}/canary-path", silent.local_addr().unwrap());
+        let done = repair(&sim, &url);
+        let messages = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(0), "{messages}");
+        let warning = "warning: hook ops was not notified: no response within 3s";
+        assert_eq!(messages.matches(warning).count(), 2, "{messages}");
+        assert!(!messages.contains("canary"), "{messages}");
+    }
 }

@@ -101,95 +101,6 @@ fn piped(fixture: &Fixture, words: &[&str]) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn interrupted_run_is_previewed_and_rolled_back() {
-    let fixture = Fixture::start("wedged-system-pool");
-    let hash = fixture.hash();
-    let approved = ["--yes", "--plan-hash", &hash];
-    let end = fixture.interrupt(&[&["apply"], &approved[..]].concat(), "waiting for the cluster");
-    let hint = "hint: `mooring repair resume --pool system` continues, `mooring repair abort --pool system` rolls back\n";
-    assert!(end.contains("stopping: interrupted") && end.ends_with(hint), "{end}");
-
-    // Nothing in Azure has the approval, so a new plan can be approved.
-    let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
-    assert!(err.contains("is unfinished: `resume` would start at step "), "{err}");
-    assert!(err.contains("! This continues the repair of pool system in\n"), "{err}");
-    assert!(err.contains("16 steps rebuild pool system of demo"), "{err}");
-    let (_, err) = fixture.run(0, &["abort", "--dry-run"]);
-    assert!(err.contains("is unfinished: `abort` would start at step "), "{err}");
-    assert!(!err.contains("This "), "{err}");
-    for words in [&["--yes"][..], &approved] {
-        let (_, err) = fixture.run(0, &[&["resume", "--dry-run"], words].concat());
-        assert!(err.contains("NOT VERIFIED") && err.contains("\n 9  delete-pool "), "{err}");
-        assert!(!err.contains("\n 1  snapshot "), "{err}");
-        assert!(err.ends_with(&format!("hash of the plan: {hash}\n")), "{err}");
-    }
-    let (_, err) = fixture.run(4, &["resume", "--yes"]);
-    assert!(err.contains("is not approved") && err.contains("hint: pass `--plan-hash`"), "{err}");
-    let (_, err) = fixture.run(4, &["resume"]);
-    assert!(err.contains("is not verified; this new plan replaces it:\n16 steps "), "{err}");
-    let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
-    assert!(err.contains("is unfinished and would be continued with this plan\n"), "{err}");
-    assert!(out.starts_with("16 steps rebuild pool system of demo"), "{out}");
-    let (_, err) = fixture.run(4, &[&["apply"], &approved[..]].concat());
-    assert!(
-        err.contains("hint: `mooring repair status --pool system` shows its progress"),
-        "{err}"
-    );
-
-    // The temporary pool has the approval.
-    fixture.interrupt(&[&["resume"], &approved[..]].concat(), "put pool systmp");
-    let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
-    assert!(err.contains("approved plan, verified by the tag of the temporary pool\n"), "{err}");
-    let (_, err) = fixture.run(4, &["resume"]);
-    assert!(err.contains("verified by the tag") && err.contains("only a terminal"), "{err}");
-    let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
-    assert!(err.ends_with("is unfinished and would be continued\n"), "{err}");
-    assert_eq!(out, "");
-
-    let mut command = fixture.mooring();
-    let command = command.args(["status", "--azure", "never"]);
-    let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
-    assert_eq!(code, 1, "{out}{err}");
-    assert!(out.contains("✗ The repair of pool system was stopped: step 4 of 16, "), "{out}");
-    assert!(out.contains("mooring repair status --pool system "), "{out}");
-    let status = fixture.json(1, &["status"]);
-    let run = &status["runs"][0];
-    assert_eq!((&run["pool"], &run["state"]), (&"system".into(), &"stopped".into()), "{status}");
-    assert!(run["poolBody"]["properties"]["count"].is_number(), "{status}");
-    assert_eq!(status["earlier"], Value::Array(Vec::new()));
-    let (out, _) = fixture.run(0, &["status", "--exit-zero"]);
-    assert!(!out.contains("The repair of pool system"), "{out}");
-    for words in [&["--pool", "system"][..], &["-o", "wide"]] {
-        let (out, _) = fixture.run(1, &[&["status"], words].concat());
-        assert!(out.contains("✗ The repair of pool system of demo is unfinished"), "{out}");
-    }
-    assert_eq!((fixture.watch(&[]), fixture.watch(&["--exit-zero"])), (1, 0));
-    let mut piped = self::piped(&fixture, &["status", "--watch"]);
-    assert!(piped.next().unwrap().starts_with("POOL "));
-    assert!(piped.next().unwrap().starts_with("system  "));
-    for words in [&["-o", "yaml"][..], &["-o", "json", "--schema", "mooring.repair.status/v1"]] {
-        let (_, err) = fixture.run(2, &[&["status", "--watch"], words].concat());
-        assert!(err.contains("--watch has no "), "{err}");
-    }
-
-    let (out, err) = fixture.run(0, &["abort", "--yes"]);
-    assert!(err.contains("       rollback           …"), "{err}");
-    assert!(out.starts_with("! The repair of pool system of demo was rolled back."), "{out}");
-    let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
-    assert!(err.ends_with("nothing to do\n"), "{err}");
-
-    let hash = fixture.hash();
-    fixture.interrupt(&["apply", "--yes", "--plan-hash", &hash], "snapshot saved");
-    let status = fixture.json(1, &["status", "--all"]);
-    let earlier = &status["earlier"];
-    assert_eq!(earlier.as_array().unwrap().len(), 1, "{earlier}");
-    assert_eq!((&earlier[0]["runId"], &earlier[0]["state"]), (&run["runId"], &"aborted".into()));
-    let (out, _) = fixture.run(1, &["status", "--all"]);
-    let row = out.lines().last().unwrap();
-    assert!(row.starts_with("system  ") && row.contains("  aborted  "), "{out}");
-}
-
-#[test]
 fn pipeline_does_nothing_on_a_healthy_pool() {
     let fixture = Fixture::start("healthy");
     for words in [&["--pipeline"][..], &["--pipeline", "--dry-run"]] {
@@ -233,5 +144,113 @@ fn missing_settings_are_usage_errors_with_the_flag() {
         let (code, out, err) = result(&command.output().unwrap());
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
         assert_eq!(err, format!("error: {missing} is not set\nhint: or pass {flag}\n"));
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn interrupted_run_is_previewed_and_rolled_back() {
+        let fixture = Fixture::start("wedged-system-pool");
+        let hash = fixture.hash();
+        let approved = ["--yes", "--plan-hash", &hash];
+        let end =
+            fixture.interrupt(&[&["apply"], &approved[..]].concat(), "waiting for the cluster");
+        let hint = "hint: `mooring repair resume --pool system` continues, `mooring repair abort --pool system` rolls back\n";
+        assert!(end.contains("stopping: interrupted") && end.ends_with(hint), "{end}");
+
+        // Nothing in Azure has the approval, so a new plan can be approved.
+        let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
+        assert!(err.contains("is unfinished: `resume` would start at step "), "{err}");
+        assert!(err.contains("! This continues the repair of pool system in\n"), "{err}");
+        assert!(err.contains("16 steps rebuild pool system of demo"), "{err}");
+        let (_, err) = fixture.run(0, &["abort", "--dry-run"]);
+        assert!(err.contains("is unfinished: `abort` would start at step "), "{err}");
+        assert!(!err.contains("This "), "{err}");
+        for words in [&["--yes"][..], &approved] {
+            let (_, err) = fixture.run(0, &[&["resume", "--dry-run"], words].concat());
+            assert!(err.contains("NOT VERIFIED") && err.contains("\n 9  delete-pool "), "{err}");
+            assert!(!err.contains("\n 1  snapshot "), "{err}");
+            assert!(err.ends_with(&format!("hash of the plan: {hash}\n")), "{err}");
+        }
+        let (_, err) = fixture.run(4, &["resume", "--yes"]);
+        assert!(
+            err.contains("is not approved") && err.contains("hint: pass `--plan-hash`"),
+            "{err}"
+        );
+        let (_, err) = fixture.run(4, &["resume"]);
+        assert!(err.contains("is not verified; this new plan replaces it:\n16 steps "), "{err}");
+        let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
+        assert!(err.contains("is unfinished and would be continued with this plan\n"), "{err}");
+        assert!(out.starts_with("16 steps rebuild pool system of demo"), "{out}");
+        let (_, err) = fixture.run(4, &[&["apply"], &approved[..]].concat());
+        assert!(
+            err.contains("hint: `mooring repair status --pool system` shows its progress"),
+            "{err}"
+        );
+
+        // The temporary pool has the approval.
+        fixture.interrupt(&[&["resume"], &approved[..]].concat(), "put pool systmp");
+        let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
+        assert!(
+            err.contains("approved plan, verified by the tag of the temporary pool\n"),
+            "{err}"
+        );
+        let (_, err) = fixture.run(4, &["resume"]);
+        assert!(err.contains("verified by the tag") && err.contains("only a terminal"), "{err}");
+        let (out, err) = fixture.run(0, &["--pipeline", "--dry-run"]);
+        assert!(err.ends_with("is unfinished and would be continued\n"), "{err}");
+        assert_eq!(out, "");
+
+        let mut command = fixture.mooring();
+        let command = command.args(["status", "--azure", "never"]);
+        let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
+        assert_eq!(code, 1, "{out}{err}");
+        assert!(out.contains("✗ The repair of pool system was stopped: step 4 of 16, "), "{out}");
+        assert!(out.contains("mooring repair status --pool system "), "{out}");
+        let status = fixture.json(1, &["status"]);
+        let run = &status["runs"][0];
+        assert_eq!(
+            (&run["pool"], &run["state"]),
+            (&"system".into(), &"stopped".into()),
+            "{status}"
+        );
+        assert!(run["poolBody"]["properties"]["count"].is_number(), "{status}");
+        assert_eq!(status["earlier"], Value::Array(Vec::new()));
+        let (out, _) = fixture.run(0, &["status", "--exit-zero"]);
+        assert!(!out.contains("The repair of pool system"), "{out}");
+        for words in [&["--pool", "system"][..], &["-o", "wide"]] {
+            let (out, _) = fixture.run(1, &[&["status"], words].concat());
+            assert!(out.contains("✗ The repair of pool system of demo is unfinished"), "{out}");
+        }
+        assert_eq!((fixture.watch(&[]), fixture.watch(&["--exit-zero"])), (1, 0));
+        let mut piped = self::piped(&fixture, &["status", "--watch"]);
+        assert!(piped.next().unwrap().starts_with("POOL "));
+        assert!(piped.next().unwrap().starts_with("system  "));
+        for words in [&["-o", "yaml"][..], &["-o", "json", "--schema", "mooring.repair.status/v1"]]
+        {
+            let (_, err) = fixture.run(2, &[&["status", "--watch"], words].concat());
+            assert!(err.contains("--watch has no "), "{err}");
+        }
+
+        let (out, err) = fixture.run(0, &["abort", "--yes"]);
+        assert!(err.contains("       rollback           …"), "{err}");
+        assert!(out.starts_with("! The repair of pool system of demo was rolled back."), "{out}");
+        let (_, err) = fixture.run(0, &["resume", "--dry-run"]);
+        assert!(err.ends_with("nothing to do\n"), "{err}");
+
+        let hash = fixture.hash();
+        fixture.interrupt(&["apply", "--yes", "--plan-hash", &hash], "snapshot saved");
+        let status = fixture.json(1, &["status", "--all"]);
+        let earlier = &status["earlier"];
+        assert_eq!(earlier.as_array().unwrap().len(), 1, "{earlier}");
+        assert_eq!(
+            (&earlier[0]["runId"], &earlier[0]["state"]),
+            (&run["runId"], &"aborted".into())
+        );
+        let (out, _) = fixture.run(1, &["status", "--all"]);
+        let row = out.lines().last().unwrap();
+        assert!(row.starts_with("system  ") && row.contains("  aborted  "), "{out}");
     }
 }

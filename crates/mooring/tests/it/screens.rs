@@ -204,48 +204,6 @@ impl Drop for Controller {
 }
 
 #[test]
-fn screens_of_failed_nodes_match_golden_files() {
-    let fixture = Fixture::simulated("oras-missing", STILL);
-    fixture.check(ORAS_MISSING);
-    let mut command = fixture.command(&[
-        "controller",
-        "--metrics-address",
-        "127.0.0.1:0",
-        "--health-address",
-        "127.0.0.1:0",
-    ]);
-    let _controller = Controller(command.stderr(Stdio::null()).spawn().unwrap());
-    let start = Instant::now();
-    loop {
-        let (_, out, err) =
-            fixture.in_pipe(&mut fixture.command(&["fleet", "-o", "json", "--azure", "never"]));
-        let fleet: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
-        if fleet["rows"][0]["here"]["failed"] == 5 && fleet["sources"][1]["state"] == "read" {
-            break;
-        }
-        assert!(start.elapsed() < TIMEOUT, "{fleet:#}");
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    fixture.check(RECORDED);
-    fixture.check_style(&["status"]);
-    fixture.check_style(&["why", "default"]);
-}
-
-#[test]
-fn screens_of_a_wedged_pool_match_golden_files() {
-    let fixture = Fixture::simulated("wedged-system-pool", "60");
-    fixture.check(WEDGED);
-    // Its times and counts pass with those of the simulator; `mooring-repair` has golden files of it.
-    for words in [&["repair", "detect"][..], &["repair", "detect", "--pool", "system"]] {
-        for columns in [80, 120] {
-            let shown = fixture.fitting(&("repair-detect", words, 1), columns);
-            assert!(shown.starts_with("✗ Pool system of demo is wedged: all 5 signs"), "{shown}");
-        }
-    }
-    fixture.check_style(&["repair", "plan"]);
-}
-
-#[test]
 fn screens_of_an_uninstalled_operator_match_golden_files() {
     let fixture = Fixture::simulated("retired-operator", STILL);
     fixture.check(RETIRED);
@@ -260,5 +218,54 @@ fn every_golden_file_has_a_screen() {
         let file = file.unwrap().file_name().into_string().unwrap();
         let name = file.split('.').next().unwrap();
         assert!(all.iter().any(|case| case.0 == name), "{file} has no screen");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn screens_of_failed_nodes_match_golden_files() {
+        let fixture = Fixture::simulated("oras-missing", STILL);
+        fixture.check(ORAS_MISSING);
+        let mut command = fixture.command(&[
+            "controller",
+            "--metrics-address",
+            "127.0.0.1:0",
+            "--health-address",
+            "127.0.0.1:0",
+        ]);
+        let _controller = Controller(command.stderr(Stdio::null()).spawn().unwrap());
+        let start = Instant::now();
+        loop {
+            let (_, out, err) =
+                fixture.in_pipe(&mut fixture.command(&["fleet", "-o", "json", "--azure", "never"]));
+            let fleet: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+            if fleet["rows"][0]["here"]["failed"] == 5 && fleet["sources"][1]["state"] == "read" {
+                break;
+            }
+            assert!(start.elapsed() < TIMEOUT, "{fleet:#}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        fixture.check(RECORDED);
+        fixture.check_style(&["status"]);
+        fixture.check_style(&["why", "default"]);
+    }
+
+    #[test]
+    fn screens_of_a_wedged_pool_match_golden_files() {
+        let fixture = Fixture::simulated("wedged-system-pool", "60");
+        fixture.check(WEDGED);
+        // Its times and counts pass with those of the simulator; `mooring-repair` has golden files of it.
+        for words in [&["repair", "detect"][..], &["repair", "detect", "--pool", "system"]] {
+            for columns in [80, 120] {
+                let shown = fixture.fitting(&("repair-detect", words, 1), columns);
+                assert!(
+                    shown.starts_with("✗ Pool system of demo is wedged: all 5 signs"),
+                    "{shown}"
+                );
+            }
+        }
+        fixture.check_style(&["repair", "plan"]);
     }
 }

@@ -108,50 +108,6 @@ fn documents_of_the_page_fit_their_schemas() {
 }
 
 #[test]
-fn documents_of_the_controllers_page_fit_their_schemas() {
-    let state = tempfile::tempdir().unwrap();
-    let sim = simulate(state.path());
-    let address = free_address();
-    let mut command = controller(&sim, &address);
-    command.env("MOORING_NOTIFY", r#"[{"name": "ops", "events": ["finding"]}]"#);
-    command.env("MOORING_NOTIFY_URL_0", format!("http://{}/", free_address()));
-    let _controller = Process(command.stderr(Stdio::null()).spawn().unwrap());
-    wait_until_listening(&address);
-    let page = Page { host: address, cookie: String::new() };
-    page.assert_documents();
-    let controller = page.document("controller", "mooring.page.controller/v1");
-    assert_eq!(controller["details"]["hooks"][0]["name"], "ops", "{controller}");
-    let runs = page.document("runs", "mooring.page.runs/v1");
-    assert_eq!(runs["runs"], serde_json::json!([]), "{runs}");
-}
-
-#[test]
-fn runs_of_the_page_fit_their_schema() {
-    let state = tempfile::tempdir().unwrap();
-    let words = ["--scenario", "wedged-system-pool", "--kube-port", "0", "--speed", "600"];
-    let sim = Sim::start(state.path(), &words);
-    let plan = sourced(&sim).args(["repair", "plan", "-o", "json"]).output().unwrap();
-    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
-    let apply = ["repair", "apply", "--yes", "--plan-hash", plan["hash"].as_str().unwrap()];
-    let done = sourced(&sim).args(apply).output().unwrap();
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    let (_ui, page) = Page::start(&sim);
-    let runs = page.document("runs", "mooring.page.runs/v1");
-    let run = &runs["runs"][0];
-    assert_eq!((&run["pool"], &run["state"]), (&"system".into(), &"repaired".into()), "{runs}");
-    assert_eq!(run["steps"].as_array().unwrap().len(), 16);
-    let path = format!("runs/{}", run["runId"].as_str().unwrap());
-    assert_eq!(page.document(&path, "mooring.page.runs/v1")["runs"][0]["runId"], run["runId"]);
-
-    let address = free_address();
-    let _controller = Process(controller(&sim, &address).stderr(Stdio::null()).spawn().unwrap());
-    wait_until_listening(&address);
-    let page = Page { host: address, cookie: String::new() };
-    let of_controller = page.document(&path, "mooring.page.runs/v1");
-    assert_eq!(of_controller["runs"], runs["runs"]);
-}
-
-#[test]
 fn page_without_a_controller_shows_own_reads() {
     let state = tempfile::tempdir().unwrap();
     let sim = simulate(state.path());
@@ -214,4 +170,53 @@ fn browser_is_started_from_a_terminal_with_a_display_only() {
     });
     assert_eq!(urls.lines().count(), 1, "{urls}");
     assert!(terminal.shown().contains(urls.trim()), "{urls}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn documents_of_the_controllers_page_fit_their_schemas() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path());
+        let address = free_address();
+        let mut command = controller(&sim, &address);
+        command.env("MOORING_NOTIFY", r#"[{"name": "ops", "events": ["finding"]}]"#);
+        command.env("MOORING_NOTIFY_URL_0", format!("http://{}/", free_address()));
+        let _controller = Process(command.stderr(Stdio::null()).spawn().unwrap());
+        wait_until_listening(&address);
+        let page = Page { host: address, cookie: String::new() };
+        page.assert_documents();
+        let controller = page.document("controller", "mooring.page.controller/v1");
+        assert_eq!(controller["details"]["hooks"][0]["name"], "ops", "{controller}");
+        let runs = page.document("runs", "mooring.page.runs/v1");
+        assert_eq!(runs["runs"], serde_json::json!([]), "{runs}");
+    }
+
+    #[test]
+    fn runs_of_the_page_fit_their_schema() {
+        let state = tempfile::tempdir().unwrap();
+        let words = ["--scenario", "wedged-system-pool", "--kube-port", "0", "--speed", "600"];
+        let sim = Sim::start(state.path(), &words);
+        let plan = sourced(&sim).args(["repair", "plan", "-o", "json"]).output().unwrap();
+        let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+        let apply = ["repair", "apply", "--yes", "--plan-hash", plan["hash"].as_str().unwrap()];
+        let done = sourced(&sim).args(apply).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let (_ui, page) = Page::start(&sim);
+        let runs = page.document("runs", "mooring.page.runs/v1");
+        let run = &runs["runs"][0];
+        assert_eq!((&run["pool"], &run["state"]), (&"system".into(), &"repaired".into()), "{runs}");
+        assert_eq!(run["steps"].as_array().unwrap().len(), 16);
+        let path = format!("runs/{}", run["runId"].as_str().unwrap());
+        assert_eq!(page.document(&path, "mooring.page.runs/v1")["runs"][0]["runId"], run["runId"]);
+
+        let address = free_address();
+        let _controller =
+            Process(controller(&sim, &address).stderr(Stdio::null()).spawn().unwrap());
+        wait_until_listening(&address);
+        let page = Page { host: address, cookie: String::new() };
+        let of_controller = page.document(&path, "mooring.page.runs/v1");
+        assert_eq!(of_controller["runs"], runs["runs"]);
+    }
 }

@@ -71,60 +71,6 @@ impl Fixture {
 }
 
 #[test]
-fn silent_azure_is_named_and_the_answer_is_without_it() {
-    let fixture = Fixture::start();
-    let silent = Some(fixture.url.as_str());
-    for words in COMMANDS {
-        let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], words);
-        assert_eq!(code, 0, "{words:?} {err}");
-        assert_eq!(
-            err,
-            "signing in to Azure by client secret: 1s, continuing without it after 5s\n\
-             warning: Azure was not read: not signed in: no response by client secret within 5s\n"
-        );
-        assert!(out.contains("Azure failed"), "{out}");
-
-        let (code, out, err) = fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], words);
-        assert_eq!(code, 0, "{words:?} {err}");
-        let mut lines = err.lines();
-        assert!(lines.next().unwrap().starts_with("waiting for Azure: 1s, continuing"), "{err}");
-        let last = "warning: Azure was not read: Azure did not respond within 5s";
-        assert_eq!(lines.next(), Some(last), "{err}");
-        assert!(out.contains("Azure failed"), "{out}");
-    }
-}
-
-#[test]
-fn evidence_without_azure_names_what_is_missing() {
-    let fixture = Fixture::start();
-    let silent = Some(fixture.url.as_str());
-    for variable in ["AZURE_AUTHORITY_HOST", "AZURE_RESOURCE_MANAGER_ENDPOINT"] {
-        let (code, out, err) = fixture.run(&[(variable, silent)], &["trace", "default-bad1"]);
-        assert_eq!(code, 0, "{err}");
-        assert!(
-            err.lines().any(|line| line.ends_with("1s, continuing without it after 5s")),
-            "{err}"
-        );
-        assert!(out.contains(" within 5s"), "{out}");
-    }
-}
-
-#[test]
-fn doctor_ends_with_its_timeout() {
-    let fixture = Fixture::start();
-    let silent = Some(fixture.url.as_str());
-    for (variable, text) in [
-        ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 5s"),
-        ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 5s"),
-    ] {
-        let (code, out, err) = fixture.run(&[(variable, silent)], &["doctor", "azure"]);
-        assert_eq!(code, 1, "{err}");
-        assert!(out.contains(text), "{out}");
-        assert!(err.contains(": 1s, continuing without it after 5s\n"), "{err}");
-    }
-}
-
-#[test]
 fn reads_of_workflows_end_with_their_timeout() {
     let fixture = Fixture::start();
     let silent = Some(fixture.url.as_str());
@@ -165,26 +111,6 @@ fn late(what: &str) -> String {
 }
 
 #[test]
-fn silent_api_server_is_named_and_is_an_error() {
-    let fixture = Fixture::start();
-    let silent = fixture.silent_kubeconfig();
-    let (code, out, err) =
-        fixture.run(&[("KUBECONFIG", silent.to_str())], &["trace", "default-bad1"]);
-    assert_eq!((code, out.as_str()), (3, ""), "{err}");
-    for words in COMMANDS {
-        let (code, out, err) = fixture.run(&[("KUBECONFIG", silent.to_str())], words);
-        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-        assert!(
-            err.starts_with(
-                "waiting for the Kubernetes API: 1s, giving up after 5s\n\
-                 error: the Kubernetes API did not respond within 5s\nhint: "
-            ),
-            "{err}"
-        );
-    }
-}
-
-#[test]
 fn every_way_to_sign_in_that_was_tried_is_named() {
     let fixture = Fixture::start();
     let unset = ["AZURE_CLIENT_SECRET", "AZURE_CLIENT_ID", "AZURE_TENANT_ID"];
@@ -200,5 +126,87 @@ fn every_way_to_sign_in_that_was_tried_is_named() {
             assert!(warning.contains(way), "{way}: {err}");
         }
         assert!(err.contains("hint: `az login` signs in"), "{err}");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn doctor_ends_with_its_timeout() {
+        let fixture = Fixture::start();
+        let silent = Some(fixture.url.as_str());
+        for (variable, text) in [
+            ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 5s"),
+            ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 5s"),
+        ] {
+            let (code, out, err) = fixture.run(&[(variable, silent)], &["doctor", "azure"]);
+            assert_eq!(code, 1, "{err}");
+            assert!(out.contains(text), "{out}");
+            assert!(err.contains(": 1s, continuing without it after 5s\n"), "{err}");
+        }
+    }
+
+    #[test]
+    fn evidence_without_azure_names_what_is_missing() {
+        let fixture = Fixture::start();
+        let silent = Some(fixture.url.as_str());
+        for variable in ["AZURE_AUTHORITY_HOST", "AZURE_RESOURCE_MANAGER_ENDPOINT"] {
+            let (code, out, err) = fixture.run(&[(variable, silent)], &["trace", "default-bad1"]);
+            assert_eq!(code, 0, "{err}");
+            assert!(
+                err.lines().any(|line| line.ends_with("1s, continuing without it after 5s")),
+                "{err}"
+            );
+            assert!(out.contains(" within 5s"), "{out}");
+        }
+    }
+
+    #[test]
+    fn silent_api_server_is_named_and_is_an_error() {
+        let fixture = Fixture::start();
+        let silent = fixture.silent_kubeconfig();
+        let (code, out, err) =
+            fixture.run(&[("KUBECONFIG", silent.to_str())], &["trace", "default-bad1"]);
+        assert_eq!((code, out.as_str()), (3, ""), "{err}");
+        for words in COMMANDS {
+            let (code, out, err) = fixture.run(&[("KUBECONFIG", silent.to_str())], words);
+            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+            assert!(
+                err.starts_with(
+                    "waiting for the Kubernetes API: 1s, giving up after 5s\n\
+                 error: the Kubernetes API did not respond within 5s\nhint: "
+                ),
+                "{err}"
+            );
+        }
+    }
+
+    #[test]
+    fn silent_azure_is_named_and_the_answer_is_without_it() {
+        let fixture = Fixture::start();
+        let silent = Some(fixture.url.as_str());
+        for words in COMMANDS {
+            let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], words);
+            assert_eq!(code, 0, "{words:?} {err}");
+            assert_eq!(
+                err,
+                "signing in to Azure by client secret: 1s, continuing without it after 5s\n\
+             warning: Azure was not read: not signed in: no response by client secret within 5s\n"
+            );
+            assert!(out.contains("Azure failed"), "{out}");
+
+            let (code, out, err) =
+                fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], words);
+            assert_eq!(code, 0, "{words:?} {err}");
+            let mut lines = err.lines();
+            assert!(
+                lines.next().unwrap().starts_with("waiting for Azure: 1s, continuing"),
+                "{err}"
+            );
+            let last = "warning: Azure was not read: Azure did not respond within 5s";
+            assert_eq!(lines.next(), Some(last), "{err}");
+            assert!(out.contains("Azure failed"), "{out}");
+        }
     }
 }

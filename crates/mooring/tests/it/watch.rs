@@ -15,49 +15,6 @@ fn sourced(sim: &Sim, args: &[&str]) -> Command {
     command
 }
 
-#[test]
-fn status_is_redrawn_until_q_and_is_the_default_on_a_terminal() {
-    let state = tempfile::tempdir().unwrap();
-    let words = ["--scenario", "oras-missing", "--kube-port", "0"];
-    let sim = Sim::start(&state.path().join("sim"), &words);
-    let mut top = Terminal::start(&mut sourced(&sim, &["top"]), 80);
-    top.wait_for("POOL ");
-    let start = Instant::now();
-    while !top.raw().contains("A\r\u{1b}[J") {
-        assert!(start.elapsed() < Duration::from_mins(1), "not redrawn: {}", top.raw());
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    top.type_keys("q");
-    let (code, shown) = top.end();
-    assert_eq!(code, 1, "{shown}");
-    assert!(shown.contains("fails with OrasBinaryMissing"), "{shown}");
-
-    let (code, shown) = Terminal::start(&mut sourced(&sim, &[]), 80).end();
-    assert_eq!(code, 1, "{shown}");
-    assert!(shown.starts_with("demo · ") && shown.contains("Next "), "{shown}");
-    let help = sourced(&sim, &[]).output().unwrap();
-    assert_eq!(help.status.code(), Some(2));
-    assert!(text(&help.stderr).contains("Usage: mooring"), "{}", text(&help.stderr));
-
-    let mut child = sourced(&sim, &["status", "-w"]).stdout(Stdio::piped()).spawn().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let shown: Vec<String> = lines.take_while(|line| !line.starts_with("system ")).collect();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let heads = shown.iter().filter(|line| line.starts_with("POOL ")).count();
-    assert!(heads == 1 && shown.iter().any(|line| line.starts_with("default ")), "{shown:?}");
-
-    let mut child =
-        sourced(&sim, &["status", "-w", "-o", "json"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let document: Value = serde_json::from_str(&line).unwrap();
-    assert_valid(&document);
-    assert_eq!(document["schema"], "mooring.status/v1");
-}
-
 /// Sends a request to the API server.
 fn send(sim: &Sim, method: &str, path: &str, body: &str) {
     let kubeconfig = sim.variable("KUBECONFIG");
@@ -71,42 +28,91 @@ fn send(sim: &Sim, method: &str, path: &str, body: &str) {
     });
 }
 
-#[test]
-fn watch_lists_once_and_shows_changes() {
-    let state = tempfile::tempdir().unwrap();
-    let words = ["--scenario", "oras-missing", "--kube-port", "0"];
-    let sim = Sim::start(&state.path().join("sim"), &words);
-    let mut command = sourced(&sim, &["status", "-w", "-v", "-o", "json", "--azure", "never"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut errors = child.stderr.take().unwrap();
-    let requests = std::thread::spawn(move || {
-        let mut text = String::new();
-        errors.read_to_string(&mut text).unwrap();
-        text
-    });
-    let (sent, documents) = std::sync::mpsc::channel();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sent.send(line)));
-    // Waits for a document in which the pool has this many nodes, and this many of them are ready.
-    let wait_for = |nodes: u64, ready: u64| loop {
-        let line = documents.recv_timeout(Duration::from_mins(1)).unwrap();
-        let document: Value = serde_json::from_str(&line).unwrap();
-        let mut pools = document["pools"].as_array().unwrap().iter();
-        let user = pools.find(|pool| pool["name"] == "user").unwrap();
-        if (&user["nodes"], &user["ready"]) == (&nodes.into(), &ready.into()) {
-            break;
+mod slow {
+    use super::*;
+
+    #[test]
+    fn status_is_redrawn_until_q_and_is_the_default_on_a_terminal() {
+        let state = tempfile::tempdir().unwrap();
+        let words = ["--scenario", "oras-missing", "--kube-port", "0"];
+        let sim = Sim::start(&state.path().join("sim"), &words);
+        let mut top = Terminal::start(&mut sourced(&sim, &["top"]), 80);
+        top.wait_for("POOL ");
+        let start = Instant::now();
+        while !top.raw().contains("A\r\u{1b}[J") {
+            assert!(start.elapsed() < Duration::from_mins(1), "not redrawn: {}", top.raw());
+            std::thread::sleep(Duration::from_millis(50));
         }
-    };
-    wait_for(2, 2);
-    let not_ready = r#"{"status":{"conditions":[{"type":"Ready","status":"False"}]}}"#;
-    send(&sim, "PATCH", "/api/v1/nodes/aks-user-73852805-vmss000000/status", not_ready);
-    wait_for(2, 1);
-    send(&sim, "DELETE", "/api/v1/nodes/aks-user-73852805-vmss000001", "");
-    wait_for(1, 0);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let requests = requests.join().unwrap();
-    for list in ["/nodeclaims?resourceVersion=0", "/nodes?limit=500"] {
-        assert_eq!(requests.matches(list).count(), 1, "{list}: {requests}");
+        top.type_keys("q");
+        let (code, shown) = top.end();
+        assert_eq!(code, 1, "{shown}");
+        assert!(shown.contains("fails with OrasBinaryMissing"), "{shown}");
+
+        let (code, shown) = Terminal::start(&mut sourced(&sim, &[]), 80).end();
+        assert_eq!(code, 1, "{shown}");
+        assert!(shown.starts_with("demo · ") && shown.contains("Next "), "{shown}");
+        let help = sourced(&sim, &[]).output().unwrap();
+        assert_eq!(help.status.code(), Some(2));
+        assert!(text(&help.stderr).contains("Usage: mooring"), "{}", text(&help.stderr));
+
+        let mut child = sourced(&sim, &["status", "-w"]).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let shown: Vec<String> = lines.take_while(|line| !line.starts_with("system ")).collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let heads = shown.iter().filter(|line| line.starts_with("POOL ")).count();
+        assert!(heads == 1 && shown.iter().any(|line| line.starts_with("default ")), "{shown:?}");
+
+        let mut child =
+            sourced(&sim, &["status", "-w", "-o", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let document: Value = serde_json::from_str(&line).unwrap();
+        assert_valid(&document);
+        assert_eq!(document["schema"], "mooring.status/v1");
+    }
+
+    #[test]
+    fn watch_lists_once_and_shows_changes() {
+        let state = tempfile::tempdir().unwrap();
+        let words = ["--scenario", "oras-missing", "--kube-port", "0"];
+        let sim = Sim::start(&state.path().join("sim"), &words);
+        let mut command = sourced(&sim, &["status", "-w", "-v", "-o", "json", "--azure", "never"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut errors = child.stderr.take().unwrap();
+        let requests = std::thread::spawn(move || {
+            let mut text = String::new();
+            errors.read_to_string(&mut text).unwrap();
+            text
+        });
+        let (sent, documents) = std::sync::mpsc::channel();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).try_for_each(|line| sent.send(line))
+        });
+        // Waits for a document in which the pool has this many nodes, and this many of them are ready.
+        let wait_for = |nodes: u64, ready: u64| loop {
+            let line = documents.recv_timeout(Duration::from_mins(1)).unwrap();
+            let document: Value = serde_json::from_str(&line).unwrap();
+            let mut pools = document["pools"].as_array().unwrap().iter();
+            let user = pools.find(|pool| pool["name"] == "user").unwrap();
+            if (&user["nodes"], &user["ready"]) == (&nodes.into(), &ready.into()) {
+                break;
+            }
+        };
+        wait_for(2, 2);
+        let not_ready = r#"{"status":{"conditions":[{"type":"Ready","status":"False"}]}}"#;
+        send(&sim, "PATCH", "/api/v1/nodes/aks-user-73852805-vmss000000/status", not_ready);
+        wait_for(2, 1);
+        send(&sim, "DELETE", "/api/v1/nodes/aks-user-73852805-vmss000001", "");
+        wait_for(1, 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let requests = requests.join().unwrap();
+        for list in ["/nodeclaims?resourceVersion=0", "/nodes?limit=500"] {
+            assert_eq!(requests.matches(list).count(), 1, "{list}: {requests}");
+        }
     }
 }

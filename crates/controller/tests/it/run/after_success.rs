@@ -74,48 +74,6 @@ fn set_ready(cluster: &Cluster, claim: &str, ready: &str) {
     });
 }
 
-#[tokio::test(start_paused = true)]
-async fn cause_is_reported_five_minutes_after_the_success() {
-    for how in WITH_CSE {
-        for (cse, cause, words) in [
-            (idle(), "NoCSR", "kubelet did not start or cannot reach the API server"),
-            (Cse { join: Join::CsrPending, ..Cse::default() }, "CSRPending", "is pending"),
-            (Cse { join: Join::CsrDenied, ..Cse::default() }, "CSRDenied", "was denied"),
-            (
-                Cse { join: Join::NoProviderId, ..Cse::default() },
-                "NodeWithoutProviderID",
-                "kubectl delete node aks-",
-            ),
-        ] {
-            let (cluster, replica) = started(how.with_cse(cse)).await;
-            cluster.claim("default-x1");
-            cluster.pass(10 * 60).await;
-            assert_eq!(reasons(&cluster), [entry(cause)], "{how:?}");
-            let (status, reason, message) = cluster.condition_of("default-x1");
-            assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
-            assert!(message.contains("CSE succeeded; "), "{message}");
-            assert!(message.contains(words), "{cause}: {message}");
-            assert!(!message.contains("the bootstrap failed"), "{message}");
-            assert_eq!(reported(&cluster), ["NodeClaim", "NodePool"]);
-            let report = why(&cluster, "default-x1").await;
-            assert_eq!(report.verdict.failure.as_ref().unwrap().cause, cause, "{how:?}");
-            assert!(report.is_failed() && report.cse_succeeded, "{how:?}");
-            let next = report.next("default-x1", Some("rg")).unwrap();
-            assert!(next.contains("journalctl -u kubelet"), "{next}");
-            cluster.pass(10 * 60).await;
-            assert_eq!(reasons(&cluster), [entry(cause)], "once");
-            assert_eq!(reported(&cluster), ["NodeClaim", "NodePool"], "once");
-            let counted = replica.metrics.text();
-            let counted = counted
-                .lines()
-                .find(|line| line.starts_with("mooring_nodes_not_registered_total"))
-                .unwrap();
-            assert!(counted.contains(cause) && counted.ends_with(" 1"), "{counted}");
-            replica.stop().await;
-        }
-    }
-}
-
 /// Karpenter gives up on a node 15 minutes after its creation, regardless of the success of CSE.
 #[tokio::test(start_paused = true)]
 async fn late_success_does_not_hide_a_registration_timeout() {
@@ -219,4 +177,50 @@ async fn cluster_state_is_reported_without_azure() {
     cluster.pass(8 * 60).await;
     assert_eq!(reasons(&cluster), [entry("CSRDenied")]);
     replica.stop().await;
+}
+
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn cause_is_reported_five_minutes_after_the_success() {
+        for how in WITH_CSE {
+            for (cse, cause, words) in [
+                (idle(), "NoCSR", "kubelet did not start or cannot reach the API server"),
+                (Cse { join: Join::CsrPending, ..Cse::default() }, "CSRPending", "is pending"),
+                (Cse { join: Join::CsrDenied, ..Cse::default() }, "CSRDenied", "was denied"),
+                (
+                    Cse { join: Join::NoProviderId, ..Cse::default() },
+                    "NodeWithoutProviderID",
+                    "kubectl delete node aks-",
+                ),
+            ] {
+                let (cluster, replica) = started(how.with_cse(cse)).await;
+                cluster.claim("default-x1");
+                cluster.pass(10 * 60).await;
+                assert_eq!(reasons(&cluster), [entry(cause)], "{how:?}");
+                let (status, reason, message) = cluster.condition_of("default-x1");
+                assert_eq!((&*status, &*reason), ("False", "NodeNotRegistered"), "{message}");
+                assert!(message.contains("CSE succeeded; "), "{message}");
+                assert!(message.contains(words), "{cause}: {message}");
+                assert!(!message.contains("the bootstrap failed"), "{message}");
+                assert_eq!(reported(&cluster), ["NodeClaim", "NodePool"]);
+                let report = why(&cluster, "default-x1").await;
+                assert_eq!(report.verdict.failure.as_ref().unwrap().cause, cause, "{how:?}");
+                assert!(report.is_failed() && report.cse_succeeded, "{how:?}");
+                let next = report.next("default-x1", Some("rg")).unwrap();
+                assert!(next.contains("journalctl -u kubelet"), "{next}");
+                cluster.pass(10 * 60).await;
+                assert_eq!(reasons(&cluster), [entry(cause)], "once");
+                assert_eq!(reported(&cluster), ["NodeClaim", "NodePool"], "once");
+                let counted = replica.metrics.text();
+                let counted = counted
+                    .lines()
+                    .find(|line| line.starts_with("mooring_nodes_not_registered_total"))
+                    .unwrap();
+                assert!(counted.contains(cause) && counted.ends_with(" 1"), "{counted}");
+                replica.stop().await;
+            }
+        }
+    }
 }

@@ -38,56 +38,6 @@ fn fault(cluster: &Cluster, rule: Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_are_counted_by_pool_image_and_cause() {
-    let cluster = Cluster::new(false, Provisioning::Extension.failing());
-    let replica = cluster.start("a");
-    cluster.pass(5).await;
-    let start = cluster.shell.now();
-    cluster.shell.with(|world, _| {
-        let karpenter = world.karpenter_mut().unwrap();
-        karpenter.set_cse("default-x8", Cse::default());
-        karpenter.set_cse("default-x9", Cse::default());
-    });
-    for number in 0..10 {
-        cluster.claim(&format!("default-x{number}"));
-        cluster.pass(20).await;
-    }
-    cluster.pass(600).await;
-    let times = write_times(&cluster);
-    assert!(times.windows(2).skip(1).all(|pair| pair[1] - pair[0] >= 60), "{times:?}");
-    // The first creates the counts.
-    assert!((3..=8).contains(&times.len()), "{times:?}");
-    // Read as commands do.
-    let (shell, options) =
-        (cluster.shell.clone(), cluster.shell.with(|world, _| world.azure().options().clone()));
-    let query = NodeQuery {
-        api: Some(Api::new(kube::Client::new(shell.kube_service("mooring-token"), "default"))),
-        arm: azure::client(&shell),
-        scope: azure::scope(&options),
-        namespace: NAMESPACE.to_owned(),
-        condition_type: "CSEProvisioned".to_owned(),
-        now: shell.now(),
-        run_command: false,
-        progress: |_| {},
-    };
-    let counts = query.counts().await.unwrap().unwrap();
-    let [total] = &counts.totals(Filter { pool: Some("default"), ..Filter::default() })[..] else {
-        panic!("{counts:?}")
-    };
-    assert_eq!(total.joined, 2);
-    assert_eq!(total.failed, [("OrasBinaryMissing".to_owned(), 8)].into());
-    assert!(total.image.ends_with("/202601.27.0"), "{}", total.image);
-    assert!(counts.totals(Filter { pool: Some("other"), ..Filter::default() }).is_empty());
-    let series = counts.series(Filter { since: Some(start), ..Filter::default() }, shell.now());
-    assert_eq!(series.iter().map(|one| one.joined).sum::<u64>(), 2);
-    assert!(counts.since() <= start);
-    // Nothing changes, and nothing is written.
-    cluster.pass(3 * 3600).await;
-    assert_eq!(write_times(&cluster).len(), times.len());
-    replica.stop().await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn failover_counts_every_node_once() {
     for how in Provisioning::WORKING {
         let cluster = Cluster::new(false, how.failing());
@@ -173,6 +123,61 @@ async fn unreadable_counts_are_kept_and_stop_nothing() {
         assert_eq!(object(&cluster)["data"][KEY], text);
         let metrics = replica.metrics.text();
         assert!(metrics.contains(r#"mooring_write_failures_total{kind="counts"} 1"#), "{metrics}");
+        replica.stop().await;
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn nodes_are_counted_by_pool_image_and_cause() {
+        let cluster = Cluster::new(false, Provisioning::Extension.failing());
+        let replica = cluster.start("a");
+        cluster.pass(5).await;
+        let start = cluster.shell.now();
+        cluster.shell.with(|world, _| {
+            let karpenter = world.karpenter_mut().unwrap();
+            karpenter.set_cse("default-x8", Cse::default());
+            karpenter.set_cse("default-x9", Cse::default());
+        });
+        for number in 0..10 {
+            cluster.claim(&format!("default-x{number}"));
+            cluster.pass(20).await;
+        }
+        cluster.pass(600).await;
+        let times = write_times(&cluster);
+        assert!(times.windows(2).skip(1).all(|pair| pair[1] - pair[0] >= 60), "{times:?}");
+        // The first creates the counts.
+        assert!((3..=8).contains(&times.len()), "{times:?}");
+        // Read as commands do.
+        let (shell, options) =
+            (cluster.shell.clone(), cluster.shell.with(|world, _| world.azure().options().clone()));
+        let query = NodeQuery {
+            api: Some(Api::new(kube::Client::new(shell.kube_service("mooring-token"), "default"))),
+            arm: azure::client(&shell),
+            scope: azure::scope(&options),
+            namespace: NAMESPACE.to_owned(),
+            condition_type: "CSEProvisioned".to_owned(),
+            now: shell.now(),
+            run_command: false,
+            progress: |_| {},
+        };
+        let counts = query.counts().await.unwrap().unwrap();
+        let [total] = &counts.totals(Filter { pool: Some("default"), ..Filter::default() })[..]
+        else {
+            panic!("{counts:?}")
+        };
+        assert_eq!(total.joined, 2);
+        assert_eq!(total.failed, [("OrasBinaryMissing".to_owned(), 8)].into());
+        assert!(total.image.ends_with("/202601.27.0"), "{}", total.image);
+        assert!(counts.totals(Filter { pool: Some("other"), ..Filter::default() }).is_empty());
+        let series = counts.series(Filter { since: Some(start), ..Filter::default() }, shell.now());
+        assert_eq!(series.iter().map(|one| one.joined).sum::<u64>(), 2);
+        assert!(counts.since() <= start);
+        // Nothing changes, and nothing is written.
+        cluster.pass(3 * 3600).await;
+        assert_eq!(write_times(&cluster).len(), times.len());
         replica.stop().await;
     }
 }

@@ -44,52 +44,6 @@ async fn condition_dropped_by_karpenter_is_rewritten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn broken_repeated_and_reordered_watches_change_nothing() {
-    for (name, fault) in [
-        ("drop", json!({"then": "dropWatch", "probability": 0.3})),
-        ("duplicate", json!({"then": "duplicateEvent", "probability": 0.7})),
-        ("reorder", json!({"then": "reorderEvent", "probability": 0.5})),
-        ("restart", json!({"then": "restart", "probability": 0.05, "times": 5})),
-        (
-            "stale",
-            json!({"when": {"method": "GET", "path": "*/nodeclaims"}, "then": {"stale": {"seconds": 60}}, "probability": 0.5}),
-        ),
-        (
-            "error",
-            json!({"when": {"path": "*/nodeclaims*"}, "then": {"status": {"status": 500}}, "probability": 0.2}),
-        ),
-        (
-            "throttled",
-            json!({"when": {"path": "*/events*"}, "then": {"status": {"status": 429, "retryAfter": 1}}, "probability": 0.3}),
-        ),
-        (
-            "lost",
-            json!({"when": {"writes": true, "path": "*/nodeclaims/*"}, "then": "timeoutAfter", "probability": 0.5, "times": 3}),
-        ),
-    ] {
-        for how in Provisioning::ALL {
-            let cluster = Cluster::new(false, how.failing());
-            kubernetes(&cluster, fault.clone());
-            let replica = cluster.start("a");
-            cluster.pass(20).await;
-            cluster.provision(how, "default-x1").await;
-            // A list from before: the version of the watch is too old.
-            cluster.pass(30).await;
-            cluster.shell.with(|world, _| world.kubernetes_mut().forget_history());
-            cluster.pass(how.timeout_seconds() + 300).await;
-            assert_eq!(cluster.record().entries().count(), 1, "{how:?}: {name}");
-            let events = cluster.events();
-            assert_eq!(events.len(), 2, "{how:?}: {name}: {events:?}");
-            let (_, reason, message) = cluster.condition_of("default-x1");
-            assert_eq!(reason, how.reason(), "{how:?}: {name}: {message}");
-            let made = cluster.shell.with(|world, _| world.kubernetes().injected_faults());
-            assert!(made > 0, "{how:?}: {name}: nothing went wrong");
-            replica.kill().await;
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn claim_deleted_while_it_is_read_is_reported() {
     let cluster = Cluster::new(false, failing());
     let replica = cluster.start("a");
@@ -205,4 +159,54 @@ async fn slow_read_delays_only_its_own_claim() {
         assert_eq!(by_azure, entry.node_claim != "default-x0", "{entry:?}");
     }
     replica.stop().await;
+}
+
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn broken_repeated_and_reordered_watches_change_nothing() {
+        for (name, fault) in [
+            ("drop", json!({"then": "dropWatch", "probability": 0.3})),
+            ("duplicate", json!({"then": "duplicateEvent", "probability": 0.7})),
+            ("reorder", json!({"then": "reorderEvent", "probability": 0.5})),
+            ("restart", json!({"then": "restart", "probability": 0.05, "times": 5})),
+            (
+                "stale",
+                json!({"when": {"method": "GET", "path": "*/nodeclaims"}, "then": {"stale": {"seconds": 60}}, "probability": 0.5}),
+            ),
+            (
+                "error",
+                json!({"when": {"path": "*/nodeclaims*"}, "then": {"status": {"status": 500}}, "probability": 0.2}),
+            ),
+            (
+                "throttled",
+                json!({"when": {"path": "*/events*"}, "then": {"status": {"status": 429, "retryAfter": 1}}, "probability": 0.3}),
+            ),
+            (
+                "lost",
+                json!({"when": {"writes": true, "path": "*/nodeclaims/*"}, "then": "timeoutAfter", "probability": 0.5, "times": 3}),
+            ),
+        ] {
+            for how in Provisioning::ALL {
+                let cluster = Cluster::new(false, how.failing());
+                kubernetes(&cluster, fault.clone());
+                let replica = cluster.start("a");
+                cluster.pass(20).await;
+                cluster.provision(how, "default-x1").await;
+                // A list from before: the version of the watch is too old.
+                cluster.pass(30).await;
+                cluster.shell.with(|world, _| world.kubernetes_mut().forget_history());
+                cluster.pass(how.timeout_seconds() + 300).await;
+                assert_eq!(cluster.record().entries().count(), 1, "{how:?}: {name}");
+                let events = cluster.events();
+                assert_eq!(events.len(), 2, "{how:?}: {name}: {events:?}");
+                let (_, reason, message) = cluster.condition_of("default-x1");
+                assert_eq!(reason, how.reason(), "{how:?}: {name}: {message}");
+                let made = cluster.shell.with(|world, _| world.kubernetes().injected_faults());
+                assert!(made > 0, "{how:?}: {name}: nothing went wrong");
+                replica.kill().await;
+            }
+        }
+    }
 }

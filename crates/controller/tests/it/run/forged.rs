@@ -33,13 +33,6 @@ fn uid(cluster: &Cluster, claim: &str) -> String {
     })
 }
 
-#[tokio::test(start_paused = true)]
-async fn forged_events_change_nothing_and_hide_no_failure() {
-    for how in Provisioning::WORKING {
-        forge_ten_thousand(how).await;
-    }
-}
-
 async fn forge_ten_thousand(how: Provisioning) {
     let cluster = Cluster::new(false, how.with_cse(Cse::default()));
     let replica = cluster.start("a");
@@ -141,5 +134,16 @@ async fn forged_event_does_not_outlast_registration() {
         assert_eq!(cluster.condition_of("default-x1").1, how.success(), "{how:?}");
         assert!(cluster.events().is_empty() && cluster.record().entries().count() == 0);
         replica.stop().await;
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn forged_events_change_nothing_and_hide_no_failure() {
+        for how in Provisioning::WORKING {
+            forge_ten_thousand(how).await;
+        }
     }
 }

@@ -126,40 +126,6 @@ async fn alert_is_sent_once_and_once_when_it_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn finding_is_sent_and_ends_a_day_after_its_last_failure() {
-    let (cluster, receiver) = failing(r#"["finding","finding-over","controller"]"#);
-    let replica = cluster.start("a");
-    cluster.pass(5).await;
-    cluster.shell.with(|world, _| {
-        world.karpenter_mut().unwrap().roll_image("202601.13.0");
-    });
-    for number in 0..6 {
-        cluster.claim(&format!("default-good{number}"));
-    }
-    cluster.pass(300).await;
-    cluster.shell.with(|world, _| world.karpenter_mut().unwrap().roll_image(BAD));
-    fail(&cluster, 0..6).await;
-    let events: Vec<String> = receiver.events().into_iter().map(|event| event.0).collect();
-    assert_eq!(events, ["controller", "finding"]);
-    let body = receiver.bodies().remove(1);
-    assert_eq!(
-        (&body["schema"], &body["cause"]),
-        (&json!("mooring.failure/v1"), &json!("OrasBinaryMissing"))
-    );
-    assert_eq!((&body["reported"]["code"], &body["effective"]["code"]), (&json!(211), &json!(232)));
-    assert_eq!(body["effective"]["name"], "ERR_ORAS_BINARY_NOT_FOUND");
-    assert!(body["message"].as_str().unwrap().ends_with("Other images: 0 of 6."), "{body:#}");
-    cluster.pass(25 * 3600).await;
-    let events: Vec<String> = receiver.events().into_iter().map(|event| event.0).collect();
-    assert_eq!(events, ["controller", "finding", "finding-over"]);
-    let text = replica.metrics.text();
-    let ended =
-        |line: &str| line.starts_with("mooring_image_fails_bootstrap{") && line.ends_with(" 0");
-    assert!(text.lines().any(ended), "{text}");
-    replica.stop().await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn failed_requests_are_retried_for_five_minutes() {
     let no = || Err("no response".to_owned());
     for (results, requests, delivered) in [
@@ -326,4 +292,45 @@ async fn url_and_key_of_a_hook_are_never_printed() {
     }
     assert!(!shown.contains("canary-4711"), "{shown}");
     replica.stop().await;
+}
+
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn finding_is_sent_and_ends_a_day_after_its_last_failure() {
+        let (cluster, receiver) = failing(r#"["finding","finding-over","controller"]"#);
+        let replica = cluster.start("a");
+        cluster.pass(5).await;
+        cluster.shell.with(|world, _| {
+            world.karpenter_mut().unwrap().roll_image("202601.13.0");
+        });
+        for number in 0..6 {
+            cluster.claim(&format!("default-good{number}"));
+        }
+        cluster.pass(300).await;
+        cluster.shell.with(|world, _| world.karpenter_mut().unwrap().roll_image(BAD));
+        fail(&cluster, 0..6).await;
+        let events: Vec<String> = receiver.events().into_iter().map(|event| event.0).collect();
+        assert_eq!(events, ["controller", "finding"]);
+        let body = receiver.bodies().remove(1);
+        assert_eq!(
+            (&body["schema"], &body["cause"]),
+            (&json!("mooring.failure/v1"), &json!("OrasBinaryMissing"))
+        );
+        assert_eq!(
+            (&body["reported"]["code"], &body["effective"]["code"]),
+            (&json!(211), &json!(232))
+        );
+        assert_eq!(body["effective"]["name"], "ERR_ORAS_BINARY_NOT_FOUND");
+        assert!(body["message"].as_str().unwrap().ends_with("Other images: 0 of 6."), "{body:#}");
+        cluster.pass(25 * 3600).await;
+        let events: Vec<String> = receiver.events().into_iter().map(|event| event.0).collect();
+        assert_eq!(events, ["controller", "finding", "finding-over"]);
+        let text = replica.metrics.text();
+        let ended =
+            |line: &str| line.starts_with("mooring_image_fails_bootstrap{") && line.ends_with(" 0");
+        assert!(text.lines().any(ended), "{text}");
+        replica.stop().await;
+    }
 }

@@ -237,89 +237,95 @@ impl Fixture {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn real_api_server_accepts_every_outcome() {
-    for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
-        let Some(fixture) = Fixture::create(claims).await else { return };
-        let exits = |exit_code| Cse { exit_code, ..Cse::default() };
-        fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
-        fixture.launch("default-good1", Mode::Vm, Cse::default()).await;
-        fixture.launch("default-late1", Mode::Vm, exits(124)).await;
-        fixture.launch("default-slow1", Mode::Vm, Cse { seconds: None, ..Cse::default() }).await;
-        fixture.launch("default-bare1", Mode::Scriptless, exits(0)).await;
-        let replica = fixture.start("a", Times::default()).await;
+mod slow {
+    use super::*;
 
-        let failed = fixture.condition_of("default-bad1", "CSEFailed").await;
-        assert_eq!(failed["status"], "False");
-        assert!(
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn real_api_server_accepts_every_outcome() {
+        for claims in ["nodeclaims.yaml", "nodeclaims-atomic.yaml"] {
+            let Some(fixture) = Fixture::create(claims).await else { return };
+            let exits = |exit_code| Cse { exit_code, ..Cse::default() };
+            fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+            fixture.launch("default-good1", Mode::Vm, Cse::default()).await;
+            fixture.launch("default-late1", Mode::Vm, exits(124)).await;
+            fixture
+                .launch("default-slow1", Mode::Vm, Cse { seconds: None, ..Cse::default() })
+                .await;
+            fixture.launch("default-bare1", Mode::Scriptless, exits(0)).await;
+            let replica = fixture.start("a", Times::default()).await;
+
+            let failed = fixture.condition_of("default-bad1", "CSEFailed").await;
+            assert_eq!(failed["status"], "False");
+            assert!(
             failed["message"].as_str().unwrap().starts_with(
                 "CSE exited with code 211 (ERR_ORAS_PULL_NETWORK_TIMEOUT): oras is missing on the image (232 ERR_ORAS_BINARY_NOT_FOUND). "
             ),
             "{failed}"
         );
-        for (name, status, reason) in [
-            ("default-good1", "True", "CSESucceeded"),
-            ("default-late1", "False", "CSETimedOut"),
-            ("default-slow1", "Unknown", "CSERunning"),
-            ("default-bare1", "Unknown", "NoCSEExtension"),
-        ] {
-            assert_eq!(fixture.condition_of(name, reason).await["status"], status, "{name}");
-        }
-        // Karpenter's merge patch drops it; it is written again.
-        let path = "/apis/karpenter.sh/v1/nodeclaims/default-bad1/status";
-        let at = format!("{:.0}", Timestamp::now());
-        let dropped = json!({"status": {"conditions": [
-            {"type": "Launched", "status": "True", "reason": "Launched", "message": "Launched", "lastTransitionTime": at},
-        ]}});
-        send(&fixture.admin, "PATCH", path, &dropped).await.unwrap();
-        fixture.condition_of("default-bad1", "CSEFailed").await;
+            for (name, status, reason) in [
+                ("default-good1", "True", "CSESucceeded"),
+                ("default-late1", "False", "CSETimedOut"),
+                ("default-slow1", "Unknown", "CSERunning"),
+                ("default-bare1", "Unknown", "NoCSEExtension"),
+            ] {
+                assert_eq!(fixture.condition_of(name, reason).await["status"], status, "{name}");
+            }
+            // Karpenter's merge patch drops it; it is written again.
+            let path = "/apis/karpenter.sh/v1/nodeclaims/default-bad1/status";
+            let at = format!("{:.0}", Timestamp::now());
+            let dropped = json!({"status": {"conditions": [
+                {"type": "Launched", "status": "True", "reason": "Launched", "message": "Launched", "lastTransitionTime": at},
+            ]}});
+            send(&fixture.admin, "PATCH", path, &dropped).await.unwrap();
+            fixture.condition_of("default-bad1", "CSEFailed").await;
 
+            assert_eq!(
+                fixture.events("CSEFailed").await,
+                ["NodeClaim default-bad1", "NodePool default"],
+                "{claims}"
+            );
+            eventually("word of the node that is late", async || {
+                let late = fixture.events("NodeNotRegistered").await;
+                late.contains(&"NodeClaim default-good1".to_owned()).then_some(())
+            })
+            .await;
+            assert!(fixture.recorded().await >= 2);
+            assert_eq!(replica.health.readyz(Timestamp::now()), Ok(()));
+            replica.stop().await;
+            assert_eq!(fixture.holder().await, "", "the lease was not given back");
+            println!("{} with {claims}: reported", fixture.real.version());
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn failover_after_a_kill_on_a_real_api_server() {
+        let Some(fixture) = Fixture::create("nodeclaims.yaml").await else { return };
+        // In proportion to the others, and short enough for a test.
+        let times = Times {
+            lease: Duration::from_secs(9),
+            renew: Duration::from_secs(6),
+            retry: Duration::from_secs(1),
+        };
+        let first = fixture.start("a", times).await;
+        eventually("leader", async || (fixture.holder().await == "a").then_some(())).await;
+        let second = fixture.start("b", times).await;
+        fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
+        fixture.condition_of("default-bad1", "CSEFailed").await;
+        first.task.abort();
+        eventually("second leader", async || (fixture.holder().await == "b").then_some(())).await;
+        fixture.launch("default-bad2", Mode::Vm, Cse::oras_missing()).await;
+        fixture.condition_of("default-bad2", "CSEFailed").await;
+        eventually("record of both", async || (fixture.recorded().await == 2).then_some(())).await;
         assert_eq!(
             fixture.events("CSEFailed").await,
-            ["NodeClaim default-bad1", "NodePool default"],
-            "{claims}"
+            [
+                "NodeClaim default-bad1",
+                "NodeClaim default-bad2",
+                "NodePool default",
+                "NodePool default"
+            ],
+            "each is reported once"
         );
-        eventually("word of the node that is late", async || {
-            let late = fixture.events("NodeNotRegistered").await;
-            late.contains(&"NodeClaim default-good1".to_owned()).then_some(())
-        })
-        .await;
-        assert!(fixture.recorded().await >= 2);
-        assert_eq!(replica.health.readyz(Timestamp::now()), Ok(()));
-        replica.stop().await;
-        assert_eq!(fixture.holder().await, "", "the lease was not given back");
-        println!("{} with {claims}: reported", fixture.real.version());
+        second.stop().await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn failover_after_a_kill_on_a_real_api_server() {
-    let Some(fixture) = Fixture::create("nodeclaims.yaml").await else { return };
-    // In proportion to the others, and short enough for a test.
-    let times = Times {
-        lease: Duration::from_secs(9),
-        renew: Duration::from_secs(6),
-        retry: Duration::from_secs(1),
-    };
-    let first = fixture.start("a", times).await;
-    eventually("leader", async || (fixture.holder().await == "a").then_some(())).await;
-    let second = fixture.start("b", times).await;
-    fixture.launch("default-bad1", Mode::Vm, Cse::oras_missing()).await;
-    fixture.condition_of("default-bad1", "CSEFailed").await;
-    first.task.abort();
-    eventually("second leader", async || (fixture.holder().await == "b").then_some(())).await;
-    fixture.launch("default-bad2", Mode::Vm, Cse::oras_missing()).await;
-    fixture.condition_of("default-bad2", "CSEFailed").await;
-    eventually("record of both", async || (fixture.recorded().await == 2).then_some(())).await;
-    assert_eq!(
-        fixture.events("CSEFailed").await,
-        [
-            "NodeClaim default-bad1",
-            "NodeClaim default-bad2",
-            "NodePool default",
-            "NodePool default"
-        ],
-        "each is reported once"
-    );
-    second.stop().await;
 }
