@@ -13,6 +13,7 @@ mod files;
 mod history;
 mod journal;
 mod leases;
+mod present;
 mod responses;
 mod sample;
 mod stores;
