@@ -171,46 +171,11 @@ async fn error_of_a_wrong_secret_does_not_contain_it() {
 }
 
 #[tokio::test]
-async fn write_status_is_unknown_only_after_a_sent_request() {
-    let setup = set_up().await;
-    let client = client(&setup.cloud, SECRET);
-    let error = client.abort_cluster(&cluster("lost")).await.unwrap_err();
-    assert_eq!((error.write_status, error.call.attempts), (WriteStatus::Unknown, 1), "{error}");
-    let text = format!("{error} {error:?}");
-    assert!(!text.contains(TOKEN), "{text}");
-
-    // The token is cached; the port is closed now, so nothing can have been sent.
-    let closed = Settings {
-        // No process listens on this port.
-        endpoint: Some("https://127.0.0.1:1".to_owned()),
-        authority: Some(format!("https://{}", setup.address)),
-        audience: None,
-        ca: setup.cloud.ca().map(std::path::Path::to_path_buf),
-    };
-    let closed = Cloud::new(closed).unwrap();
-    let error = self::client(&closed, SECRET).abort_cluster(&cluster("lost")).await.unwrap_err();
-    assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
-    assert!(error.to_string().starts_with("no response from https://127.0.0.1:1: "), "{error}");
-    assert_eq!((error.write_status, error.call.attempts), (WriteStatus::NotApplied, 5), "{error}");
-}
-
-#[tokio::test]
 async fn clock_is_the_system_clock_and_random_numbers_differ() {
     let identity = identity::Settings::default();
     let real = Real::new(&Cloud::new(Settings::default()).unwrap(), &identity).unwrap();
     assert!(real.now() > "2026-01-01T00:00:00Z".parse().unwrap());
     assert_ne!(real.random(), real.random());
-}
-
-#[tokio::test]
-async fn truncated_read_is_retried_and_redirects_are_not_followed() {
-    let setup = set_up().await;
-    let client = client(&setup.cloud, SECRET);
-    let error = client.cluster(&cluster("cut")).await.unwrap_err();
-    assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
-    assert_eq!(error.call.attempts, 5);
-    let error = client.cluster(&cluster("moved")).await.unwrap_err();
-    assert!(matches!(&error.kind, ErrorKind::Server(refusal) if refusal.status == 307), "{error}");
 }
 
 #[tokio::test]
@@ -273,4 +238,52 @@ async fn requests_stay_on_the_configured_origin() {
     foreign(deleted.unwrap_err());
     let asked = canary.azure.0.lock().unwrap().clone();
     assert!(asked.is_empty(), "{asked:?}");
+}
+
+/// Retries with real pauses; other tests have them in virtual time.
+mod slow {
+    use super::*;
+
+    #[tokio::test]
+    async fn write_status_is_unknown_only_after_a_sent_request() {
+        let setup = set_up().await;
+        let client = client(&setup.cloud, SECRET);
+        let error = client.abort_cluster(&cluster("lost")).await.unwrap_err();
+        assert_eq!((error.write_status, error.call.attempts), (WriteStatus::Unknown, 1), "{error}");
+        let text = format!("{error} {error:?}");
+        assert!(!text.contains(TOKEN), "{text}");
+
+        // The token is cached; the port is closed now, so nothing can have been sent.
+        let closed = Settings {
+            // No process listens on this port.
+            endpoint: Some("https://127.0.0.1:1".to_owned()),
+            authority: Some(format!("https://{}", setup.address)),
+            audience: None,
+            ca: setup.cloud.ca().map(std::path::Path::to_path_buf),
+        };
+        let closed = Cloud::new(closed).unwrap();
+        let error =
+            self::client(&closed, SECRET).abort_cluster(&cluster("lost")).await.unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
+        assert!(error.to_string().starts_with("no response from https://127.0.0.1:1: "), "{error}");
+        assert_eq!(
+            (error.write_status, error.call.attempts),
+            (WriteStatus::NotApplied, 5),
+            "{error}"
+        );
+    }
+
+    #[tokio::test]
+    async fn truncated_read_is_retried_and_redirects_are_not_followed() {
+        let setup = set_up().await;
+        let client = client(&setup.cloud, SECRET);
+        let error = client.cluster(&cluster("cut")).await.unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Transport(_)), "{error}");
+        assert_eq!(error.call.attempts, 5);
+        let error = client.cluster(&cluster("moved")).await.unwrap_err();
+        assert!(
+            matches!(&error.kind, ErrorKind::Server(refusal) if refusal.status == 307),
+            "{error}"
+        );
+    }
 }
