@@ -259,30 +259,6 @@ async fn expired_deadline_changes_nothing_and_can_be_resumed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_objects_need_few_lists() {
-    let harness = Harness::model("many_objects");
-    let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
-    for number in 0..520 {
-        harness
-            .object(&root, "things", Some("default"), &format!("o{number}"), &[&harness.listed()])
-            .await;
-    }
-    let mut settings = harness.settings.clone();
-    let folder = tempfile::tempdir().unwrap();
-    settings.journal =
-        JournalPlace::File(folder.path().join("journal").to_str().unwrap().to_owned());
-    let (ending, report) =
-        harness.apply_by(&harness.remover_by(harness.client("admin"), settings)).await;
-    finished(&ending, true);
-    assert_eq!(report.effects.len(), 1041);
-    assert!(!report.steps.is_empty(), "{report:?}");
-    let trace = harness.model.as_ref().unwrap().with(|model, _| model.trace());
-    let lists = trace.lines().filter(|line| line.contains("/things?limit=")).count();
-    assert!(lists < 60, "{lists}");
-    assert!(trace.contains("&continue="), "lists are paged");
-}
-
-#[tokio::test(start_paused = true)]
 async fn object_with_a_too_large_backup_is_skipped_and_reported() {
     let harness = Harness::model("huge");
     let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
@@ -408,4 +384,38 @@ async fn operator_is_found_by_the_name_of_its_group() {
     harness.call("DELETE", &format!("{list}/{word}-manager"), Value::Null).await;
     let (ending, _) = harness.apply().await;
     finished(&ending, true);
+}
+
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn many_objects_need_few_lists() {
+        let harness = Harness::model("many_objects");
+        let root = harness.define(&harness.group, "things", true, &[("v1", true, true)]).await;
+        for number in 0..520 {
+            harness
+                .object(
+                    &root,
+                    "things",
+                    Some("default"),
+                    &format!("o{number}"),
+                    &[&harness.listed()],
+                )
+                .await;
+        }
+        let mut settings = harness.settings.clone();
+        let folder = tempfile::tempdir().unwrap();
+        settings.journal =
+            JournalPlace::File(folder.path().join("journal").to_str().unwrap().to_owned());
+        let (ending, report) =
+            harness.apply_by(&harness.remover_by(harness.client("admin"), settings)).await;
+        finished(&ending, true);
+        assert_eq!(report.effects.len(), 1041);
+        assert!(!report.steps.is_empty(), "{report:?}");
+        let trace = harness.model.as_ref().unwrap().with(|model, _| model.trace());
+        let lists = trace.lines().filter(|line| line.contains("/things?limit=")).count();
+        assert!(lists < 60, "{lists}");
+        assert!(trace.contains("&continue="), "lists are paged");
+    }
 }

@@ -35,18 +35,22 @@ macro_rules! on_both {
             }
         )*
 
-        #[test]
-        fn cases_pass_on_a_real_server() {
-            let mut runtime = tokio::runtime::Builder::new_multi_thread();
-            let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
-            runtime.block_on(async {
-                let started = RealCluster::start().await.unwrap();
-                let Some(real) = require(started, "kube-apiserver") else { return };
-                $(
-                    eprintln!("{} on {}", stringify!($case), real.version());
-                    cases::$case(Harness::real(&real, stringify!($case)).await).await;
-                )*
-            });
+        mod slow {
+            use super::*;
+
+            #[test]
+            fn cases_pass_on_a_real_server() {
+                let mut runtime = tokio::runtime::Builder::new_multi_thread();
+                let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
+                runtime.block_on(async {
+                    let started = RealCluster::start().await.unwrap();
+                    let Some(real) = require(started, "kube-apiserver") else { return };
+                    $(
+                        eprintln!("{} on {}", stringify!($case), real.version());
+                        cases::$case(Harness::real(&real, stringify!($case)).await).await;
+                    )*
+                });
+            }
         }
     };
 }
