@@ -23,7 +23,7 @@ extern crate self as mooring_repair;
 mod check_ids;
 pub mod checks;
 #[cfg(test)]
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 pub mod names;
 pub mod observation;

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::step::{Failed, print, root};
 
-/// The test of `crates/repair/tests/crashes.rs` that runs the schedules.
-const TEST: &str = "faults_end_like_a_clean_run_or_need_an_operator";
+/// The test of `crates/repair/tests/it/crashes.rs` that runs the schedules.
+const TEST: &str = "crashes::slow::faults_end_like_a_clean_run_or_need_an_operator";
 const SEEDS: u64 = 1_000_000;
 /// The test command uses smaller seeds.
 const FIRST: u64 = 1_000_000;
@@ -15,7 +15,7 @@ pub(crate) fn soak(words: &[&str]) -> Result<(), Failed> {
     let (seeds, first) = parse(words)?;
     print(&format!("xtask: {seeds} fault schedules of the repair from seed {first}\n"));
     let done = Command::new("cargo")
-        .args(["test", "--locked", "-p", "mooring-repair", "--test", "crashes", TEST])
+        .args(["test", "--locked", "-p", "mooring-repair", "--test", "it", TEST])
         // It takes an hour and prints its progress.
         .args(["--", "--exact", "--nocapture"])
         .env("MOORING_SCHEDULES", seeds.to_string())
@@ -25,7 +25,7 @@ pub(crate) fn soak(words: &[&str]) -> Result<(), Failed> {
     if done.success() {
         return Ok(());
     }
-    Err(Failed("a schedule failed; its line above replays it:\nhint: MOORING_SEED=… MOORING_SCHEDULES=1 cargo test -p mooring-repair --test crashes faults".to_owned()))
+    Err(Failed("a schedule failed; its line above replays it:\nhint: MOORING_SEED=… MOORING_SCHEDULES=1 cargo test -p mooring-repair --test it slow::faults".to_owned()))
 }
 
 fn parse(words: &[&str]) -> Result<(u64, u64), Failed> {
@@ -49,8 +49,11 @@ mod tests {
     /// Without it, the command would run nothing and succeed.
     #[test]
     fn soaked_test_exists() {
-        let tests = std::fs::read_to_string(root().join("crates/repair/tests/crashes.rs")).unwrap();
-        assert!(tests.contains(&format!("#[test]\nfn {TEST}()")));
+        let file = root().join("crates/repair/tests/it/crashes.rs");
+        let source = std::fs::read_to_string(file).unwrap();
+        let (_, slow) = source.split_once("\nmod slow {").unwrap();
+        let test = TEST.strip_prefix("crashes::slow::").unwrap();
+        assert!(slow.contains(&format!("#[test]\n    fn {test}()")));
     }
 
     #[test]

@@ -38,10 +38,9 @@ const SLOW: &str = "slow::";
 
 /// The suites that are not short computations, with the seconds that they take on two cores.
 const TABLE: &[(&str, Lane, f64, Quick)] = &[
-    ("repair/crashes", Lane::Processor, 90.0, Quick::Run),
+    ("repair/it", Lane::Processor, 130.0, Quick::Run),
     ("controller/it", Lane::Processor, 100.0, Quick::Run),
     ("arm/it", Lane::Processor, 40.0, Quick::Run),
-    ("repair/simulator", Lane::Processor, 30.0, Quick::Run),
     ("finalizers/it", Lane::Processor, 20.0, Quick::Run),
     ("contract/node_config", Lane::Processor, 10.0, Quick::Run),
     ("simulator/conformance", Lane::Processor, 9.0, Quick::Run),
@@ -49,7 +48,6 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("agent/lib", Lane::Processor, 7.0, Quick::Run),
     ("doc-tests", Lane::Processor, 7.0, Quick::Run),
     ("simulator/lib", Lane::Processor, 6.0, Quick::Run),
-    ("repair/steps", Lane::Processor, 5.0, Quick::Run),
     ("mooring/e2e", Lane::Waiting, 200.0, Quick::Skip),
     ("page/browser", Lane::Waiting, 80.0, Quick::Skip),
     ("agent/node", Lane::Waiting, 60.0, Quick::Run),

@@ -16,12 +16,10 @@ use crate::step::{Failed, print, root};
 use lanes::Plan;
 use report::Report;
 
-/// Set for every test binary while `--quick` is given. Suites with many cases run fewer of them.
+/// Set for every test binary while `--quick` is given. Tests then start no kube-apiserver.
 const QUICK_VARIABLE: &str = "MOORING_TEST_QUICK";
 /// Set for every test binary while a test may be skipped for a missing tool.
 const ALLOW_SKIPS_VARIABLE: &str = "MOORING_ALLOW_SKIPS";
-/// Fault schedules of a suite under `--quick`; all of them are 20,000.
-const QUICK_SCHEDULES: &str = "1000";
 /// Names the file to which suites append lines for the summary.
 const SUMMARY_VARIABLE: &str = "MOORING_TEST_SUMMARY";
 const SUMMARY_FILE: &str = "target/test-summary.txt";
@@ -42,8 +40,11 @@ pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
         return Ok(());
     }
     let mut report = Report::default();
-    let mut variables =
-        if options.quick { quick() } else { tools::install(options.allow_skips, &mut report)? };
+    let mut variables = if options.quick {
+        vec![(QUICK_VARIABLE.to_owned(), "1".into())]
+    } else {
+        tools::install(options.allow_skips, &mut report)?
+    };
     if options.quick || options.allow_skips {
         variables.push((ALLOW_SKIPS_VARIABLE.to_owned(), "1".into()));
     }
@@ -89,11 +90,6 @@ fn parse(arguments: &[&str]) -> Result<Options, Failed> {
         }
     }
     Ok(options)
-}
-
-fn quick() -> Vec<(String, OsString)> {
-    let schedules = ("MOORING_SCHEDULES".to_owned(), QUICK_SCHEDULES.into());
-    vec![(QUICK_VARIABLE.to_owned(), "1".into()), schedules]
 }
 
 /// Requests to servers on this host must not go through a proxy.

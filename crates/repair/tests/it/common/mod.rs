@@ -1,0 +1,57 @@
+//! Plans written by hand, for tests that need a journal and no cluster.
+
+use mooring_workflow::Step as _;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mooring_repair::plan::{DOCUMENT_SCHEMA, Document, Step};
+use mooring_repair::settings::{Settings, Target};
+use mooring_repair::workflow::Session;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::lock::Owner;
+use serde_json::json;
+
+pub(crate) fn target(pool: &str) -> Target {
+    Target {
+        subscription: "s".into(),
+        resource_group: "g".into(),
+        cluster: "c".into(),
+        pool: pool.into(),
+    }
+}
+
+/// A plan with a value in every member.
+pub(crate) fn document(settings: &Settings) -> Document {
+    let pool = settings.target.pool.clone();
+    Document {
+        schema: DOCUMENT_SCHEMA.into(),
+        tool: env!("CARGO_PKG_VERSION").into(),
+        cluster: "/c".into(),
+        cluster_uid: Some("u".into()),
+        pool_hash: "p".into(),
+        source: json!({"id": "/c/agentPools/p", "a": [1, null, "é\n"]}),
+        stripped: vec!["/x".into()],
+        scale_set: Some("v".into()),
+        settings: settings.bound(),
+        adopts: None,
+        findings: BTreeMap::from([("quota".into(), mooring_workflow::Outcome::Unknown)]),
+        steps: Step::ALL.iter().map(|step| step.name().to_owned()).collect(),
+        temporary_body: json!({"properties": {"count": 1}}),
+        pool_body: json!({"properties": {"count": 3, "spotMaxPrice": -1.0}}),
+        expires: "2026-05-17T07:40:00Z".parse().unwrap(),
+        pool,
+    }
+}
+
+pub(crate) fn session(settings: &Settings, owner: Owner) -> Box<Session> {
+    let plan = document(settings);
+    Box::new(Session {
+        approval: Approval::Token(plan.token()),
+        plan: Arc::new(plan),
+        overrides: BTreeMap::new(),
+        owner,
+        journal: settings.journal.clone(),
+        overall: settings.limits.overall,
+        poll: settings.limits.poll,
+    })
+}

@@ -1,0 +1,67 @@
+//! Journals written by hand, and runs that start on them.
+
+use std::sync::Arc;
+
+use mooring_repair::checks::Capacity;
+use mooring_repair::plan;
+use mooring_repair::plan::{Document, Plan, PlanError};
+use mooring_repair::resume::further_overrides;
+use mooring_repair::settings::Settings;
+use mooring_repair::start_checks::{Start, StartError, begin};
+use mooring_repair::workflow::{Entry, Record, Session};
+use mooring_workflow::Reading;
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::journal::follow;
+use mooring_workflow::lock::Owner;
+
+use super::cloud::Cloud;
+
+pub(crate) fn owner() -> Owner {
+    Owner { host: "h".into(), pid: 1, holder: "x".into() }
+}
+
+/// The next record of the last run.
+pub(crate) fn append(records: &mut Vec<Record>, entry: Entry) {
+    let last = records.last().unwrap();
+    let record = follow(Some(last), &last.run.clone(), last.at, entry);
+    records.push(record);
+}
+
+/// Capacity of a pool that was never deleted; everything else is unknown.
+pub(crate) fn capacity() -> Capacity {
+    Capacity { deletions: Reading::Known(0), ..Capacity::unread() }
+}
+
+pub(crate) fn begun(
+    records: &[Record],
+    cloud: &Cloud,
+    settings: &Settings,
+    capacity: &Capacity,
+) -> Result<Record, StartError> {
+    let plan = planned(cloud, settings, capacity).unwrap();
+    let run = format!("run{}", records.len());
+    let approval = Approval::Typed(plan.document.hash());
+    begin(records, &plan, &[], settings, Start { owner: owner(), approval }, &run, cloud.now)
+}
+
+/// A plan without checks of the wedge.
+pub(crate) fn planned(
+    cloud: &Cloud,
+    settings: &Settings,
+    capacity: &Capacity,
+) -> Result<Plan, PlanError> {
+    plan::build(&cloud.read_all(), settings, capacity, &[], ApprovalToken::expiry(cloud.now))
+}
+
+/// A process that continues a plan with its token.
+pub(crate) fn session(plan: &Arc<Document>, settings: &Settings) -> Box<Session> {
+    Box::new(Session {
+        overrides: further_overrides(plan, settings),
+        approval: Approval::Token(plan.token()),
+        plan: Arc::clone(plan),
+        owner: owner(),
+        journal: settings.journal.clone(),
+        overall: settings.limits.overall,
+        poll: settings.limits.poll,
+    })
+}

@@ -1,0 +1,426 @@
+//! A changed journal never has an effect that no approval covers.
+//!
+//! Journals of killed runs are changed one value at a time, as any client with access to `ConfigMap`s could: the chain of
+//! hashes is recomputed, and the run is resumed as with `--yes` and `--pipeline`.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `MOORING_FORGERIES` | one of how many changes of single values is tried at each kill, 24 unless set; 1 tries all |
+
+use mooring_repair::workflow::RepairRun as _;
+use mooring_workflow::Effect as _;
+use mooring_workflow::Step as _;
+use mooring_workflow::workflow::View as _;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::fake::records::{capacity, owner};
+use crate::fake::scenarios::{Scenario, old_operation, settings};
+use crate::fake::{CLUSTER, Cloud, Ended, continue_run, node, whole};
+use jiff::SignedDuration;
+use mooring_repair::effects::Effect;
+use mooring_repair::names::{APPROVAL_TAG, JOURNAL_TAG, RUN_TAG};
+use mooring_repair::observation::{Answer, ClusterView, Query};
+use mooring_repair::plan;
+use mooring_repair::plan::{Document, Plan, Step};
+use mooring_repair::report::{detect, queries};
+use mooring_repair::resume::{Consent, Fresh, Grant, ResumeBasis, authorize, resume_basis};
+use mooring_repair::verdict::Verdict;
+use mooring_repair::workflow::Run;
+use mooring_repair::workflow::{Entry, Record, Session};
+use mooring_testbed::on_all_cores;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Outcome;
+use mooring_workflow::Phase;
+use mooring_workflow::Reading;
+use mooring_workflow::approval::{Approval, ApprovalToken};
+use mooring_workflow::journal::follow;
+use serde_json::{Value, json};
+
+/// Lines of a journal: run and entry.
+type Lines = Vec<(String, Value)>;
+
+fn lines(journal: &[Record]) -> Lines {
+    let entry = |record: &Record| serde_json::to_value(&record.entry).unwrap();
+    journal.iter().map(|record| (record.run.clone(), entry(record))).collect()
+}
+
+/// Rebuilds the chain; none if a line is not a record.
+fn forged(cloud: &Cloud, lines: &Lines) -> Option<Vec<Record>> {
+    let mut records: Vec<Record> = Vec::new();
+    for (at, (run, entry)) in lines.iter().enumerate() {
+        let time = cloud.journal.get(at).map_or(cloud.now, |record| record.at);
+        let entry = serde_json::from_value(entry.clone()).ok()?;
+        records.push(follow(records.last(), run, time, entry));
+    }
+    Some(records)
+}
+
+fn others(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Null => vec![json!("x")],
+        Value::Bool(value) => vec![json!(!value)],
+        Value::Number(_) => vec![json!(0), json!(1), json!(1_000_000)],
+        Value::String(text) => vec![
+            json!(""),
+            json!("user"),
+            json!(format!("{text}x")),
+            json!("PT10000H"),
+            json!("2099-01-01T00:00:00Z"),
+            json!("@localhost:9443/steal"),
+        ],
+        Value::Array(_) => vec![json!([])],
+        Value::Object(_) => vec![json!({}), Value::Null],
+    }
+}
+
+/// Pointers to every value below.
+fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                pointers(value, format!("{at}/{name}"), found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                pointers(value, format!("{at}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+    if !at.is_empty() && at != "/entry" {
+        found.push(at);
+    }
+}
+
+/// Changes that an attacker would make to the plan.
+fn wishes() -> Vec<(&'static str, Value)> {
+    let overrides = json!({"missing-nodes": "x", "failing-writes": "x", "pool-state": "x",
+        "cluster-state": "x", "other-pools": "x", "workloads": "x", "addresses": "x",
+        "pdb": "x", "other-operation": "x"});
+    vec![
+        ("/plan/settings/overrides", overrides.clone()),
+        ("/overrides", overrides),
+        ("/plan/settings/fail_threshold", json!(1)),
+        ("/plan/settings/wedge_states", json!(["Failed", "Succeeded", "Updating"])),
+        ("/plan/settings/budgets", json!({"override": "x"})),
+        ("/plan/temporaryBody/properties/enableNodePublicIP", json!(true)),
+        ("/plan/poolBody/properties/enableNodePublicIP", json!(true)),
+        ("/plan/poolBody/properties/vnetSubnetID", json!("/subscriptions/evil/subnets/x")),
+        ("/plan/poolBody/properties/nodeTaints", json!([])),
+        ("/plan/pool", json!("user")),
+        ("/plan/settings/target/pool", json!("user")),
+        ("/plan/adopts", json!("run0")),
+        ("/approval", json!({"by": "none"})),
+        ("/approval", json!({"by": "rollback"})),
+        ("/approval", json!({"by": "pipeline", "plan": "0".repeat(64)})),
+    ]
+}
+
+/// Forged journals. One of `every` changes of single values is tried at each kill, others at the next.
+fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
+    let every = std::env::var("MOORING_FORGERIES").map_or(24, |every| every.parse().unwrap());
+    let mut turn = point;
+    let real = lines(&cloud.journal);
+    let mut all = vec![("nothing".to_owned(), real.clone())];
+    let session = (0..real.len()).rev().find(|at| real[*at].1.get("plan").is_some()).unwrap();
+    for at in std::collections::BTreeSet::from([session, real.len() - 1]) {
+        let mut places = Vec::new();
+        pointers(&real[at].1, String::new(), &mut places);
+        for place in places {
+            for other in others(real[at].1.pointer(&place).unwrap()) {
+                turn += 1;
+                if !turn.is_multiple_of(every) {
+                    continue;
+                }
+                let mut forged = real.clone();
+                *forged[at].1.pointer_mut(&place).unwrap() = other.clone();
+                all.push((format!("record {at} {place} = {other}"), forged));
+            }
+        }
+    }
+    for (place, value) in wishes() {
+        let mut forged = real.clone();
+        let (parent, name) = place.rsplit_once('/').unwrap();
+        forged[session].1.pointer_mut(parent).unwrap()[name] = value.clone();
+        all.push((format!("record {session} {place} = {value}"), forged));
+    }
+    // Another run, or one without its start.
+    let renamed = real.iter().map(|(_, entry)| ("another".to_owned(), entry.clone())).collect();
+    all.push(("another run".to_owned(), renamed));
+    // An older copy, and one without the last records.
+    for length in (1..real.len()).filter(|length| (turn + *length as u64).is_multiple_of(4)) {
+        all.push((format!("the first {length} records"), real[..length].to_vec()));
+    }
+    // Steps that were never done.
+    let run = real.last().unwrap().0.clone();
+    let mut state = Run::replay(&cloud.journal).unwrap().unwrap();
+    let mut longer = real.clone();
+    while let (Some(step), Phase::Running) = (state.step(), state.phase) {
+        let entry = Entry::StepDone { step, proof: vec!["forged".into()] };
+        state.done.push((step, Vec::new()));
+        longer.push((run.clone(), serde_json::to_value(&entry).unwrap()));
+        all.push((format!("{} is done", step.name()), longer.clone()));
+    }
+    // Effects that never happened, and an abort that was not requested.
+    let mut deleted = real.clone();
+    let effect = Effect::DeletePool { pool: "system".into(), if_match: None };
+    let key = effect.key();
+    for entry in [
+        Entry::Intent { step: Step::DeletePool, effect: Box::new(effect), attempt: 1 },
+        Entry::Outcome { key, result: EffectResult::Done },
+    ] {
+        deleted.push((run.clone(), serde_json::to_value(&entry).unwrap()));
+    }
+    all.push(("the pool was deleted".to_owned(), deleted));
+    let mut aborted = real.clone();
+    let mut entry = real[session].1.clone();
+    entry["entry"] = "abort-started".into();
+    aborted.push((run, entry));
+    all.push(("an abort".to_owned(), aborted));
+    all
+}
+
+/// A new plan with its checks, as with `--pipeline`.
+fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
+    let settings = settings();
+    let mut seen = ClusterView::default();
+    while let Some(query) = queries(&seen, &settings).iter().find(|query| !seen.has(query)) {
+        seen.take(cloud.observe(query));
+    }
+    let report = detect(&seen, &settings, cloud.now);
+    let guards = report.detection.guards;
+    if report.detection.verdict == Verdict::Healthy
+        || guards.iter().any(|guard| guard.outcome == Outcome::Fail)
+    {
+        return None;
+    }
+    let expires = ApprovalToken::expiry(cloud.now);
+    plan::build(&seen, &settings, &capacity(), &guards, expires).ok().map(|plan| (plan, guards))
+}
+
+/// Runs one process on a journal; returns its grant and its effects.
+fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Cloud)> {
+    let state = Run::replay(&cloud.journal).ok().flatten()?;
+    if state.is_finished() || !state.session.plan.cluster.eq_ignore_ascii_case(CLUSTER) {
+        return None;
+    }
+    if state.pool() != "system" {
+        return None;
+    }
+    let Answer::Pools(Reading::Known(pools)) = cloud.observe(&Query::Pools) else { panic!() };
+    let basis = resume_basis(&state, &pools);
+    let plan = match (consent, &basis) {
+        (Consent::Pipeline, ResumeBasis::Replannable) => Some(fresh(cloud)?),
+        _ => None,
+    };
+    let fresh = plan.as_ref().map(|(plan, guards)| Fresh { plan, guards });
+    let settings = settings();
+    let grant =
+        authorize(&state, &basis, &cloud.journal, &settings, consent, fresh, cloud.now).ok()?;
+    let session = Session {
+        plan: grant.plan.clone(),
+        overrides: grant.overrides.clone(),
+        approval: grant.approval.clone(),
+        owner: owner(),
+        journal: settings.journal.clone(),
+        overall: settings.limits.overall,
+        poll: settings.limits.poll,
+    };
+    let before = cloud.journal.len();
+    let end = continue_run(cloud.clone(), Box::new(session));
+    assert!(!matches!(end.ended, Ended::Killed));
+    let end = end.cloud.borrow().clone();
+    let effects = end.journal[before..].iter().filter_map(|record| match &record.entry {
+        Entry::Intent { effect, .. } => Some((**effect).clone()),
+        _ => None,
+    });
+    Some((grant, effects.collect(), end))
+}
+
+/// Fails unless the effect is part of the plan.
+fn assert_covered(effect: &Effect, plan: &Document, cloud: &Cloud, what: &str) {
+    match effect {
+        Effect::PutPool { pool, body, .. } if pool == "systmp" => {
+            let mut body = body.clone();
+            let tags = body["properties"]["tags"].as_object_mut().unwrap();
+            for tag in [RUN_TAG, JOURNAL_TAG, APPROVAL_TAG] {
+                tags.remove(tag).unwrap();
+            }
+            assert_eq!(body, plan.temporary_body, "{what}");
+        }
+        Effect::PutPool { pool, body, .. } => {
+            assert_eq!((pool.as_str(), body), ("system", &plan.pool_body), "{what}");
+        }
+        Effect::DeletePool { pool, .. } => {
+            assert!(["system", "systmp"].contains(&pool.as_str()), "{what}: {pool}");
+        }
+        Effect::Cordon { node, .. } | Effect::Uncordon { node, .. } => {
+            assert!(!node.starts_with("aks-user"), "{what}: {node}");
+        }
+        Effect::Evict { pod, .. } => {
+            let on_user = |found: &Cloud| {
+                found.pods.iter().any(|found| {
+                    found.name == *pod
+                        && found.node.as_ref().is_some_and(|node| node.starts_with("aks-user"))
+                })
+            };
+            assert!(!on_user(cloud), "{what}: {pod}");
+        }
+        Effect::TagCluster { name, .. } => assert_eq!(name, RUN_TAG, "{what}"),
+        Effect::AbortOperation { operation, .. } => {
+            let running = cloud.operation.as_ref().expect("an operation runs");
+            let age = cloud.now.duration_since(running.started.unwrap());
+            assert_eq!(*operation, running.name, "{what}");
+            assert!(age >= SignedDuration::from_mins(30), "{what}");
+        }
+        Effect::DeletePod { pod, .. } => panic!("{what}: no override allows to delete {pod}"),
+    }
+}
+
+/// Number of resumed journals, and of processes with an effect.
+#[derive(Default)]
+struct Count {
+    tried: AtomicU64,
+    acted: AtomicU64,
+}
+
+/// Result of one process with a forged journal.
+struct Resumed<'a> {
+    what: &'a str,
+    cloud: &'a Cloud,
+    grant: Grant,
+    effects: Vec<Effect>,
+    end: Cloud,
+}
+
+/// Resumes every forged journal of a killed run.
+fn forge(name: &str, cloud: &Cloud, point: u64, count: &Count, check: impl Fn(&Resumed<'_>)) {
+    for (forgery, lines) in forgeries(cloud, point) {
+        let Some(journal) = forged(cloud, &lines) else { continue };
+        let mut cloud = cloud.clone();
+        let Ok(state) = Run::replay(&journal) else { continue };
+        (cloud.journal, cloud.state) = (journal, state);
+        for consent in [Consent::Unattended, Consent::Pipeline] {
+            count.tried.fetch_add(1, Ordering::Relaxed);
+            let what = format!("{name}, killed at {point}, {forgery}, {consent:?}");
+            let Some((grant, effects, end)) = resumed(&cloud, &consent) else { continue };
+            count.acted.fetch_add(u64::from(!effects.is_empty()), Ordering::Relaxed);
+            check(&Resumed { what: &what, cloud: &cloud, grant, effects, end });
+        }
+    }
+}
+
+/// Fails unless an approval of this process or the unchanged plan covers the effects.
+fn assert_approved(original: &Document, resumed: &Resumed<'_>) {
+    let Resumed { what, cloud, grant, effects, .. } = resumed;
+    match &grant.approval {
+        Approval::Anchored(_) => assert_eq!(*grant.plan, *original, "{what}"),
+        Approval::Pipeline(hash) => {
+            assert_eq!(*hash, fresh(cloud).unwrap().0.document.hash(), "{what}");
+        }
+        Approval::Rollback | Approval::None => {
+            for effect in effects {
+                assert!(
+                    effect.authority().is_given_by(&grant.approval),
+                    "{what}: {}",
+                    effect.key()
+                );
+            }
+        }
+        other => panic!("{what}: nobody gave {other:?}"),
+    }
+    assert!(grant.overrides.is_empty(), "{what}");
+    let approved = !matches!(grant.approval, Approval::Rollback | Approval::None);
+    assert!(!approved || grant.plan.settings.overrides.is_empty(), "{what}");
+    for effect in effects {
+        assert_covered(effect, &grant.plan, cloud, what);
+    }
+}
+
+/// Unfinished runs that were killed, one of `every`.
+fn killed(make: fn() -> Cloud, every: usize) -> Vec<Cloud> {
+    let forks = RefCell::default();
+    whole(make(), &settings(), Some(&forks));
+    let left = forks.into_inner().into_iter().filter(|cloud| cloud.finish().is_none());
+    left.step_by(every).collect()
+}
+
+const WORLDS: [Scenario; 2] = [("wedged", Cloud::wedged), ("old operation", old_operation)];
+
+/// Forges the journals of one of `every` killed runs; returns how many were resumed, and how many of them had effects.
+fn forge_wedged(every: usize) -> (u64, u64) {
+    let count = Count::default();
+    for (name, make) in WORLDS {
+        let killed = killed(make, every);
+        on_all_cores(0..killed.len() as u64, |point| {
+            let cloud = &killed[usize::try_from(point).unwrap()];
+            let original = Run::replay(&cloud.journal).unwrap().unwrap().session.plan;
+            forge(name, cloud, point, &count, |resumed| assert_approved(&original, resumed));
+        });
+    }
+    let (tried, acted) = (count.tried.into_inner(), count.acted.into_inner());
+    println!("{tried} forged resumptions, {acted} of them with effects");
+    (tried, acted)
+}
+
+/// The same after the pool has recovered; returns the number of killed runs.
+fn forge_healthy(every: usize) -> usize {
+    let count = Count::default();
+    let mut killed = killed(Cloud::wedged, every);
+    killed.retain(|cloud| cloud.pools.get("system").is_some_and(|pool| pool.wedged));
+    for cloud in &mut killed {
+        let pool = cloud.pools.get_mut("system").unwrap();
+        pool.wedged = false;
+        pool.operation = None;
+        pool.set_state("Succeeded");
+        for index in 0..3 {
+            let node = node("system", "aks-system-0", index);
+            if !cloud.nodes.iter().any(|found| found.name == node.name) {
+                cloud.nodes.push(node);
+            }
+        }
+    }
+    on_all_cores(0..killed.len() as u64, |point| {
+        let cloud = &killed[usize::try_from(point).unwrap()];
+        forge("healthy", cloud, point, &count, |Resumed { what, grant, effects, end, .. }| {
+            let deletes = |effect: &Effect| matches!(effect, Effect::DeletePool { pool, .. } if pool == "system");
+            assert!(!effects.iter().any(deletes), "{what}");
+            assert!(end.pools.contains_key("system"), "{what}");
+            assert_eq!(end.pools["system"].state(), "Succeeded", "{what}: {:?}", grant.approval);
+        });
+    });
+    let (tried, acted) = (count.tried.into_inner(), count.acted.into_inner());
+    println!("{tried} forged resumptions, {acted} with effects");
+    killed.len()
+}
+
+#[test]
+fn journal_forged_after_some_kills_has_no_unapproved_effect() {
+    let (tried, acted) = forge_wedged(25);
+    assert!(tried > 1_000 && acted > 100, "{tried}, {acted}");
+}
+
+#[test]
+fn journal_forged_after_some_kills_never_rebuilds_a_healthy_pool() {
+    assert!(forge_healthy(7) > 2);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn forged_journal_has_no_unapproved_effect() {
+        let (tried, acted) = forge_wedged(1);
+        assert!(tried > 10_000, "{tried}");
+        assert!(acted > 1_000, "{acted}: what is not forged must go on");
+    }
+
+    #[test]
+    fn forged_journal_never_rebuilds_a_healthy_pool() {
+        let killed = forge_healthy(1);
+        assert!(killed > 20, "{killed}");
+    }
+}

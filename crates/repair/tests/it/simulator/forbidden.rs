@@ -1,0 +1,308 @@
+//! Locks, missing permissions on linked resources and deny assignments block before the first change.
+
+use mooring_repair::plan::Plan;
+use mooring_repair::runtime::CommandResult;
+use mooring_repair::start_checks::StartError;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
+use mooring_simulator::azure::{Azure, Denial, DenyAssignment, Lock, LockLevel};
+use mooring_workflow::CheckResult;
+use mooring_workflow::Outcome;
+use mooring_workflow::approval::Approval;
+use serde_json::json;
+
+use super::harness::Harness;
+
+const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";
+
+fn change(harness: &Harness, act: impl FnOnce(&mut Azure)) {
+    harness.shell.with(|world, _| act(world.azure_mut()));
+}
+
+fn group(azure: &Azure, name: &str) -> String {
+    format!("/subscriptions/{}/resourceGroups/{name}", azure.options().subscription)
+}
+
+fn lock(azure: &mut Azure, scope: String, level: LockLevel) {
+    azure.add_lock(Lock { scope, name: "keep".to_owned(), level, notes: None });
+}
+
+fn found<'a>(plan: &'a Plan, name: &str) -> &'a CheckResult {
+    plan.prechecks.iter().find(|check| check.name == name).unwrap()
+}
+
+async fn planned(harness: &Harness) -> Plan {
+    harness.operator().examine(None, None).await.plan.unwrap()
+}
+
+/// The plan shows the blocker, and `apply` sends no write to Azure or Kubernetes, including the journal.
+async fn refuses(harness: &Harness, name: &str, parts: &[&str]) {
+    let mut operator = harness.operator();
+    let examined = operator.examine(None, None).await;
+    let plan = examined.plan.unwrap();
+    let check = found(&plan, name);
+    assert_eq!(check.outcome, Outcome::Fail, "{check:?}");
+    let table = mooring_repair::screens::plan(&plan, &examined.report, &[], false)
+        .render(&mooring_terminal::Style::PIPE);
+    for part in parts {
+        assert!(check.detail().contains(part) && table.contains(part), "{part}: {table}");
+    }
+    let guards = &examined.report.detection.guards;
+    let approval = Approval::Typed(plan.document.hash());
+    let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let CommandResult::Refused(StartError::Blocked(why)) = ending else { panic!("{ending:?}") };
+    assert!(why.contains(&format!("{name}: ")), "{why}");
+    assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
+    let journals = harness
+        .shell
+        .with(|world, _| world.kubernetes().objects("configmaps", Some("mooring-system")).count());
+    assert_eq!(journals, 0, "not even a lock of the journal");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pool_in_an_own_network_is_rebuilt_with_the_shipped_roles() {
+    let (harness, _running) = Harness::own_network();
+    let plan = planned(&harness).await;
+    for name in ["permissions", "locks", "deny-assignments"] {
+        let check = found(&plan, name);
+        assert_eq!(check.outcome, Outcome::Pass, "{check:?}");
+    }
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn missing_linked_permission_blocks_before_any_write() {
+    let (harness, _running) = Harness::own_network();
+    let mut subnet = String::new();
+    change(&harness, |azure| {
+        subnet = azure.options().subnet();
+        azure.unassign(&group(azure, "rg-network"));
+    });
+    refuses(&harness, "permissions", &[JOIN, &subnet, "mooring-repair-linked.json"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn linked_resources_of_pool_and_cluster_are_checked() {
+    for (member, id, action) in [
+        ("podSubnetID", "Microsoft.Network/virtualNetworks/v/subnets/p", JOIN),
+        (
+            "nodePublicIPPrefixID",
+            "Microsoft.Network/publicIPPrefixes/p",
+            "Microsoft.Network/publicIPPrefixes/join/action",
+        ),
+        (
+            "proximityPlacementGroupID",
+            "Microsoft.Compute/proximityPlacementGroups/p",
+            "Microsoft.Compute/proximityPlacementGroups/write",
+        ),
+    ] {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        change(&harness, |azure| {
+            let id = format!("{}/providers/{id}", group(azure, "rg-other"));
+            let pool = format!("{}/agentPools/system", azure.options().cluster_id());
+            let mut pool = azure.resource(&pool).unwrap().clone();
+            pool["properties"][member] = id.into();
+            azure.put_resource(pool);
+        });
+        refuses(&harness, "permissions", &[action, "rg-other"]).await;
+    }
+    for (member, value, action) in [
+        (
+            "diskEncryptionSetID",
+            json!(
+                "/subscriptions/x/resourceGroups/rg-other/providers/Microsoft.Compute/diskEncryptionSets/d"
+            ),
+            "Microsoft.Compute/diskEncryptionSets/read",
+        ),
+        (
+            "identityProfile",
+            json!({"kubeletidentity": {"resourceId": "/subscriptions/x/resourceGroups/rg-other/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"}}),
+            "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
+        ),
+    ] {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        change(&harness, |azure| {
+            let mut text = value.to_string();
+            text = text.replace(
+                "/subscriptions/x",
+                &format!("/subscriptions/{}", azure.options().subscription),
+            );
+            let mut cluster = azure.resource(&azure.options().cluster_id()).unwrap().clone();
+            cluster["properties"][member] = serde_json::from_str(&text).unwrap();
+            azure.put_resource(cluster);
+        });
+        refuses(&harness, "permissions", &[action, "rg-other"]).await;
+    }
+}
+
+/// Permission to abort is needed only while an operation is running.
+#[tokio::test(start_paused = true)]
+async fn operation_is_not_aborted_without_later_permissions() {
+    for action in [
+        "Microsoft.ContainerService/managedClusters/abort/action",
+        "Microsoft.ContainerService/managedClusters/agentPools/delete",
+        "Microsoft.ContainerService/managedClusters/agentPools/write",
+        "Microsoft.Resources/tags/write",
+        "Microsoft.Compute/virtualMachineScaleSets/networkInterfaces/read",
+    ] {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        change(&harness, |azure| {
+            azure.deny(Denial { principal: None, action: action.to_owned(), scope: None });
+        });
+        refuses(&harness, "permissions", &[action]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn locks_on_cluster_groups_and_links_block_before_any_write() {
+    type LockScope = fn(&Azure) -> String;
+    let cluster: LockScope = |azure| azure.options().cluster_id();
+    let cluster_group: LockScope = |azure| group(azure, &azure.options().resource_group);
+    let node_group: LockScope = |azure| group(azure, &azure.options().node_resource_group);
+    let subscription: LockScope =
+        |azure| format!("/subscriptions/{}", azure.options().subscription);
+    let pool: LockScope = |azure| format!("{}/agentPools/system", azure.options().cluster_id());
+    let network: LockScope = |azure| group(azure, "rg-network");
+    for (place, level, steps) in [
+        (cluster, LockLevel::CanNotDelete, "delete-pool, delete-temporary"),
+        (cluster_group, LockLevel::CanNotDelete, "delete-pool, delete-temporary"),
+        (node_group, LockLevel::CanNotDelete, "delete-pool, delete-temporary"),
+        (subscription, LockLevel::CanNotDelete, "delete-pool"),
+        (pool, LockLevel::CanNotDelete, "delete-pool"),
+        (cluster, LockLevel::ReadOnly, "clear-operation, create-temporary, delete-pool"),
+        (node_group, LockLevel::ReadOnly, "create-temporary"),
+        (network, LockLevel::ReadOnly, "create-temporary"),
+    ] {
+        let (harness, _running) = Harness::own_network();
+        let mut scope = String::new();
+        change(&harness, |azure| {
+            scope = place(azure);
+            lock(azure, scope.clone(), level);
+        });
+        let expected = format!("lock keep ({level:?}) on {scope} blocks {steps}");
+        refuses(&harness, "locks", &[&expected]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lock_that_affects_no_step_does_not_block() {
+    let (harness, _running) = Harness::own_network();
+    change(&harness, |azure| {
+        lock(azure, group(azure, "rg-network"), LockLevel::CanNotDelete);
+        let user = format!("{}/agentPools/user", azure.options().cluster_id());
+        lock(azure, user, LockLevel::CanNotDelete);
+    });
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn deny_assignment_blocks_before_any_write() {
+    let (harness, _running) = Harness::own_network();
+    change(&harness, |azure| {
+        azure.add_deny_assignment(DenyAssignment {
+            name: "network stack".to_owned(),
+            scope: group(azure, "rg-network"),
+            actions: vec!["*".to_owned()],
+            not_actions: vec!["*/read".to_owned()],
+            except: vec!["someone-else".to_owned()],
+        });
+    });
+    refuses(&harness, "deny-assignments", &["deny assignment network stack on", JOIN]).await;
+    // One for another identity, and that of a restricted node resource group, block nothing.
+    let (harness, _running) = Harness::own_network();
+    change(&harness, |azure| {
+        let scope = group(azure, "rg-network");
+        let except = vec![azure.options().principal.clone()];
+        let (actions, not_actions) = (vec!["*".to_owned()], Vec::new());
+        let name = "for others".to_owned();
+        azure.add_deny_assignment(DenyAssignment { name, scope, actions, not_actions, except });
+        let mut cluster = azure.resource(&azure.options().cluster_id()).unwrap().clone();
+        cluster["properties"]["nodeResourceGroupProfile"] = json!({"restrictionLevel": "ReadOnly"});
+        azure.put_resource(cluster);
+    });
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn unreadable_permissions_warn_and_change_the_hash() {
+    let (harness, _running) = Harness::own_network();
+    let expires = harness.shell.now() + jiff::SignedDuration::from_mins(30);
+    let hash = async || {
+        let plan = harness.operator().examine(Some(expires), None).await.plan.unwrap();
+        (plan.document.hash(), plan)
+    };
+    let (readable, _) = hash().await;
+    for (name, action) in [
+        ("permissions", "Microsoft.Authorization/permissions/read"),
+        ("locks", "Microsoft.Authorization/locks/read"),
+        ("deny-assignments", "Microsoft.Authorization/denyAssignments/read"),
+    ] {
+        change(&harness, |azure| {
+            azure.clear_denials();
+            azure.deny(Denial { principal: None, action: action.to_owned(), scope: None });
+        });
+        let (unread, plan) = hash().await;
+        assert_ne!(unread, readable, "{name}");
+        let check = found(&plan, name);
+        assert!(
+            check.outcome == Outcome::Unknown && mooring_repair::checks::warns(check),
+            "{check:?}"
+        );
+        assert!(check.detail().contains("AuthorizationFailed"), "{check:?}");
+    }
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+}
+
+/// A permission that is removed or a lock that is added during a run stops it at once, with action, scope and next step.
+#[tokio::test(start_paused = true)]
+async fn permission_lost_during_a_run_is_reported_without_retry() {
+    let (harness, _running) = Harness::own_network();
+    let examined = harness.operator().examine(None, None).await;
+    let plan = examined.plan.unwrap();
+    change(&harness, |azure| azure.unassign(&group(azure, "rg-network")));
+    let approval = Approval::Typed(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
+        panic!("{ending:?}")
+    };
+    for part in ["LinkedAuthorizationFailed", JOIN, "subnets/aks-subnet", "run `resume`"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    let puts = |harness: &Harness| {
+        let sent = harness.sent.lock().unwrap();
+        sent.iter().filter(|sent| sent.starts_with("PUT") && sent.contains("agentPools")).count()
+    };
+    assert_eq!(puts(&harness), 1);
+
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let examined = harness.operator().examine(None, None).await;
+    let plan = examined.plan.unwrap();
+    change(&harness, |azure| lock(azure, azure.options().cluster_id(), LockLevel::CanNotDelete));
+    let approval = Approval::Typed(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
+        panic!("{ending:?}")
+    };
+    assert!(message.contains("ScopeLocked") && message.contains("are locked: '"), "{message}");
+    let sent = harness.sent.lock().unwrap().clone();
+    let deletes = sent.iter().filter(|sent| sent.starts_with("DELETE")).count();
+    assert_eq!(deletes, 1, "{sent:?}");
+}

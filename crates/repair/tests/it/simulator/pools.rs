@@ -1,0 +1,207 @@
+//! Pools of all types, retired api-versions, and AKS Automatic.
+
+use std::rc::Rc;
+
+use mooring_repair::runtime::CommandResult;
+use mooring_repair::runtime::store;
+use mooring_repair::verdict::Verdict;
+use mooring_repair::workflow::Finish;
+use mooring_repair::workflow::RunOutcome;
+use mooring_simulator::cluster::{Options, Running};
+use mooring_simulator::scenario::Scenario;
+use mooring_workflow::lock::{LockError, LockWait, Owner, acquire};
+use mooring_workflow::store::NAMESPACE;
+use serde_json::{Value, json};
+
+use super::harness::{Harness, shown};
+
+const WEDGED: &str = "wedged-system-pool";
+
+fn pool_id(harness: &Harness, name: &str) -> String {
+    harness
+        .shell
+        .with(|world, _| format!("{}/agentPools/{name}", world.azure().options().cluster_id()))
+}
+
+fn pool(harness: &Harness, name: &str) -> Value {
+    let id = pool_id(harness, name);
+    harness.shell.with(|world, _| world.azure().resource(&id).cloned().unwrap_or_default())
+}
+
+fn put(harness: &Harness, resource: Value) {
+    harness.shell.with(|world, _| world.azure_mut().put_resource(resource));
+}
+
+fn add_pool(harness: &Harness, name: &str, properties: &Value) {
+    put(
+        harness,
+        json!({"id": pool_id(harness, name), "name": name,
+        "type": "Microsoft.ContainerService/managedClusters/agentPools", "properties": properties}),
+    );
+}
+
+async fn repaired(harness: &Harness) {
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn pools_of_other_types_do_not_block_a_repair() {
+    let (harness, _running) = Harness::new(WEDGED);
+    let succeeded = |mut properties: Value| {
+        properties["provisioningState"] = "Succeeded".into();
+        properties
+    };
+    for (name, properties) in [
+        (
+            "vmpool",
+            json!({"type": "VirtualMachines", "mode": "User",
+                "virtualMachinesProfile": {"scale": {"manual": [{"size": "Standard_D2s_v5", "count": 3}]}}}),
+        ),
+        (
+            "vmscaled",
+            json!({"type": "VirtualMachines", "mode": "User",
+                "virtualMachinesProfile": {"scale": {"autoscale": [{"size": "Standard_D2s_v5", "minCount": 0, "maxCount": 3}]}}}),
+        ),
+        ("aksmanagedap", json!({"type": "VirtualMachines", "mode": "Machines"})),
+        ("gateway", json!({"type": "VirtualMachineScaleSets", "mode": "Gateway", "count": 2})),
+        ("tomorrow", json!({"type": "SomethingNew", "mode": "User", "count": 0})),
+    ] {
+        add_pool(&harness, name, &succeeded(properties));
+    }
+    let report = harness.operator().detect().await;
+    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+    assert!(shown(&report).contains("vmpool (type VirtualMachines)"), "{}", shown(&report));
+    repaired(&harness).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn rebuilt_pool_keeps_unknown_fields_and_its_snapshot() {
+    let (harness, _running) = Harness::new(WEDGED);
+    let snapshot = harness.shell.with(|world, _| {
+        let options = world.azure().options();
+        format!(
+            "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.ContainerService/snapshots/pin",
+            options.subscription, options.resource_group
+        )
+    });
+    let image = "AKSAzureLinux-V3gen2-202507.1.0";
+    put(
+        &harness,
+        json!({"id": snapshot, "name": "pin", "type": "Microsoft.ContainerService/snapshots",
+        "properties": {"nodeImageVersion": image}}),
+    );
+    let members = [
+        ("creationData", json!({"sourceResourceId": snapshot})),
+        ("podIPAllocationMode", json!("StaticBlock")),
+        ("localDNSProfile", json!({"mode": "Required"})),
+        ("artifactStreamingProfile", json!({"enabled": true})),
+        (
+            "upgradeSettings",
+            json!({"maxSurge": "1", "maxUnavailable": "0", "undrainableNodeBehavior": "Cordon"}),
+        ),
+        (
+            "securityProfile",
+            json!({"enableVTPM": true, "enableSecureBoot": true, "sshAccess": "Disabled"}),
+        ),
+    ];
+    let mut system = pool(&harness, "system");
+    system["properties"]["nodeImageVersion"] = image.into();
+    system["properties"]["osDiskSizeGB"] = 0.into();
+    for (name, value) in &members {
+        system["properties"][*name] = value.clone();
+    }
+    put(&harness, system);
+    repaired(&harness).await;
+    let after = pool(&harness, "system");
+    for (name, value) in &members {
+        assert_eq!(after["properties"][*name], *value, "{name}");
+    }
+    assert_eq!(after["properties"]["nodeImageVersion"], image, "the pool stays pinned");
+    assert_eq!(after["properties"]["powerState"]["code"], "Running");
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopped_pool_is_rejected() {
+    let (harness, _running) = Harness::new(WEDGED);
+    let mut system = pool(&harness, "system");
+    system["properties"]["powerState"] = json!({"code": "Stopped"});
+    put(&harness, system);
+    let error = harness.operator().examine(None, None).await.plan.unwrap_err().to_string();
+    assert!(error.contains("pool system is stopped"), "{error}");
+    assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
+}
+
+/// AKS Automatic: the system pool is not listed, and `kube-system` cannot be written.
+fn automatic() -> (Harness, Running) {
+    let mut options = Options::default();
+    options.kubernetes.managed_namespaces = true;
+    let (harness, running) = Harness::with(WEDGED, options);
+    let mut system = pool(&harness, "system");
+    system["properties"]["mode"] = "ManagedSystem".into();
+    put(&harness, system);
+    (harness, running)
+}
+
+#[tokio::test(start_paused = true)]
+async fn automatic_has_no_system_pool_to_repair() {
+    let (harness, _running) = automatic();
+    let report = harness.operator().detect().await;
+    assert_ne!(report.detection.verdict, Verdict::Confirmed);
+    assert!(shown(&report).contains("the cluster lists no system pool"), "{}", shown(&report));
+    let error = harness.operator().examine(None, None).await.plan.unwrap_err().to_string();
+    assert!(error.contains("the cluster lists no system pool"), "{error}");
+    assert_eq!(harness.operator().unfinished_0_1().await, None, "the old place is only read");
+}
+
+#[tokio::test(start_paused = true)]
+async fn automatic_repairs_other_pools_with_a_separate_journal() {
+    let mut options = Options::default();
+    options.kubernetes.managed_namespaces = true;
+    let scenario = "pools:\n- {name: own, mode: System, nodes: 3}\n- {name: system, mode: User, nodes: 3}\n\
+        wedge: {pool: system, failedWrites: 12, unregisteredNodes: 1}\n";
+    let scenario = Scenario::parse("automatic", scenario).unwrap();
+    let (harness, _running) = Harness::of(&scenario, options);
+    repaired(&harness).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn automatic_rejects_a_journal_in_kube_system_with_a_hint() {
+    let (harness, _running) = automatic();
+    let api = mooring_kube::Client::new(kube::Client::new(
+        harness.shell.kube_service("simulated-administrator"),
+        "default",
+    ));
+    let owner = Owner { host: "h".into(), pid: 1, holder: "h".into() };
+    let shell = harness.shell.clone();
+    let clock: mooring_workflow::world::Clock = Rc::new(move || shell.now());
+    let (_stop, mut stop) = tokio::sync::watch::channel(false);
+    for (namespace, refused) in [("kube-system", true), (NAMESPACE, false)] {
+        let mut store = store(api.clone(), namespace, "system");
+        let locked =
+            acquire(&mut store, &owner, LockWait::None, &clock, &mut stop, &mut |_| {}).await;
+        assert_eq!(locked.is_err(), refused, "{namespace}");
+        if let Err(LockError::Store(error)) = locked {
+            let why = error.to_string();
+            assert!(why.contains("kube-system is managed by AKS"), "{why}");
+            assert!(why.contains("hint: AKS Automatic refuses writes"), "{why}");
+        }
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn repair_works_without_preview_api_versions() {
+        let mut options = Options::default();
+        options.azure.aks_previews = false;
+        let (harness, _running) = Harness::with(WEDGED, options);
+        let report = harness.operator().detect().await;
+        assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+        repaired(&harness).await;
+    }
+}

@@ -1,0 +1,447 @@
+//! Runs that are resumed, locked out, killed and forged.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+use super::harness::{Harness, in_virtual_time, shown};
+use mooring_repair::resume::Consent;
+use mooring_repair::runtime::CommandResult;
+use mooring_repair::verdict::Verdict;
+use mooring_repair::workflow::RunOutcome;
+use mooring_repair::workflow::{Entry, Finish, Record};
+use mooring_simulator::azure::{Correlation, Denial};
+use mooring_simulator::cluster::Options;
+use mooring_simulator::faults::{Condition, Fault, Rule};
+use mooring_simulator::kubernetes::Key;
+use mooring_simulator::scenario::Wedge;
+use mooring_testbed::on_all_cores;
+use mooring_workflow::EffectResult;
+use mooring_workflow::Outcome as Checked;
+use mooring_workflow::approval::Approval;
+use mooring_workflow::journal::{decode, encode, follow};
+use mooring_workflow::store::JournalPlace;
+use serde_json::Value;
+
+#[tokio::test(start_paused = true)]
+async fn wedged_pool_is_rebuilt_and_detect_changes_nothing() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let report = harness.operator().detect().await;
+    assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+    assert!(harness.operator().examine(None, None).await.plan.is_ok());
+    assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+    let state = harness.end_state().await;
+    assert_eq!(state["verdict"], "healthy", "{state}");
+    assert_eq!(state["cordoned"], 0);
+    // Scale sets are never written: a full PUT would need permissions on the image.
+    let sent = harness.sent.lock().unwrap().clone();
+    assert!(!sent.iter().any(|sent| sent.contains("Microsoft.Compute")), "{sent:?}");
+    let again = harness.resume(&Consent::Pipeline).await;
+    assert!(matches!(again, CommandResult::Nothing(_)), "{again:?}");
+}
+
+/// Reads cost request budget: a run reads no more than counted here, and the Lease once.
+#[tokio::test(start_paused = true)]
+async fn repair_reads_no_more_than_it_needs() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let mut operator = harness.operator();
+    let examined = operator.examine(None, None).await;
+    let plan = examined.plan.unwrap();
+    harness.reads.lock().unwrap().clear();
+    let approval = Approval::Pipeline(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+    let reads = harness.reads.lock().unwrap().clone();
+    let of = |service: &str| -> u64 {
+        reads.iter().filter(|(name, _)| name.starts_with(service)).map(|(_, count)| count).sum()
+    };
+    println!("reads: azure {}, kubernetes {}", of("azure"), of("kubernetes"));
+    assert!(of("azure") <= 467 && of("kubernetes") <= 81, "{reads:#?}");
+}
+
+/// The retries of AKS share a correlation id with the operation that hangs, or each has its own.
+#[tokio::test(start_paused = true)]
+async fn wedge_is_confirmed_for_any_correlation_of_retries() {
+    for correlation in [Correlation::Shared, Correlation::New] {
+        let (harness, _running) = Harness::new("healthy");
+        harness.shell.with(|world, now| {
+            let wedge = Wedge {
+                pool: "system".into(),
+                failed_writes: 12,
+                unregistered_nodes: 1,
+                correlation,
+            };
+            assert!(world.azure_mut().inject_wedge(&wedge, now));
+            world.azure_mut().begin_stuck_update(now - SignedDuration::from_mins(40));
+        });
+        let report = harness.operator().detect().await;
+        assert_eq!(report.detection.verdict, Verdict::Confirmed, "{}", shown(&report));
+        let operation = report.operation.expect("the update is not ended by a write that failed");
+        assert_eq!((operation.pool, operation.left_alone), (None, false));
+        // A write that succeeds ends it, once the log shows it.
+        harness.shell.with(|world, now| world.azure_mut().unwedge("system", now));
+        tokio::time::sleep(Duration::from_mins(21)).await;
+        let report = harness.operator().detect().await;
+        assert_eq!(report.detection.verdict, Verdict::Suspect, "{}", shown(&report));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
+    let subnet = async |harness: &Harness| {
+        let plan = harness.operator().examine(None, None).await.plan.unwrap();
+        let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
+        (found.outcome, found.detail())
+    };
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let (outcome, detail) = subnet(&harness).await;
+    assert_eq!(outcome, Checked::Unknown, "AKS made the network: {detail}");
+    let id = harness.shell.with(|world, _| {
+        let azure = world.azure_mut();
+        let options = azure.options();
+        let group = format!(
+            "/subscriptions/{}/resourceGroups/{}",
+            options.subscription, options.node_resource_group
+        );
+        let id = format!(
+            "{group}/providers/Microsoft.Network/virtualNetworks/aks-vnet/subnets/aks-subnet"
+        );
+        let pool = format!("{}/agentPools/system", options.cluster_id());
+        let mut pool = azure.resource(&pool).unwrap().clone();
+        pool["properties"]["vnetSubnetID"] = id.clone().into();
+        azure.put_resource(pool);
+        id
+    });
+    // Three nodes with 111 addresses each; Azure reserves five, and four nodes have one.
+    let (outcome, detail) = subnet(&harness).await;
+    assert_eq!(outcome, Checked::Pass, "{detail}");
+    assert_eq!(detail, "333 IP addresses in aks-subnet needed, 65527 available");
+    harness.shell.with(|world, _| {
+        let mut small = world.azure().resource(&id).unwrap().clone();
+        small["properties"]["addressPrefix"] = "10.224.0.0/28".into();
+        world.azure_mut().put_resource(small);
+    });
+    assert_eq!(subnet(&harness).await.0, Checked::Fail);
+    harness.shell.with(|world, _| {
+        let action = "Microsoft.Network/*".to_owned();
+        world.azure_mut().deny(Denial { principal: None, action, scope: None });
+    });
+    let (outcome, detail) = subnet(&harness).await;
+    assert_eq!(outcome, Checked::Unknown);
+    assert!(detail.contains("AuthorizationFailed"), "{detail}");
+}
+
+/// New role assignments take time to propagate.
+#[tokio::test(start_paused = true)]
+async fn new_permission_is_waited_for_if_requested() {
+    let deny = |harness: &Harness| {
+        let action = "Microsoft.Insights/*".to_owned();
+        let denial = Denial { principal: None, action, scope: None };
+        harness.shell.with(|world, _| world.azure_mut().deny(denial));
+    };
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    deny(&harness);
+    let verdict = harness.operator().detect().await.detection.verdict;
+    assert_eq!(verdict, Verdict::Unknown, "a person is informed at once");
+    for (comes_after, wanted) in [(120, Verdict::Confirmed), (1200, Verdict::Unknown)] {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        deny(&harness);
+        let mut operator = harness.operator();
+        let messages = Rc::new(Cell::new(0));
+        let say = Rc::clone(&messages);
+        let count = move |text: &str| {
+            assert!(text.contains("Microsoft.Insights/eventtypes/values/read"), "{text}");
+            say.set(say.get() + 1);
+        };
+        operator.wait_for_permissions(SignedDuration::from_mins(5), Box::new(count));
+        let began = tokio::time::Instant::now();
+        let come = async {
+            tokio::time::sleep(Duration::from_secs(comes_after)).await;
+            harness.shell.with(|world, _| world.azure_mut().clear_denials());
+            std::future::pending::<()>().await;
+        };
+        let report = tokio::select! { report = operator.detect() => report, () = come => panic!() };
+        assert_eq!(report.detection.verdict, wanted, "{}", shown(&report));
+        let took = began.elapsed().as_secs();
+        let most = comes_after.min(300);
+        assert!((most..=most + 75).contains(&took), "{took}");
+        assert!(messages.get() >= 3, "{}", messages.get());
+    }
+}
+
+/// The API server rejects renewals of the Lease from five minutes on, and everything else works.
+fn without_renewals(seconds: Option<u64>) -> Options {
+    let mut options = Options::default();
+    options.kubernetes.faults.push(Rule {
+        when: Condition {
+            method: Some("PUT".to_owned()),
+            path: Some("*/leases/*".to_owned()),
+            ..Condition::default()
+        },
+        then: Fault::Status { status: 503, code: None, retry_after: None },
+        probability: 1.0,
+        from_seconds: 300,
+        until_seconds: seconds.map(|seconds| 300 + seconds),
+        skip: 0,
+        times: None,
+    });
+    options
+}
+
+/// Another process may hold the Lease 30 s after its last renewal.
+#[tokio::test(start_paused = true)]
+async fn changes_stop_20_s_after_the_last_lock_renewal() {
+    let (harness, _running) = Harness::with("wedged-system-pool", without_renewals(None));
+    let began = harness.shell.now();
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(&ending, CommandResult::Resumable(why) if why.contains("could not be renewed")),
+        "{ending:?}"
+    );
+    let last = harness.changed_at.lock().unwrap().unwrap().duration_since(began);
+    assert!(last < SignedDuration::from_secs(320), "{last:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn run_continues_after_renewals_of_the_lock_failed_for_40_s() {
+    let (harness, _running) = Harness::with("wedged-system-pool", without_renewals(Some(40)));
+    let ending = harness.go().await.unwrap();
+    assert!(
+        matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+        "{ending:?}"
+    );
+}
+
+/// Started with one journal and killed; resumed with another one, which does not have the run.
+#[tokio::test(start_paused = true)]
+async fn run_with_another_journal_is_found_by_its_pool() {
+    let (mut harness, _running) = Harness::new("wedged-system-pool");
+    let deletes = |sent: &String| sent.starts_with("DELETE") && sent.ends_with("/system");
+    let mut kill = 0;
+    while !harness.sent.lock().unwrap().iter().any(deletes) {
+        kill += 1;
+        assert!(harness.process(Some(kill)).go().await.is_none(), "never deleted");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal").to_str().unwrap().to_owned();
+    harness.flags = Arc::new(move |settings| settings.journal = JournalPlace::File(path.clone()));
+    let expected = ", journal configmap/mooring-system/repair-system";
+    let report = harness.operator().detect().await;
+    assert!(shown(&report).contains(expected), "{}", shown(&report));
+    assert_eq!(harness.operator().temporary_pool().await.unwrap().pool, "systmp");
+    for ending in [
+        harness.resume(&Consent::Pipeline).await,
+        harness.operator().abort(Box::new(|_, _, _| {}), &mut |_| {}).await,
+    ] {
+        assert!(
+            matches!(&ending, CommandResult::Failed(why) if why.contains(expected)),
+            "{ending:?}"
+        );
+    }
+}
+
+/// A run that was killed after the request for its temporary pool.
+async fn killed_after_put(harness: &Harness) {
+    for kill in 0.. {
+        assert!(harness.process(Some(kill)).go().await.is_none(), "it was never killed");
+        let text = journal(harness)["data"]["journal"].as_str().unwrap_or_default().to_owned();
+        if text.contains("\"key\":\"put pool systmp\"") {
+            return;
+        }
+    }
+}
+
+fn journal(harness: &Harness) -> Value {
+    harness.shell.with(|world, _| {
+        let mut maps = world.kubernetes().objects("configmaps", Some("mooring-system"));
+        maps.next().cloned().unwrap_or_default()
+    })
+}
+
+/// Rewrites the journal with its chain of hashes, as any client with write access can.
+fn rewrite(harness: &Harness, change: impl FnOnce(Vec<(String, Entry)>) -> Vec<(String, Entry)>) {
+    let object = journal(harness);
+    let text = object["data"]["journal"].as_str().unwrap();
+    let records: Vec<Record> = decode(text).unwrap();
+    let at = records[0].at;
+    let lines = records.into_iter().map(|record| (record.run, record.entry)).collect();
+    let mut records: Vec<Record> = Vec::new();
+    for (run, entry) in change(lines) {
+        records.push(follow(records.last(), &run, at, entry));
+    }
+    let text: String = records.iter().map(encode).collect();
+    let data = serde_json::json!({"data": {"journal": text}});
+    harness.shell.with(|world, now| {
+        let key = Key { namespace: "mooring-system".into(), name: "repair-system".into() };
+        world.kubernetes_mut().change("configmaps", &key, &data, now).unwrap();
+    });
+}
+
+/// Resumes a run with a forged operation. Requests that leave the origin fail in `harness.rs`, where they are sent.
+async fn follow_forged(monitor: &str) {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    killed_after_put(&harness).await;
+    rewrite(&harness, |mut lines| {
+        let mut forged = 0;
+        for (_, entry) in &mut lines {
+            let Entry::Outcome { result: EffectResult::Started { token }, .. } = entry else {
+                continue;
+            };
+            let mut operation: Value = serde_json::from_str(token).unwrap();
+            operation["monitor"] = serde_json::json!({"status": monitor});
+            *token = operation.to_string();
+            forged += 1;
+        }
+        assert!(forged > 0, "no operation is in the journal");
+        lines
+    });
+    // After a failed creation, the run reads the reason.
+    harness.shell.with(|world, _| {
+        let azure = world.azure_mut();
+        let id = format!("{}/agentPools/systmp", azure.options().cluster_id());
+        if let Some(mut pool) = azure.resource(&id).cloned() {
+            pool["properties"]["provisioningState"] = "Failed".into();
+            azure.put_resource(pool);
+        }
+    });
+    let ending = harness.go().await.unwrap();
+    assert!(matches!(ending, CommandResult::Stopped(_)), "{monitor}: {ending:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn forged_operation_with_user_info_is_never_followed() {
+    follow_forged("@localhost:9443/steal").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn older_journal_copy_is_reported_with_the_snapshot() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    killed_after_put(&harness).await;
+    // The Lease of the killed process expires.
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    // A backup from the end of an earlier run.
+    rewrite(&harness, |lines| {
+        let finished = Entry::Finished { finish: Finish::Refused, left: Vec::new() };
+        vec![("earlier".to_owned(), lines[0].1.clone()), ("earlier".to_owned(), finished)]
+    });
+    let mut operator = harness.operator();
+    let examined = operator.examine(None, None).await;
+    let plan = examined.plan.unwrap();
+    let approval = Approval::Typed(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let applied = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let CommandResult::Refused(refused) = applied else { panic!("{applied:?}") };
+    let resumed = harness.resume(&Consent::Unattended).await;
+    let CommandResult::Failed(failed) = resumed else { panic!("{resumed:?}") };
+    for text in [refused.to_string(), failed] {
+        for part in [
+            "it is an older copy",
+            "Restore the newer copy",
+            "record 0 of run earlier",
+            "plan.poolBody",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+/// A cluster that replaced the one of the plan may have a copy of its journal.
+#[tokio::test(start_paused = true)]
+async fn run_of_a_replaced_cluster_is_not_resumed() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    let mut operator = harness.operator();
+    let examined = operator.examine(None, None).await;
+    let mut plan = examined.plan.unwrap();
+    Arc::make_mut(&mut plan.document).cluster_uid = Some("replaced".to_owned());
+    let approval = Approval::Pipeline(plan.document.hash());
+    let guards = &examined.report.detection.guards;
+    let run = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {}));
+    let killed = tokio::time::timeout(Duration::from_secs(90), run).await;
+    assert!(killed.is_err(), "{killed:?}");
+    // The Lease of the killed process expires.
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let sent = harness.sent.lock().unwrap().len();
+    let resumed = harness.resume(&Consent::Pipeline).await;
+    let CommandResult::Failed(text) = resumed else { panic!("{resumed:?}") };
+    assert!(text.contains("is for another cluster: the uid of kube-system is"), "{text}");
+    assert!(text.contains("and was replaced in the approved plan"), "{text}");
+    assert_eq!(harness.sent.lock().unwrap().len(), sent, "nothing is changed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn unfinished_run_of_version_0_1_is_found() {
+    let (harness, _running) = Harness::new("wedged-system-pool");
+    assert_eq!(harness.operator().unfinished_0_1().await, None);
+    let place = |last: &str| {
+        let journal = format!("{{\"entry\":\"run-started\"}}\n{{\"entry\":\"{last}\"}}\n");
+        let map = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"journal": journal},
+            "metadata": {"name": "mooring-repair-system", "namespace": "kube-system"}});
+        harness.shell.with(|world, now| {
+            let key = Key { namespace: "kube-system".into(), name: "mooring-repair-system".into() };
+            let kubernetes = world.kubernetes_mut();
+            if kubernetes.change("configmaps", &key, &map, now).is_err() {
+                kubernetes.create(map, now).unwrap();
+            }
+        });
+    };
+    place("intent");
+    let found = harness.operator().unfinished_0_1().await;
+    assert_eq!(found.as_deref(), Some("ConfigMap kube-system/mooring-repair-system"));
+    place("finished");
+    assert_eq!(harness.operator().unfinished_0_1().await, None);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn kill_around_any_change_ends_like_a_clean_run() {
+        let (wanted, changes) = in_virtual_time(async {
+            let (clean, _running) = Harness::new("wedged-system-pool");
+            let ending = clean.go().await.unwrap();
+            assert!(
+                matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+                "{ending:?}"
+            );
+            (clean.end_state().await, clean.changes.load(Ordering::Relaxed))
+        });
+        assert!(changes >= 10, "{changes}");
+        on_all_cores(0..2 * changes, |kill| in_virtual_time(killed(kill, &wanted)));
+    }
+
+    async fn killed(kill: u64, wanted: &Value) {
+        let (harness, _running) = Harness::new("wedged-system-pool");
+        assert!(harness.process(Some(kill)).go().await.is_none(), "kill {kill} was never reached");
+        let ending = harness.process(None).go().await.unwrap();
+        assert!(
+            matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
+            "kill {kill}: {ending:?}"
+        );
+        assert_eq!(harness.end_state().await, *wanted, "kill {kill}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn forged_operation_is_never_followed_to_another_host() {
+        for monitor in [
+            "@localhost:9443/steal",
+            ".evil.example/x",
+            "//evil.example/x",
+            "https://evil.example/x",
+        ] {
+            follow_forged(monitor).await;
+        }
+    }
+}
