@@ -27,17 +27,7 @@ pub(super) const TABLE: [Tested; 19] = [
     Tested {
         name: "agent",
         files: &["crates/agent/src/**"],
-        tests: &[
-            "--lib",
-            "--test=cli",
-            "--test=command",
-            "--test=compare",
-            "--test=golden",
-            "--test=nbc",
-            "--test=node",
-            "--test=panic",
-            "--test=invariants",
-        ],
+        tests: &["--lib", "--test=it"],
         skipped: &["launcher::", "memory_does_not_grow", "record_of_another_boot"],
         // A change of what belongs to the scripts could signal other processes of the host.
         never: &[

@@ -21,7 +21,7 @@ const DOC_TESTS: [&str; 4] = ["test", "--workspace", "--locked", "--doc"];
 /// A test binary, or the documentation tests of all crates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Suite {
-    /// Directory of the crate and name of the target, as `agent/cli`; unit tests are `agent/lib` and `agent/bin`.
+    /// Directory of the crate and name of the target, as `agent/it`; unit tests are `agent/lib` and `agent/bin`.
     pub(super) name: String,
     /// The package's directory, where Cargo starts test binaries.
     pub(super) directory: PathBuf,
@@ -89,7 +89,7 @@ mod tests {
     fn message(reason: &str, kind: &str, test: bool, executable: &str) -> String {
         format!(
             r#"{{"reason":"{reason}","package_id":"path+file:///r/crates/agent#mooring-agent@0.1.0",
-            "manifest_path":"/r/crates/agent/Cargo.toml","target":{{"kind":["{kind}"],"name":"cli"}},
+            "manifest_path":"/r/crates/agent/Cargo.toml","target":{{"kind":["{kind}"],"name":"it"}},
             "profile":{{"test":{test}}},"executable":{executable}}}"#
         )
         .replace('\n', "")
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn test_binaries_are_named_by_crate_and_target() {
-        let program = "\"/r/target/debug/deps/cli-0a\"";
+        let program = "\"/r/target/debug/deps/it-0a\"";
         let found = suite(&message("compiler-artifact", "test", true, program)).unwrap();
-        assert_eq!(found.name, "agent/cli");
+        assert_eq!(found.name, "agent/it");
         assert_eq!(found.directory.to_str().unwrap(), "/r/crates/agent");
         assert_eq!(found.package, ("mooring-agent".to_owned(), "0.1.0".to_owned()));
         for kind in ["lib", "bin"] {

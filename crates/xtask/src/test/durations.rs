@@ -42,8 +42,8 @@ mod tests {
 
     #[test]
     fn durations_are_read_back_and_broken_lines_ignored() {
-        let durations = Durations::from([("agent/node".into(), 12.5), ("doc-tests".into(), 3.0)]);
+        let durations = Durations::from([("agent/it".into(), 12.5), ("doc-tests".into(), 3.0)]);
         assert_eq!(parse(&text(&durations)), durations);
-        assert_eq!(parse("NaN agent/node\nsoon agent/cli\n\n7\n"), Durations::new());
+        assert_eq!(parse("NaN agent/it\nsoon arm/it\n\n7\n"), Durations::new());
     }
 }

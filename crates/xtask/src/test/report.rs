@@ -198,7 +198,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 
     fn summary(output: &str, is_success: bool) -> (String, bool) {
         let mut report = Report::default();
-        report.add("agent/cli", Outcome::parse(output, is_success));
+        report.add("agent/it", Outcome::parse(output, is_success));
         (report.summary(), report.has_failed())
     }
 
@@ -207,9 +207,9 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         let (summary, has_failed) = summary(PASSED, true);
         assert!(!has_failed);
         for line in [
-            "skipped: agent/cli: 1 (ignored)\n",
-            "skipped: agent/cli: 2 (left out by --quick)\n",
-            "skipped: agent/cli: 1 (there is no Helm)\n",
+            "skipped: agent/it: 1 (ignored)\n",
+            "skipped: agent/it: 2 (left out by --quick)\n",
+            "skipped: agent/it: 1 (there is no Helm)\n",
             "2 passed, 0 failed, 4 skipped\n",
         ] {
             assert!(summary.contains(line), "{line}{summary}");
@@ -220,7 +220,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     fn failed_tests_are_named_in_the_summary() {
         let (summary, has_failed) = summary(FAILED, false);
         assert!(has_failed);
-        assert!(summary.contains("failed: agent/cli: [model] two\n"), "{summary}");
+        assert!(summary.contains("failed: agent/it: [model] two\n"), "{summary}");
         assert!(summary.ends_with("1 passed, 1 failed, 0 skipped\n"), "{summary}");
     }
 
@@ -229,7 +229,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         for (output, is_success) in [("", true), ("signal: 6 (SIGABRT)", false), (PASSED, false)] {
             let (summary, has_failed) = summary(output, is_success);
             assert!(has_failed, "{output}");
-            assert!(summary.contains("failed: agent/cli: ended without a result"), "{summary}");
+            assert!(summary.contains("failed: agent/it: ended without a result"), "{summary}");
         }
     }
 
@@ -237,7 +237,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     fn results_of_several_crates_are_added() {
         let output = PASSED.repeat(2);
         let (summary, _) = summary(&output, true);
-        assert!(summary.contains("skipped: agent/cli: 2 (ignored)"), "{summary}");
+        assert!(summary.contains("skipped: agent/it: 2 (ignored)"), "{summary}");
     }
 
     #[test]

@@ -82,23 +82,27 @@ fn unsupported_yaml_is_refused() {
     assert!(read(b"write_files: yes").is_err());
 }
 
-#[test]
-fn bombs_and_endless_lists_are_bounded() {
-    let bomb = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES + 1]));
-    let text =
-        format!("write_files:\n- path: /etc/a\n  encoding: gzip\n  content: !!binary {bomb}\n");
-    assert!(read(text.as_bytes()).unwrap_err().contains("larger than 4194304 bytes"));
-    let many = "- path: /etc/a\n".repeat(10_000);
-    assert!(
-        read(format!("write_files:\n{many}").as_bytes()).unwrap_err().contains("more than 256")
-    );
-    let plain = "x".repeat(MAX_FILE_BYTES + 1);
-    let text = format!("write_files:\n- path: /etc/a\n  content: {plain}\n");
-    assert!(read(text.as_bytes()).unwrap_err().contains("larger than 4194304 bytes"));
-    let large = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES]));
-    let entry = format!("- path: /etc/a\n  encoding: gzip\n  content: !!binary {large}\n");
-    let text = format!("write_files:\n{}", entry.repeat(4));
-    assert_eq!(read(text.as_bytes()).map(|files| files.len()), Ok(4));
-    let text = format!("{text}- path: /etc/b\n  content: x\n");
-    assert!(read(text.as_bytes()).unwrap_err().contains("bytes in all"));
+mod slow {
+    use super::*;
+
+    #[test]
+    fn bombs_and_endless_lists_are_bounded() {
+        let bomb = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES + 1]));
+        let text =
+            format!("write_files:\n- path: /etc/a\n  encoding: gzip\n  content: !!binary {bomb}\n");
+        assert!(read(text.as_bytes()).unwrap_err().contains("larger than 4194304 bytes"));
+        let many = "- path: /etc/a\n".repeat(10_000);
+        assert!(
+            read(format!("write_files:\n{many}").as_bytes()).unwrap_err().contains("more than 256")
+        );
+        let plain = "x".repeat(MAX_FILE_BYTES + 1);
+        let text = format!("write_files:\n- path: /etc/a\n  content: {plain}\n");
+        assert!(read(text.as_bytes()).unwrap_err().contains("larger than 4194304 bytes"));
+        let large = STANDARD.encode(compress(&vec![0; MAX_FILE_BYTES]));
+        let entry = format!("- path: /etc/a\n  encoding: gzip\n  content: !!binary {large}\n");
+        let text = format!("write_files:\n{}", entry.repeat(4));
+        assert_eq!(read(text.as_bytes()).map(|files| files.len()), Ok(4));
+        let text = format!("{text}- path: /etc/b\n  content: x\n");
+        assert!(read(text.as_bytes()).unwrap_err().contains("bytes in all"));
+    }
 }

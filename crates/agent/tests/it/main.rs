@@ -1,4 +1,4 @@
-//! The agent on a node in a directory.
+//! The agent: its environment, its command line, and nodes in directories.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,15 +10,10 @@
 mod fault_injection;
 mod support;
 
-mod bootstrap;
-mod canary;
-mod faults;
-mod hotfix;
-mod launcher;
-mod preflight;
-mod processes;
-mod reboots;
-mod registry;
-mod render;
-mod stops;
-mod verdicts;
+mod cli;
+mod command;
+mod compare;
+mod golden;
+mod invariants;
+mod nbc;
+mod node;

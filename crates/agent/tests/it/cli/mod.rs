@@ -1,41 +1,103 @@
 //! The 60 recorded runs of the upstream Go agent, each repeated with the built agent.
 //!
 //! All differences are listed in `differences.rs`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test fails by panicking, and sees the real clock and disk"
-)]
 
 mod differences;
 mod recorded;
-#[allow(dead_code, reason = "these cases need only a part of it")]
-#[path = "../node/support.rs"]
-mod support;
 
 use std::collections::BTreeMap;
 use std::process::Output;
 
-use libtest_mimic::{Arguments, Trial};
-use recorded::Recorded;
-use support::{COMPONENTS, EVENTS, LOG, Node, end_of, eventually, text};
+use self::recorded::Recorded;
+use crate::support::{COMPONENTS, EVENTS, LOG, Node, end_of, eventually, text};
 
-const CASES: &str = include_str!("../../../../fixtures/golden/cli.jsonl");
+const CASES: &str = include_str!("../../../../../fixtures/golden/cli.jsonl");
 
-fn main() {
-    let trials = CASES
-        .lines()
-        .map(|line| {
-            let case = Recorded::read(line);
-            Trial::test(case.name.clone(), move || {
-                check(case);
-                Ok(())
-            })
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+/// Defines a test for each recorded run, with `_` for the `-` of its name.
+macro_rules! runs {
+    ($($name:ident)*) => {
+        const RUNS: &[&str] = &[$(stringify!($name)),*];
+
+        $(
+            #[test]
+            fn $name() {
+                check(recorded().find(|case| case.name == stringify!($name).replace('_', "-")).unwrap());
+            }
+        )*
+    };
+}
+
+runs! {
+    no_args
+    unknown
+    root_bad_flag
+    version
+    version_extra
+    version_flag
+    v
+    help
+    help_cmd
+    help_provision
+    provision_help
+    help_nosuch
+    provision_bad_flag
+    provision_no_value
+    provision_bad_bool
+    wait_bad_flag
+    provision_missing_flags
+    provision_missing_flags_no_opt_dir
+    provision_ok
+    provision_ok_space_form
+    provision_ok_single_dash
+    provision_rc50
+    provision_rc50_existing_json
+    provision_missing_config
+    provision_empty_config
+    provision_bad_version
+    provision_v0
+    provision_syntax_error_after_version
+    provision_syntax_error_before_version
+    provision_no_components
+    provision_dry_run
+    provision_nul_in_env
+    nbc_ok
+    nbc_rc9
+    nbc_killed
+    nbc_missing
+    nbc_directory
+    nbc_dry_run
+    both
+    both_bad_config
+    html_and_utf8_output
+    wait_ok
+    wait_rc7
+    wait_lowercase_key
+    wait_number
+    wait_empty
+    wait_plus
+    wait_space
+    wait_neg
+    wait_huge
+    wait_array
+    wait_nothing
+    wait_trailing
+    wait_dup
+    wait_null
+    wait_extra_keys
+    wait_no_json
+    wait_extra_args
+    wait_event
+    wait_forever
+}
+
+#[test]
+fn every_recorded_run_has_a_test() {
+    let names: Vec<String> = recorded().map(|case| case.name.replace('-', "_")).collect();
+    assert_eq!(names, RUNS);
+}
+
+fn recorded() -> impl Iterator<Item = Recorded> {
+    CASES.lines().map(Recorded::read)
 }
 
 /// Repeats a case, and compares all that can be seen of it.

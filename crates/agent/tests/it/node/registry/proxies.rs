@@ -48,11 +48,15 @@ fn a_proxy_that_refuses_is_211_and_not_asked_again() {
     assert!(!outcome.stderr.contains(PASSWORD));
 }
 
-#[test]
-fn an_exception_leads_past_the_proxy() {
-    let (mut lab, proxy) = with_proxy(200);
-    lab.variables.push(("NO_PROXY".to_owned(), "example.com,.test".to_owned()));
-    let outcome = lab.with(&["--budget=8s"]).run();
-    outcome.must_be(211, &["DNS: no address for registry.test"]);
-    assert!(proxy.seen().is_empty());
+mod slow {
+    use super::*;
+
+    #[test]
+    fn an_exception_leads_past_the_proxy() {
+        let (mut lab, proxy) = with_proxy(200);
+        lab.variables.push(("NO_PROXY".to_owned(), "example.com,.test".to_owned()));
+        let outcome = lab.with(&["--budget=8s"]).run();
+        outcome.must_be(211, &["DNS: no address for registry.test"]);
+        assert!(proxy.seen().is_empty());
+    }
 }

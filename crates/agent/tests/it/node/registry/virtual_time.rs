@@ -57,24 +57,6 @@ fn run_in(network: Network, variables: &[(&str, String)], words: &[&str]) -> (u8
 }
 
 #[test]
-fn silent_registry_takes_exactly_the_budget() {
-    for seed in SEEDS {
-        let (code, output, network) = run_in(Network::new(seed, silence), &[], &[]);
-        assert_eq!(code, 211, "{seed}: {output}");
-        assert!(output.contains("timed out; gave up after "), "{seed}: {output}");
-        assert!(network.now <= seconds(600), "{seed}: {:?}", network.now);
-        assert!(network.now >= seconds(570), "{seed}: it gives up early: {:?}", network.now);
-        assert!(network.pauses.iter().all(|pause| *pause <= seconds(30)));
-        assert!(
-            network
-                .requests
-                .iter()
-                .all(|(at, limit)| *limit <= seconds(30) && *at + *limit <= seconds(600))
-        );
-    }
-}
-
-#[test]
 fn an_outage_is_asked_often_at_first_and_then_seldom() {
     let (code, _, network) = run(&[], &[], |_| (MOMENT, status(503)));
     assert_eq!(code, 211);
@@ -93,44 +75,6 @@ fn an_outage_is_asked_often_at_first_and_then_seldom() {
 /// A registry that fails after a second, each time.
 fn failing(_: &HttpRequest<'_>) -> (Duration, Answer) {
     (seconds(1), status(500))
-}
-
-#[test]
-fn the_budget_is_a_flag() {
-    for seed in SEEDS {
-        let (code, _, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
-        assert_eq!(code, 211, "{seed}");
-        let now = network.now;
-        assert!(now <= seconds(90) && now >= seconds(60), "{seed}: {now:?}");
-    }
-}
-
-#[test]
-fn attempt_cut_short_by_the_budget_keeps_the_cause() {
-    let mut cut_short = 0;
-    for seed in SEEDS {
-        let (code, output, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
-        assert_eq!(code, 211, "{seed}: {output}");
-        assert!(output.contains("server error 500; gave up after "), "{seed}: {output}");
-        cut_short += usize::from(network.requests.last().unwrap().1 < seconds(1));
-    }
-    assert!(cut_short > 0, "some seed must show it");
-}
-
-#[test]
-fn pause_past_the_budget_keeps_the_cause() {
-    let mut late = 0;
-    for seed in SEEDS {
-        let mut network = Network::new(seed, failing);
-        network.oversleep = seconds(5);
-        let (code, output, network) = run_in(network, &[], &["--budget=90s"]);
-        assert_eq!(code, 211, "{seed}: {output}");
-        let attempts = network.requests.len();
-        let expected = format!("server error 500; gave up after {attempts} attempts in ");
-        assert!(output.contains(&expected), "{seed}: {output}");
-        late += usize::from(network.now > seconds(90));
-    }
-    assert!(late > 0, "some seed must show it");
 }
 
 #[test]
@@ -269,5 +213,66 @@ fn last_error_counts_unless_the_budget_cut_it_short() {
         assert!(!output.contains("not a number of seconds"), "{output}");
         let asked = network.requests.len();
         assert!(requests.is_none_or(|requests| asked == requests), "{asked}: {output}");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn silent_registry_takes_exactly_the_budget() {
+        for seed in SEEDS {
+            let (code, output, network) = run_in(Network::new(seed, silence), &[], &[]);
+            assert_eq!(code, 211, "{seed}: {output}");
+            assert!(output.contains("timed out; gave up after "), "{seed}: {output}");
+            assert!(network.now <= seconds(600), "{seed}: {:?}", network.now);
+            assert!(network.now >= seconds(570), "{seed}: it gives up early: {:?}", network.now);
+            assert!(network.pauses.iter().all(|pause| *pause <= seconds(30)));
+            assert!(
+                network
+                    .requests
+                    .iter()
+                    .all(|(at, limit)| *limit <= seconds(30) && *at + *limit <= seconds(600))
+            );
+        }
+    }
+
+    #[test]
+    fn the_budget_is_a_flag() {
+        for seed in SEEDS {
+            let (code, _, network) = run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
+            assert_eq!(code, 211, "{seed}");
+            let now = network.now;
+            assert!(now <= seconds(90) && now >= seconds(60), "{seed}: {now:?}");
+        }
+    }
+
+    #[test]
+    fn attempt_cut_short_by_the_budget_keeps_the_cause() {
+        let mut cut_short = 0;
+        for seed in SEEDS {
+            let (code, output, network) =
+                run_in(Network::new(seed, failing), &[], &["--budget=90s"]);
+            assert_eq!(code, 211, "{seed}: {output}");
+            assert!(output.contains("server error 500; gave up after "), "{seed}: {output}");
+            cut_short += usize::from(network.requests.last().unwrap().1 < seconds(1));
+        }
+        assert!(cut_short > 0, "some seed must show it");
+    }
+
+    #[test]
+    fn pause_past_the_budget_keeps_the_cause() {
+        let mut late = 0;
+        for seed in SEEDS {
+            let mut network = Network::new(seed, failing);
+            network.oversleep = seconds(5);
+            let (code, output, network) = run_in(network, &[], &["--budget=90s"]);
+            assert_eq!(code, 211, "{seed}: {output}");
+            let attempts = network.requests.len();
+            let expected = format!("server error 500; gave up after {attempts} attempts in ");
+            assert!(output.contains(&expected), "{seed}: {output}");
+            late += usize::from(network.now > seconds(90));
+        }
+        assert!(late > 0, "some seed must show it");
     }
 }

@@ -57,55 +57,11 @@ fn stopped_scripts_with_exit_0_did_not_bootstrap_the_node() {
 }
 
 #[test]
-fn leftover_process_with_open_output_does_not_block_result() {
-    let node = Node::with_script("");
-    let provision = provision(&node, "echo before; sleep 300 & exit 7");
-    let output = end_of(provision);
-    assert_eq!(output.status.code(), Some(7));
-    assert_eq!(report(&node)["Output"], "before\n\n");
-    assert!(text(&output.stderr).contains("keeps their output open"));
-}
-
-#[test]
-fn leftover_process_that_keeps_printing_does_not_block_result() {
-    let node = Node::with_script("");
-    let output = end_of(provision(&node, "yes & exit 7"));
-    assert_eq!(output.status.code(), Some(7));
-    assert!(text(&output.stderr).contains("keeps their output open"));
-}
-
-#[test]
 fn last_line_of_a_leftover_process_is_kept() {
     let node = Node::with_script("");
     let provision = provision(&node, "(sleep 0.3; echo late) & exit 7");
     end_of(provision);
     assert_eq!(report(&node)["Output"], "late\n\n");
-}
-
-#[test]
-fn memory_does_not_grow_with_what_the_scripts_print() {
-    let node = Node::with_script("");
-    // 16 MiB of output; the report keeps its end.
-    let provision =
-        provision(&node, "head -c 16777216 /dev/zero | tr '\\0' x; echo; echo the end; exit 3");
-    let pid = provision.id();
-    let mut peak = 0;
-    let output = std::thread::scope(|scope| {
-        let reader = scope.spawn(|| end_of(provision));
-        while !reader.is_finished() {
-            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-            let kib =
-                line.and_then(|line| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok());
-            peak = peak.max(kib.unwrap_or(0));
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        reader.join().unwrap()
-    });
-    assert_eq!(output.stdout.len(), 16_777_216 + "\nthe end\n".len());
-    let kept = report(&node)["Output"].as_str().unwrap().to_owned();
-    assert!(kept.ends_with("x\nthe end\n\n") && kept.len() < 20_000, "{} bytes", kept.len());
-    assert!(peak > 0 && peak < 20_000, "{peak} KiB");
 }
 
 #[test]
@@ -150,21 +106,6 @@ fn a_provision_that_is_killed_does_not_leave_others_waiting() {
     assert!(printed["Error"].as_str().unwrap().starts_with(&expected), "{printed}");
     assert!(printed["Diagnosis"].as_str().unwrap().starts_with("NodeAgentKilled "), "{printed}");
     assert!(!node.exists(SENTINEL), "nothing is decided for a later attempt");
-}
-
-#[test]
-fn a_record_of_a_number_used_again_is_of_a_dead_process() {
-    let node = Node::with_script("");
-    let record =
-        format!(r#"{{"pid":{},"startTime":"1","bootId":"{}"}}"#, std::process::id(), boot_id());
-    node.write(RUN_RECORD, record);
-    let output = node.run(&["provision-wait"]);
-    assert_eq!(output.status.code(), Some(240), "{}", text(&output.stderr));
-    assert!(
-        text(&output.stdout).contains("no start of the scripts is recorded"),
-        "{}",
-        text(&output.stdout)
-    );
 }
 
 #[test]
@@ -265,4 +206,68 @@ fn report_of_4096_bytes_is_printed_whole_and_one_of_4097_is_cut() {
     let whole = 4096 - frame;
     assert_eq!(printed(whole), (4096, whole));
     assert_eq!(printed(whole + 1), (4096, whole));
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn leftover_process_with_open_output_does_not_block_result() {
+        let node = Node::with_script("");
+        let provision = provision(&node, "echo before; sleep 300 & exit 7");
+        let output = end_of(provision);
+        assert_eq!(output.status.code(), Some(7));
+        assert_eq!(report(&node)["Output"], "before\n\n");
+        assert!(text(&output.stderr).contains("keeps their output open"));
+    }
+
+    #[test]
+    fn leftover_process_that_keeps_printing_does_not_block_result() {
+        let node = Node::with_script("");
+        let output = end_of(provision(&node, "yes & exit 7"));
+        assert_eq!(output.status.code(), Some(7));
+        assert!(text(&output.stderr).contains("keeps their output open"));
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_what_the_scripts_print() {
+        let node = Node::with_script("");
+        // 16 MiB of output; the report keeps its end.
+        let provision =
+            provision(&node, "head -c 16777216 /dev/zero | tr '\\0' x; echo; echo the end; exit 3");
+        let pid = provision.id();
+        let mut peak = 0;
+        let output = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| end_of(provision));
+            while !reader.is_finished() {
+                let status =
+                    std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+                let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+                let kib =
+                    line.and_then(|line| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok());
+                peak = peak.max(kib.unwrap_or(0));
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            reader.join().unwrap()
+        });
+        assert_eq!(output.stdout.len(), 16_777_216 + "\nthe end\n".len());
+        let kept = report(&node)["Output"].as_str().unwrap().to_owned();
+        assert!(kept.ends_with("x\nthe end\n\n") && kept.len() < 20_000, "{} bytes", kept.len());
+        assert!(peak > 0 && peak < 20_000, "{peak} KiB");
+    }
+
+    #[test]
+    fn a_record_of_a_number_used_again_is_of_a_dead_process() {
+        let node = Node::with_script("");
+        let record =
+            format!(r#"{{"pid":{},"startTime":"1","bootId":"{}"}}"#, std::process::id(), boot_id());
+        node.write(RUN_RECORD, record);
+        let output = node.run(&["provision-wait"]);
+        assert_eq!(output.status.code(), Some(240), "{}", text(&output.stderr));
+        assert!(
+            text(&output.stdout).contains("no start of the scripts is recorded"),
+            "{}",
+            text(&output.stdout)
+        );
+    }
 }

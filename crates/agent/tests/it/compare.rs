@@ -1,7 +1,5 @@
 //! Differences of a config and an NBC command, with the messages of the upstream Go agent.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mooring_agent::compare::{Comparison, compare};

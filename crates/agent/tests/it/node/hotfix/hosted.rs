@@ -35,7 +35,7 @@ fn hosted() {
 /// Runs the command with these programs on its search path; returns the exit code and the peak of its memory in KiB.
 fn run(node: &Node) -> (u8, u64) {
     let Output { status, stdout, stderr } = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "hotfix::hosted::hosted", "--ignored", "--nocapture"])
+        .args(["--exact", "node::hotfix::hosted::hosted", "--ignored", "--nocapture"])
         .env_clear()
         .env("PATH", node.typed("bin"))
         .env("HOSTED_ROOT", node.root())

@@ -140,7 +140,7 @@ fn victim() {
 /// Runs the command and kills it; false if it came to its end.
 fn kill(node: &Node, change: Change, at: usize, is_torn: bool) -> bool {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "hotfix::kills::victim", "--ignored", "--nocapture"])
+        .args(["--exact", "node::hotfix::kills::victim", "--ignored", "--nocapture"])
         .env("VICTIM_AT", at.to_string())
         .env("VICTIM_TORN", is_torn.to_string())
         .env("VICTIM_ROOT", node.root())
@@ -205,9 +205,61 @@ fn killed_at_every_operation(change: Change) {
     }
 }
 
-#[test]
-fn scripts_are_old_or_new_after_a_kill_at_any_operation() {
-    killed_at_every_operation(Change::Scripts);
+/// Fails every operation in turn, once or from there on.
+fn full_disk_at_every_operation(change: Change) {
+    for lasts in [false, true] {
+        let (mut old, mut new) = (0, 0);
+        for failing in 0.. {
+            let node = node_for(change);
+            let count = Rc::new(Cell::new(0));
+            let seen = Rc::clone(&count);
+            let mut world = world(&node, move |operation, path| {
+                // Removing a file always works.
+                if !is_change(operation, path) || operation == "remove" {
+                    return None;
+                }
+                seen.set(seen.get() + 1);
+                let fails = if lasts {
+                    // Exchanging names needs no space.
+                    seen.get() > failing && operation != "rename"
+                } else {
+                    seen.get() == failing + 1
+                };
+                fails.then_some(ENOSPC)
+            });
+            if change == Change::Binary {
+                let took = |_: &Tool<'_>| {
+                    let status = Some(ChildStatus::Exited(0));
+                    (Duration::from_secs(1), ToolEnd { status, output: Vec::new() })
+                };
+                world.tools = Some(Box::new(took));
+                world.network = Some(Network::new(7, |_| unreachable!("no request")));
+            }
+            let code = world.run_as(OWN, &[command(change)]);
+            let is_new = is_changed(&node, change);
+            // Only a binary hotfix that is not taken is a failure of the command.
+            let is_failed = change == Change::Binary && !is_new;
+            assert_eq!(code, u8::from(is_failed), "{change:?} {failing}");
+            if is_new {
+                new += 1;
+            } else {
+                old += 1;
+            }
+            if change == Change::Scripts {
+                provision(&node);
+                let is_new = is_changed(&node, change);
+                let record = node.read(RECORD).unwrap_or_default();
+                assert!(!record.contains("\"pending\":true"), "{record}");
+                let is_recorded = record.contains("\"scripts\":\"202604.01.1\"");
+                assert_eq!(is_recorded, is_new, "{record}");
+            }
+            assert_eq!(left_over(&node), [""; 0], "{change:?} {failing}");
+            if count.get() <= failing {
+                break;
+            }
+        }
+        assert!(old > 2 && new > 0, "{change:?}: {old} old, {new} new");
+    }
 }
 
 #[test]
@@ -216,65 +268,27 @@ fn pointer_is_old_or_new_after_a_kill_at_any_operation() {
 }
 
 #[test]
-fn agent_is_old_or_new_after_a_kill_at_any_operation() {
-    killed_at_every_operation(Change::Binary);
+fn full_disk_at_any_operation_leaves_an_old_or_new_pointer() {
+    full_disk_at_every_operation(Change::Pointer);
 }
 
-#[test]
-fn full_disk_at_any_operation_leaves_old_or_new_files() {
-    for change in [Change::Scripts, Change::Pointer, Change::Binary] {
-        for lasts in [false, true] {
-            let (mut old, mut new) = (0, 0);
-            for failing in 0.. {
-                let node = node_for(change);
-                let count = Rc::new(Cell::new(0));
-                let seen = Rc::clone(&count);
-                let mut world = world(&node, move |operation, path| {
-                    // Removing a file always works.
-                    if !is_change(operation, path) || operation == "remove" {
-                        return None;
-                    }
-                    seen.set(seen.get() + 1);
-                    let fails = if lasts {
-                        // Exchanging names needs no space.
-                        seen.get() > failing && operation != "rename"
-                    } else {
-                        seen.get() == failing + 1
-                    };
-                    fails.then_some(ENOSPC)
-                });
-                if change == Change::Binary {
-                    let took = |_: &Tool<'_>| {
-                        let status = Some(ChildStatus::Exited(0));
-                        (Duration::from_secs(1), ToolEnd { status, output: Vec::new() })
-                    };
-                    world.tools = Some(Box::new(took));
-                    world.network = Some(Network::new(7, |_| unreachable!("no request")));
-                }
-                let code = world.run_as(OWN, &[command(change)]);
-                let is_new = is_changed(&node, change);
-                // Only a binary hotfix that is not taken is a failure of the command.
-                let is_failed = change == Change::Binary && !is_new;
-                assert_eq!(code, u8::from(is_failed), "{change:?} {failing}");
-                if is_new {
-                    new += 1;
-                } else {
-                    old += 1;
-                }
-                if change == Change::Scripts {
-                    provision(&node);
-                    let is_new = is_changed(&node, change);
-                    let record = node.read(RECORD).unwrap_or_default();
-                    assert!(!record.contains("\"pending\":true"), "{record}");
-                    let is_recorded = record.contains("\"scripts\":\"202604.01.1\"");
-                    assert_eq!(is_recorded, is_new, "{record}");
-                }
-                assert_eq!(left_over(&node), [""; 0], "{change:?} {failing}");
-                if count.get() <= failing {
-                    break;
-                }
-            }
-            assert!(old > 2 && new > 0, "{change:?}: {old} old, {new} new");
+mod slow {
+    use super::*;
+
+    #[test]
+    fn scripts_are_old_or_new_after_a_kill_at_any_operation() {
+        killed_at_every_operation(Change::Scripts);
+    }
+
+    #[test]
+    fn agent_is_old_or_new_after_a_kill_at_any_operation() {
+        killed_at_every_operation(Change::Binary);
+    }
+
+    #[test]
+    fn full_disk_at_any_operation_leaves_old_or_new_files() {
+        for change in [Change::Scripts, Change::Binary] {
+            full_disk_at_every_operation(change);
         }
     }
 }

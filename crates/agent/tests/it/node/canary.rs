@@ -222,30 +222,6 @@ fn an_nbc_command_lets_no_secret_out() {
 }
 
 #[test]
-fn secrets_of_an_unreadable_config_are_redacted() {
-    let whole = config("v1");
-    for (what, content) in [
-        ("a cut", whole[..whole.len() - 1].to_owned()),
-        ("a duplicate", whole.replace("\"version\"", "\"version\": \"v1\", \"version\"")),
-        ("a wrong type", whole.replacen('{', "{\"vm_size\": 5, ", 1)),
-    ] {
-        let (node, script) = leaking_node("exit 9");
-        node.write("/opt/azure/containers/aks-node-controller-config.json", &content);
-        let nbc = node.write_typed("nbc.sh", &script);
-        let output = node.run(&["provision", "--nbc-cmd", &nbc]);
-        assert!(text(&output.stdout).contains("[secret]' and more"), "{what}: the scripts ran");
-        search(what, &node, &output);
-        search(what, &node, &node.run(&["provision-wait"]));
-        // The same if it is the one on the command line.
-        let (node, script) = leaking_node("exit 9");
-        let nbc = node.write_typed("nbc.sh", &script);
-        let typed = node.write_typed("config.json", &content);
-        let words = ["provision", "--nbc-cmd", &nbc, "--provision-config", &typed];
-        search(what, &node, &node.run(&words));
-    }
-}
-
-#[test]
 fn a_report_of_the_scripts_is_shown_without_its_secrets() {
     for padding in [0, 6000] {
         let node = Node::with_script("");
@@ -403,4 +379,32 @@ fn render_shows_no_secret_unless_asked_to() {
     }
     let shown = node.run(&["render", "env", "-0", "--show-secrets", "--provision-config", &typed]);
     assert!(text(&shown.stdout).contains(&format!("TLS_BOOTSTRAP_TOKEN={}\0", canary("token"))));
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn secrets_of_an_unreadable_config_are_redacted() {
+        let whole = config("v1");
+        for (what, content) in [
+            ("a cut", whole[..whole.len() - 1].to_owned()),
+            ("a duplicate", whole.replace("\"version\"", "\"version\": \"v1\", \"version\"")),
+            ("a wrong type", whole.replacen('{', "{\"vm_size\": 5, ", 1)),
+        ] {
+            let (node, script) = leaking_node("exit 9");
+            node.write("/opt/azure/containers/aks-node-controller-config.json", &content);
+            let nbc = node.write_typed("nbc.sh", &script);
+            let output = node.run(&["provision", "--nbc-cmd", &nbc]);
+            assert!(text(&output.stdout).contains("[secret]' and more"), "{what}: the scripts ran");
+            search(what, &node, &output);
+            search(what, &node, &node.run(&["provision-wait"]));
+            // The same if it is the one on the command line.
+            let (node, script) = leaking_node("exit 9");
+            let nbc = node.write_typed("nbc.sh", &script);
+            let typed = node.write_typed("config.json", &content);
+            let words = ["provision", "--nbc-cmd", &nbc, "--provision-config", &typed];
+            search(what, &node, &node.run(&words));
+        }
+    }
 }

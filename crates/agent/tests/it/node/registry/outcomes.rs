@@ -189,42 +189,6 @@ fn a_server_error_is_asked_again_and_then_forgotten() {
 }
 
 #[test]
-fn a_silent_registry_is_211_and_a_time_out() {
-    let lab = Harness::new(|_| Reply::Silence, imds).with(SHORT);
-    let outcome = lab.run();
-    outcome.must_be(211, &["timed out waiting for the response", "gave up after"]);
-    assert_eq!(outcome.attempts("anonymous")[0], (None, Some("time-out")));
-}
-
-#[test]
-fn a_body_that_drips_cannot_outlast_the_attempt() {
-    let drip = |_: &ReceivedRequest| {
-        let head = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n";
-        Reply::Drip(head.into(), r#"{"refresh_token":""#.into())
-    };
-    let lab = Harness::new(exchange(drip), imds).with(SHORT);
-    let outcome = lab.run();
-    outcome.must_be(211, &["timed out reading the response body"]);
-}
-
-#[test]
-fn a_refused_connection_is_211() {
-    let endpoint = format!("https://127.0.0.1:{DEAD_PORT}");
-    let lab = Harness::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT);
-    let outcome = lab.run();
-    outcome.must_be(211, &["cannot connect to 127.0.0.1:", "onnection refused"]);
-    assert_eq!(outcome.attempts("anonymous")[0].1, Some("connect"));
-}
-
-#[test]
-fn a_name_without_an_address_is_211() {
-    let lab = Harness::usual().with(&["--registry-endpoint=https://nosuch.invalid"]).with(SHORT);
-    let outcome = lab.run();
-    outcome.must_be(211, &["DNS: no address for nosuch.invalid", "private DNS zone"]);
-    assert_eq!(outcome.attempts("anonymous")[0].1, Some("dns"));
-}
-
-#[test]
 fn certificate_of_unknown_issuer_is_211_without_retry() {
     let lab = Harness::usual();
     let stranger = Harness::usual();
@@ -233,15 +197,6 @@ fn certificate_of_unknown_issuer_is_211_without_retry() {
     outcome
         .must_be(211, &["TLS: invalid peer certificate: its issuer is not trusted", "--ca-file"]);
     assert_eq!(outcome.attempts("anonymous"), [(None, Some("certificate"))]);
-}
-
-#[test]
-fn a_server_without_tls_is_211() {
-    let plain = Server::http(|_| Reply::Raw(b"HTTP/1.1 400 no TLS\r\n\r\n".to_vec()));
-    let endpoint = format!("https://127.0.0.1:{}", plain.port());
-    let outcome = Harness::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT).run();
-    outcome.must_be(211, &["TLS: "]);
-    assert_eq!(outcome.attempts("anonymous")[0].1, Some("tls"));
 }
 
 #[test]
@@ -264,62 +219,6 @@ fn ca_file_without_certificates_is_reported() {
         let outcome = Harness::usual().with(&["--ca-file", file]).run();
         outcome.must_be(1, &["registry-login failed: step 2/6 anonymous: --ca-file", expected]);
     }
-}
-
-#[test]
-fn invalid_response_is_211_after_three_attempts() {
-    let portal = "<html>Please log in: refresh_token</html>";
-    for (what, reply) in [
-        ("a portal", Reply::json(200, portal)),
-        ("no token", Reply::json(200, "{}")),
-        ("a cut JSON", Reply::json(200, r#"{"refresh_token":"ab"#)),
-        ("a redirect", Reply::json(302, "").header("Location", "https://127.0.0.1/")),
-        ("no HTTP", Reply::Raw(b"SSH-2.0-OpenSSH\r\n".to_vec())),
-        ("a flood", Reply::Raw([&b"HTTP/1.1 200 OK\r\n\r\n"[..], &vec![b'x'; 2 << 20]].concat())),
-    ] {
-        let lab = Harness::new(exchange(move |_| reply.clone()), imds);
-        let outcome = lab.run();
-        assert_eq!(outcome.code, 211, "{what}: {}", outcome.stderr);
-        outcome.must_be(211, &["response", "in the registry's place"]);
-        assert_eq!(outcome.attempts("exchange").len(), 3, "{what}");
-        assert_eq!(outcome.attempts("exchange")[0].1, Some("nonsense"), "{what}");
-    }
-    // A portal that returns 200 for everything is also invalid.
-    let outcome = Harness::new(move |_| Reply::json(200, portal), imds).run();
-    outcome.must_be(211, &["step 2/6 anonymous", "not a list of repositories"]);
-}
-
-#[test]
-fn a_cut_answer_is_211_and_asked_again() {
-    let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"refresh_token\":\"ab";
-    let lab = Harness::new(
-        exchange(move |seen| match seen.before {
-            0 => Reply::Raw(cut.to_vec()),
-            _ => registry(seen),
-        }),
-        imds,
-    );
-    let outcome = lab.run();
-    outcome.must_be(0, &["logged in"]);
-    assert_eq!(outcome.attempts("exchange"), [(None, Some("cut")), (Some(200), None)]);
-    let outcome = Harness::new(exchange(move |_| Reply::Raw(cut.to_vec())), imds).with(SHORT).run();
-    outcome.must_be(211, &["the connection was cut reading the response body"]);
-}
-
-#[test]
-fn throttled_login_waits_for_retry_after() {
-    let throttled = |seen: &ReceivedRequest| match seen.before {
-        0 => Reply::json(429, "").header("Retry-After", "2"),
-        _ => registry(seen),
-    };
-    let outcome = Harness::new(exchange(throttled), imds).run();
-    outcome.must_be(0, &["logged in"]);
-    assert!(outcome.took >= Duration::from_secs(2), "{:?}", outcome.took);
-    assert_eq!(outcome.attempts("exchange")[0], (Some(429), Some("throttled")));
-
-    let for_an_hour = |_: &ReceivedRequest| Reply::json(429, "").header("Retry-After", "3600");
-    let outcome = Harness::new(exchange(for_an_hour), imds).run();
-    outcome.must_be(211, &["returned 429", "gave up after 1 attempt in"]);
 }
 
 #[test]
@@ -346,31 +245,145 @@ fn audience_that_imds_rejects_is_212_and_no_other_is_requested() {
     only_registry_tokens_were_requested(&lab);
 }
 
-#[test]
-fn an_imds_that_gives_no_answer_is_210() {
-    let dead = format!("http://127.0.0.1:{DEAD_PORT}");
-    let outcome = Harness::usual().with(&["--imds-endpoint", &dead]).with(SHORT).run();
-    outcome.must_be(210, &["step 3/6 identity", "cannot connect", "169.254.169.254"]);
+mod slow {
+    use super::*;
 
-    let outcome = Harness::new(registry, |_| Reply::Silence).with(SHORT).run();
-    outcome.must_be(210, &["step 3/6 identity", "timed out waiting for the response"]);
-    let outcome = Harness::new(registry, |_| Reply::json(200, "<html>")).run();
-    outcome.must_be(210, &["step 3/6 identity", "no access token in it"]);
-}
-
-#[test]
-fn output_of_oras_determines_the_exit_code() {
-    for (says, code, expected) in [
-        ("Error response from registry: unauthorized: x", 212, "oras login was denied"),
-        ("Error: dial tcp: lookup my.azurecr.io: no such host", 211, "DNS, in oras login"),
-        ("Error: open /etc/oras/config.yaml: read-only file system", 1, "read-only file system"),
-    ] {
-        let lab = Harness::usual().with(SHORT);
-        lab.oras(&format!("echo '{says}' >&2; exit 1"));
-        lab.run().must_be(code, &["step 6/6 login", expected]);
+    #[test]
+    fn a_silent_registry_is_211_and_a_time_out() {
+        let lab = Harness::new(|_| Reply::Silence, imds).with(SHORT);
+        let outcome = lab.run();
+        outcome.must_be(211, &["timed out waiting for the response", "gave up after"]);
+        assert_eq!(outcome.attempts("anonymous")[0], (None, Some("time-out")));
     }
-    let lab = Harness::usual().with(SHORT);
-    lab.oras("exec sleep 600");
-    let outcome = lab.run();
-    outcome.must_be(211, &["oras login timed out"]);
+
+    #[test]
+    fn a_body_that_drips_cannot_outlast_the_attempt() {
+        let drip = |_: &ReceivedRequest| {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n";
+            Reply::Drip(head.into(), r#"{"refresh_token":""#.into())
+        };
+        let lab = Harness::new(exchange(drip), imds).with(SHORT);
+        let outcome = lab.run();
+        outcome.must_be(211, &["timed out reading the response body"]);
+    }
+
+    #[test]
+    fn a_refused_connection_is_211() {
+        let endpoint = format!("https://127.0.0.1:{DEAD_PORT}");
+        let lab = Harness::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT);
+        let outcome = lab.run();
+        outcome.must_be(211, &["cannot connect to 127.0.0.1:", "onnection refused"]);
+        assert_eq!(outcome.attempts("anonymous")[0].1, Some("connect"));
+    }
+
+    #[test]
+    fn a_name_without_an_address_is_211() {
+        let lab =
+            Harness::usual().with(&["--registry-endpoint=https://nosuch.invalid"]).with(SHORT);
+        let outcome = lab.run();
+        outcome.must_be(211, &["DNS: no address for nosuch.invalid", "private DNS zone"]);
+        assert_eq!(outcome.attempts("anonymous")[0].1, Some("dns"));
+    }
+
+    #[test]
+    fn a_server_without_tls_is_211() {
+        let plain = Server::http(|_| Reply::Raw(b"HTTP/1.1 400 no TLS\r\n\r\n".to_vec()));
+        let endpoint = format!("https://127.0.0.1:{}", plain.port());
+        let outcome = Harness::usual().with(&["--registry-endpoint", &endpoint]).with(SHORT).run();
+        outcome.must_be(211, &["TLS: "]);
+        assert_eq!(outcome.attempts("anonymous")[0].1, Some("tls"));
+    }
+
+    #[test]
+    fn invalid_response_is_211_after_three_attempts() {
+        let portal = "<html>Please log in: refresh_token</html>";
+        for (what, reply) in [
+            ("a portal", Reply::json(200, portal)),
+            ("no token", Reply::json(200, "{}")),
+            ("a cut JSON", Reply::json(200, r#"{"refresh_token":"ab"#)),
+            ("a redirect", Reply::json(302, "").header("Location", "https://127.0.0.1/")),
+            ("no HTTP", Reply::Raw(b"SSH-2.0-OpenSSH\r\n".to_vec())),
+            (
+                "a flood",
+                Reply::Raw([&b"HTTP/1.1 200 OK\r\n\r\n"[..], &vec![b'x'; 2 << 20]].concat()),
+            ),
+        ] {
+            let lab = Harness::new(exchange(move |_| reply.clone()), imds);
+            let outcome = lab.run();
+            assert_eq!(outcome.code, 211, "{what}: {}", outcome.stderr);
+            outcome.must_be(211, &["response", "in the registry's place"]);
+            assert_eq!(outcome.attempts("exchange").len(), 3, "{what}");
+            assert_eq!(outcome.attempts("exchange")[0].1, Some("nonsense"), "{what}");
+        }
+        // A portal that returns 200 for everything is also invalid.
+        let outcome = Harness::new(move |_| Reply::json(200, portal), imds).run();
+        outcome.must_be(211, &["step 2/6 anonymous", "not a list of repositories"]);
+    }
+
+    #[test]
+    fn a_cut_answer_is_211_and_asked_again() {
+        let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"refresh_token\":\"ab";
+        let lab = Harness::new(
+            exchange(move |seen| match seen.before {
+                0 => Reply::Raw(cut.to_vec()),
+                _ => registry(seen),
+            }),
+            imds,
+        );
+        let outcome = lab.run();
+        outcome.must_be(0, &["logged in"]);
+        assert_eq!(outcome.attempts("exchange"), [(None, Some("cut")), (Some(200), None)]);
+        let outcome =
+            Harness::new(exchange(move |_| Reply::Raw(cut.to_vec())), imds).with(SHORT).run();
+        outcome.must_be(211, &["the connection was cut reading the response body"]);
+    }
+
+    #[test]
+    fn throttled_login_waits_for_retry_after() {
+        let throttled = |seen: &ReceivedRequest| match seen.before {
+            0 => Reply::json(429, "").header("Retry-After", "2"),
+            _ => registry(seen),
+        };
+        let outcome = Harness::new(exchange(throttled), imds).run();
+        outcome.must_be(0, &["logged in"]);
+        assert!(outcome.took >= Duration::from_secs(2), "{:?}", outcome.took);
+        assert_eq!(outcome.attempts("exchange")[0], (Some(429), Some("throttled")));
+
+        let for_an_hour = |_: &ReceivedRequest| Reply::json(429, "").header("Retry-After", "3600");
+        let outcome = Harness::new(exchange(for_an_hour), imds).run();
+        outcome.must_be(211, &["returned 429", "gave up after 1 attempt in"]);
+    }
+
+    #[test]
+    fn an_imds_that_gives_no_answer_is_210() {
+        let dead = format!("http://127.0.0.1:{DEAD_PORT}");
+        let outcome = Harness::usual().with(&["--imds-endpoint", &dead]).with(SHORT).run();
+        outcome.must_be(210, &["step 3/6 identity", "cannot connect", "169.254.169.254"]);
+
+        let outcome = Harness::new(registry, |_| Reply::Silence).with(SHORT).run();
+        outcome.must_be(210, &["step 3/6 identity", "timed out waiting for the response"]);
+        let outcome = Harness::new(registry, |_| Reply::json(200, "<html>")).run();
+        outcome.must_be(210, &["step 3/6 identity", "no access token in it"]);
+    }
+
+    #[test]
+    fn output_of_oras_determines_the_exit_code() {
+        for (says, code, expected) in [
+            ("Error response from registry: unauthorized: x", 212, "oras login was denied"),
+            ("Error: dial tcp: lookup my.azurecr.io: no such host", 211, "DNS, in oras login"),
+            (
+                "Error: open /etc/oras/config.yaml: read-only file system",
+                1,
+                "read-only file system",
+            ),
+        ] {
+            let lab = Harness::usual().with(SHORT);
+            lab.oras(&format!("echo '{says}' >&2; exit 1"));
+            lab.run().must_be(code, &["step 6/6 login", expected]);
+        }
+        let lab = Harness::usual().with(SHORT);
+        lab.oras("exec sleep 600");
+        let outcome = lab.run();
+        outcome.must_be(211, &["oras login timed out"]);
+    }
 }

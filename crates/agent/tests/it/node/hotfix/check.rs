@@ -10,6 +10,7 @@ use super::{
     CONFIG, NBC, OWN, POINTER, POLICY, events, left_over, logged, networked, response, world,
 };
 use crate::fault_injection::{EACCES, Faulty};
+use crate::node::panics::panic_at;
 use crate::support::{Node, text};
 
 pub(super) const HOST: &str = "demo.hcp.westeurope.azmk8s.io";
@@ -290,27 +291,10 @@ fn call_is_what_the_front_routes_and_the_service_expects_24() {
     }
 }
 
-/// The process that panics: run by [`panic_is_an_event_and_exit_code_0_31`] only.
-#[test]
-#[ignore = "ends its process"]
-fn panicking() {
-    let root = std::env::var("PANICKING_ROOT").expect("run by another test");
-    let mut world = Faulty::new(std::path::Path::new(&root), |operation, path| {
-        let is_config = operation == "open" && path.ends_with("aks-node-controller-config.json");
-        assert!(!is_config, "a text that may quote hunter2");
-        None
-    });
-    world.run_as(OWN, &["check-hotfix"]);
-}
-
 #[test]
 fn panic_is_an_event_and_exit_code_0_31() {
     let (node, _) = node_with("", "");
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "hotfix::check::panicking", "--ignored", "--nocapture"])
-        .env("PANICKING_ROOT", node.root())
-        .output()
-        .unwrap();
+    let output = panic_at(&node, "open", "aks-node-controller-config.json", "check-hotfix");
     assert_eq!(output.status.code(), Some(0));
     assert!(!text(&output.stdout).contains("test result"), "the process ended in the middle");
     let events = events(&node, "CheckHotfix");

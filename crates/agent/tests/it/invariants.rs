@@ -12,7 +12,7 @@ use proptest::prelude::*;
 /// Number of variables without certificates.
 const FIXED: usize = 164;
 
-const RANDOM: &str = include_str!("../../../fixtures/golden/random.jsonl");
+const RANDOM: &str = include_str!("../../../../fixtures/golden/random.jsonl");
 
 fn build(config: &NodeConfig) -> Result<Built, BuildError> {
     environment::build(config, &GpuImages::default(), ContainerdLayout::One)

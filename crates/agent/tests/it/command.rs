@@ -1,5 +1,4 @@
 //! The command line, run by a real shell under roots with hostile names.
-#![allow(clippy::disallowed_methods, reason = "a test's own files need no atomic writer")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

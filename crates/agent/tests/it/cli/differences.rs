@@ -1,6 +1,6 @@
 //! Intended differences from the upstream Go agent; see `docs/DIFFERENCES.md`.
 
-use crate::recorded::{File, Recorded};
+use super::recorded::{File, Recorded};
 
 const REPORT: &str = "/var/log/azure/aks/provision.json";
 const LOG: &str = "/var/log/azure/aks-node-controller.log";

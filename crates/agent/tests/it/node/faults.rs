@@ -411,20 +411,24 @@ fn full_disk(operation: &str, path: &Path) -> Option<i32> {
     (operation == "write" && is_ours && !is_in_memory).then_some(ENOSPC)
 }
 
-#[test]
-fn report_survives_a_full_disk_in_the_run_directory() {
-    // Scripts that leave nothing, and scripts whose own report was cut short.
-    let torn = "cd \"$(dirname \"$0\")\"; mkdir -p ../../../var/log/azure/aks; \
-                : > ../../../var/log/azure/aks/provision.json; touch provision.complete";
-    for leave in ["true", torn] {
-        let node = Node::with_script(&format!("echo gone wrong; {leave}; exit 50"));
-        assert_eq!(provision(&node, full_disk).0, 50);
-        let output = node.run(&["provision-wait"]);
-        assert_eq!(output.status.code(), Some(50), "{}", text(&output.stderr));
-        let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(printed["Error"], "exit status 50", "{leave}");
-        assert!(printed["Output"].as_str().unwrap().starts_with("gone wrong\n"), "{printed}");
-        // Without its report a sentinel would be taken for a success by the next boot.
-        assert_eq!(node.exists(SENTINEL), leave == torn);
+mod slow {
+    use super::*;
+
+    #[test]
+    fn report_survives_a_full_disk_in_the_run_directory() {
+        // Scripts that leave nothing, and scripts whose own report was cut short.
+        let torn = "cd \"$(dirname \"$0\")\"; mkdir -p ../../../var/log/azure/aks; \
+                    : > ../../../var/log/azure/aks/provision.json; touch provision.complete";
+        for leave in ["true", torn] {
+            let node = Node::with_script(&format!("echo gone wrong; {leave}; exit 50"));
+            assert_eq!(provision(&node, full_disk).0, 50);
+            let output = node.run(&["provision-wait"]);
+            assert_eq!(output.status.code(), Some(50), "{}", text(&output.stderr));
+            let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(printed["Error"], "exit status 50", "{leave}");
+            assert!(printed["Output"].as_str().unwrap().starts_with("gone wrong\n"), "{printed}");
+            // Without its report a sentinel would be taken for a success by the next boot.
+            assert_eq!(node.exists(SENTINEL), leave == torn);
+        }
     }
 }

@@ -9,7 +9,7 @@ use mooring_agent::world::{Host, World as _};
 use crate::fault_injection::{EIO, Faulty};
 use crate::support::{LOG, Node, REPORT, SENTINEL, end_of, eventually, signal, text};
 
-const START: &str = include_str!("../fixtures/provision_start.sh");
+const START: &str = include_str!("../../fixtures/provision_start.sh");
 const CONFIG: &str = r#"{"version": "v1"}"#;
 const RUN_RECORD: &str = "/run/aks-node-controller/provision.json";
 const PREVIOUS: &str = "/var/log/azure/aks/provision.json.previous";
@@ -77,24 +77,6 @@ fn cut_power(node: &Node, mut run: Child) {
 }
 
 #[test]
-fn stop_in_the_middle_is_provisioned_again_by_the_next_boot() {
-    let node = Node::with_script(START);
-    let run = start_tree(&node);
-    signal(&run, "-TERM");
-    end_of(run);
-    assert!(!node.exists(SENTINEL) && !node.exists(REPORT), "nothing outlives the boot");
-    // Until then, a wait gets the correct result.
-    let (code, report) = wait(&node);
-    assert_ne!(code, Some(0));
-    assert!(report["Error"].as_str().unwrap().contains("interrupted by SIGTERM"), "{report}");
-    reboot(&node);
-    assert_eq!(provision(&node, "echo provisioned").status.code(), Some(0));
-    assert_eq!(wait(&node).0, Some(0));
-    let log = node.read("/var/log/azure/cluster-provision.log").unwrap();
-    assert!(log.ends_with("provisioned\n"), "{log}");
-}
-
-#[test]
 fn wait_of_the_same_boot_ends_when_the_run_is_stopped() {
     let node = Node::with_script(START);
     let wait = node.start(&["provision-wait"]);
@@ -134,59 +116,6 @@ fn result_of_a_run_that_ends_during_a_check_is_found() {
     }));
     assert_eq!(world.run(&["provision-wait"]), 143);
     assert!(text(&world.out).contains("interrupted by SIGTERM"), "{}", text(&world.out));
-}
-
-#[test]
-fn stop_reaches_every_process_of_the_scripts() {
-    for (name, signal_name) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
-        let node = Node::with_script(START);
-        let run = start_tree(&node);
-        signal(&run, name);
-        end_of(run);
-        let left = still_running(&node);
-        kill_all(&node);
-        assert_eq!(left, [""; 0], "{signal_name}: processes run on");
-        let (_, report) = wait(&node);
-        let error = report["Error"].as_str().unwrap();
-        // The start script, `timeout`, the work and its two jobs.
-        let expected = format!("interrupted by {signal_name}; stopped 5 processes");
-        assert!(error.contains(&expected), "{error}");
-        let output = report["Output"].as_str().unwrap();
-        assert!(output.contains("working on it\n"), "{signal_name}: {output}");
-    }
-}
-
-#[test]
-fn processes_that_ignore_the_stop_are_killed_and_counted() {
-    let node = Node::with_script(START);
-    let run = start(
-        &node,
-        r#"setsid bash -c 'trap "" TERM; echo $$ > "$PIDS"; : > "$PIDS.ready"; while :; do sleep 1; done' & wait"#,
-    );
-    eventually("the work's start", || node.typed("pids.ready").exists());
-    signal(&run, "-TERM");
-    end_of(run);
-    assert_eq!(still_running(&node), [""; 0]);
-    let (_, report) = wait(&node);
-    let error = report["Error"].as_str().unwrap();
-    assert!(error.contains(" by SIGKILL"), "{error}");
-}
-
-#[test]
-fn sentinel_that_stopped_scripts_leave_is_withdrawn() {
-    let node = Node::with_script(
-        r#"cd "$(dirname "$0")"
-        trap 'mkdir -p ../../../var/log/azure/aks
-              echo "{\"ExitCode\":\"143\"}" > ../../../var/log/azure/aks/provision.json
-              touch provision.complete; exit 143' TERM
-        : > "$PIDS.ready"; while :; do sleep 0.05; done"#,
-    );
-    let run = start(&node, "");
-    eventually("the script's start", || node.typed("pids.ready").exists());
-    signal(&run, "-TERM");
-    assert_eq!(end_of(run).status.code(), Some(143));
-    assert!(!node.exists(SENTINEL) && !node.exists(REPORT));
-    assert_eq!(wait(&node).0, Some(143));
 }
 
 #[test]
@@ -265,14 +194,6 @@ fn scripts_that_outlive_a_killed_agent_are_waited_for() {
 }
 
 #[test]
-fn record_of_another_boot_gives_no_verdict() {
-    let node = Node::with_script(START);
-    node.write(RUN_RECORD, r#"{"pid":1,"startTime":"1","bootId":"another"}"#);
-    let output = node.run(&["provision-wait", "--timeout=4s"]);
-    assert_eq!(output.status.code(), Some(124), "{}", text(&output.stdout));
-}
-
-#[test]
 fn wait_started_with_the_next_run_returns_its_result() {
     let node = Node::with_script(START);
     // A run of this boot was killed; the next one begins when the wait has read the record.
@@ -284,4 +205,87 @@ fn wait_started_with_the_next_run_returns_its_result() {
     assert_eq!(provision(&node, "true").status.code(), Some(0));
     let output = end_of(wait);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn stop_in_the_middle_is_provisioned_again_by_the_next_boot() {
+        let node = Node::with_script(START);
+        let run = start_tree(&node);
+        signal(&run, "-TERM");
+        end_of(run);
+        assert!(!node.exists(SENTINEL) && !node.exists(REPORT), "nothing outlives the boot");
+        // Until then, a wait gets the correct result.
+        let (code, report) = wait(&node);
+        assert_ne!(code, Some(0));
+        assert!(report["Error"].as_str().unwrap().contains("interrupted by SIGTERM"), "{report}");
+        reboot(&node);
+        assert_eq!(provision(&node, "echo provisioned").status.code(), Some(0));
+        assert_eq!(wait(&node).0, Some(0));
+        let log = node.read("/var/log/azure/cluster-provision.log").unwrap();
+        assert!(log.ends_with("provisioned\n"), "{log}");
+    }
+
+    #[test]
+    fn stop_reaches_every_process_of_the_scripts() {
+        for (name, signal_name) in [("-TERM", "SIGTERM"), ("-INT", "SIGINT")] {
+            let node = Node::with_script(START);
+            let run = start_tree(&node);
+            signal(&run, name);
+            end_of(run);
+            let left = still_running(&node);
+            kill_all(&node);
+            assert_eq!(left, [""; 0], "{signal_name}: processes run on");
+            let (_, report) = wait(&node);
+            let error = report["Error"].as_str().unwrap();
+            // The start script, `timeout`, the work and its two jobs.
+            let expected = format!("interrupted by {signal_name}; stopped 5 processes");
+            assert!(error.contains(&expected), "{error}");
+            let output = report["Output"].as_str().unwrap();
+            assert!(output.contains("working on it\n"), "{signal_name}: {output}");
+        }
+    }
+
+    #[test]
+    fn processes_that_ignore_the_stop_are_killed_and_counted() {
+        let node = Node::with_script(START);
+        let run = start(
+            &node,
+            r#"setsid bash -c 'trap "" TERM; echo $$ > "$PIDS"; : > "$PIDS.ready"; while :; do sleep 1; done' & wait"#,
+        );
+        eventually("the work's start", || node.typed("pids.ready").exists());
+        signal(&run, "-TERM");
+        end_of(run);
+        assert_eq!(still_running(&node), [""; 0]);
+        let (_, report) = wait(&node);
+        let error = report["Error"].as_str().unwrap();
+        assert!(error.contains(" by SIGKILL"), "{error}");
+    }
+
+    #[test]
+    fn sentinel_that_stopped_scripts_leave_is_withdrawn() {
+        let node = Node::with_script(
+            r#"cd "$(dirname "$0")"
+            trap 'mkdir -p ../../../var/log/azure/aks
+                  echo "{\"ExitCode\":\"143\"}" > ../../../var/log/azure/aks/provision.json
+                  touch provision.complete; exit 143' TERM
+            : > "$PIDS.ready"; while :; do sleep 0.05; done"#,
+        );
+        let run = start(&node, "");
+        eventually("the script's start", || node.typed("pids.ready").exists());
+        signal(&run, "-TERM");
+        assert_eq!(end_of(run).status.code(), Some(143));
+        assert!(!node.exists(SENTINEL) && !node.exists(REPORT));
+        assert_eq!(wait(&node).0, Some(143));
+    }
+
+    #[test]
+    fn record_of_another_boot_gives_no_verdict() {
+        let node = Node::with_script(START);
+        node.write(RUN_RECORD, r#"{"pid":1,"startTime":"1","bootId":"another"}"#);
+        let output = node.run(&["provision-wait", "--timeout=4s"]);
+        assert_eq!(output.status.code(), Some(124), "{}", text(&output.stdout));
+    }
 }

@@ -1,5 +1,4 @@
 //! The environment of 119 configs, compared with what the upstream Go agent made of them.
-#![allow(clippy::expect_used, clippy::panic, reason = "a broken fixture ends the test")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,9 +8,9 @@ use mooring_agent::environment::{self, Built, ContainerdLayout, Environment, Gpu
 use mooring_contract::{NodeConfig, node_config};
 use serde_json::Value;
 
-const NAMED: &str = include_str!("../../../fixtures/golden/named.jsonl");
-const RANDOM: &str = include_str!("../../../fixtures/golden/random.jsonl");
-const COMPONENTS: &[u8] = include_bytes!("../../../fixtures/golden/components.json");
+const NAMED: &str = include_str!("../../../../fixtures/golden/named.jsonl");
+const RANDOM: &str = include_str!("../../../../fixtures/golden/random.jsonl");
+const COMPONENTS: &[u8] = include_bytes!("../../../../fixtures/golden/components.json");
 
 struct Case {
     name: String,

@@ -138,73 +138,6 @@ fn a_node_that_does_not_need_oras_is_only_warned() {
 }
 
 #[test]
-fn broken_prerequisites_are_reported_by_documented_priority() {
-    for broken in 0..32_u32 {
-        let is = |bit: u32| broken & (1 << bit) != 0;
-        let (bad_config, no_oras, no_start, no_components, left_over) =
-            (is(0), is(1), is(2), is(3), is(4));
-        let node = Node::new();
-        if !no_oras {
-            write_program(&programs(&node).join("oras"), b"#!/bin/sh\n", 0o755);
-        }
-        if !no_start {
-            node.write(START_SCRIPT, TRACE);
-        }
-        if !no_components {
-            node.write("/opt/azure/components.json", COMPONENTS);
-        }
-        if left_over {
-            node.write(SENTINEL, "");
-        }
-        fs::create_dir_all(node.at("/var/log/azure")).unwrap();
-        let config = node.write_typed("config.json", if bad_config { "{" } else { WITH_REGISTRY });
-        let (code, exit) = match (left_over, bad_config, no_oras, no_start, no_components) {
-            (true, ..) => ("240", 240),
-            (_, true, ..) => ("240", 1),
-            (_, _, true, ..) => ("232", 232),
-            (_, _, _, true, _) => ("65", 65),
-            (.., true) => ("240", 1),
-            _ => ("", 0),
-        };
-        // The command shows every finding, not only the first.
-        let shown = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
-        let expected = if code.is_empty() { 0 } else { code.parse().unwrap() };
-        assert_eq!(shown.status.code(), Some(expected), "{broken:05b}");
-        let found = findings(&shown);
-        for (check, is_broken) in [
-            ("left-over", left_over),
-            ("config", bad_config),
-            ("start-script", no_start),
-            ("components", no_components),
-        ] {
-            assert_eq!(
-                finding(&found, check)["verdict"] == "fatal",
-                is_broken,
-                "{broken:05b} {check}"
-            );
-        }
-        // An unreadable config names no registry.
-        let oras = if !no_oras {
-            "pass"
-        } else if bad_config {
-            "warning"
-        } else {
-            "fatal"
-        };
-        assert_eq!(finding(&found, "oras")["verdict"], oras, "{broken:05b}");
-        assert_eq!(found["exitCode"], expected);
-        let output = run(&node, &["provision", "--provision-config", &config]);
-        assert_eq!(output.status.code(), Some(exit), "{broken:05b}");
-        if left_over {
-            assert!(!node.exists(REPORT), "{broken:05b}: what an earlier run left is not touched");
-        } else if !code.is_empty() {
-            assert_eq!(report(&node)["ExitCode"], code, "{broken:05b}");
-        }
-        assert_eq!(node.exists("/opt/azure/containers/ran"), code.is_empty(), "{broken:05b}");
-    }
-}
-
-#[test]
 fn different_reasons_for_a_missing_oras_are_different_answers() {
     type SetUp = fn(&Node, &Path);
     let other = if this_machine() == ARM64 { "x86-64" } else { "arm64" };
@@ -532,5 +465,80 @@ fn evidence_names_the_operating_system_and_the_package() {
         let [system, package] = expected;
         assert!(evidence.replace("\\\"", "\"").contains(system), "{evidence}");
         assert!(evidence.contains(&format!("package (rpm): {package}\"")), "{evidence}");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn broken_prerequisites_are_reported_by_documented_priority() {
+        for broken in 0..32_u32 {
+            let is = |bit: u32| broken & (1 << bit) != 0;
+            let (bad_config, no_oras, no_start, no_components, left_over) =
+                (is(0), is(1), is(2), is(3), is(4));
+            let node = Node::new();
+            if !no_oras {
+                write_program(&programs(&node).join("oras"), b"#!/bin/sh\n", 0o755);
+            }
+            if !no_start {
+                node.write(START_SCRIPT, TRACE);
+            }
+            if !no_components {
+                node.write("/opt/azure/components.json", COMPONENTS);
+            }
+            if left_over {
+                node.write(SENTINEL, "");
+            }
+            fs::create_dir_all(node.at("/var/log/azure")).unwrap();
+            let config =
+                node.write_typed("config.json", if bad_config { "{" } else { WITH_REGISTRY });
+            let (code, exit) = match (left_over, bad_config, no_oras, no_start, no_components) {
+                (true, ..) => ("240", 240),
+                (_, true, ..) => ("240", 1),
+                (_, _, true, ..) => ("232", 232),
+                (_, _, _, true, _) => ("65", 65),
+                (.., true) => ("240", 1),
+                _ => ("", 0),
+            };
+            // The command shows every finding, not only the first.
+            let shown = run(&node, &["preflight", "--provision-config", &config, "-o", "json"]);
+            let expected = if code.is_empty() { 0 } else { code.parse().unwrap() };
+            assert_eq!(shown.status.code(), Some(expected), "{broken:05b}");
+            let found = findings(&shown);
+            for (check, is_broken) in [
+                ("left-over", left_over),
+                ("config", bad_config),
+                ("start-script", no_start),
+                ("components", no_components),
+            ] {
+                assert_eq!(
+                    finding(&found, check)["verdict"] == "fatal",
+                    is_broken,
+                    "{broken:05b} {check}"
+                );
+            }
+            // An unreadable config names no registry.
+            let oras = if !no_oras {
+                "pass"
+            } else if bad_config {
+                "warning"
+            } else {
+                "fatal"
+            };
+            assert_eq!(finding(&found, "oras")["verdict"], oras, "{broken:05b}");
+            assert_eq!(found["exitCode"], expected);
+            let output = run(&node, &["provision", "--provision-config", &config]);
+            assert_eq!(output.status.code(), Some(exit), "{broken:05b}");
+            if left_over {
+                assert!(
+                    !node.exists(REPORT),
+                    "{broken:05b}: what an earlier run left is not touched"
+                );
+            } else if !code.is_empty() {
+                assert_eq!(report(&node)["ExitCode"], code, "{broken:05b}");
+            }
+            assert_eq!(node.exists("/opt/azure/containers/ran"), code.is_empty(), "{broken:05b}");
+        }
     }
 }
