@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::step::{Failed, fetch, install_package, print, root, run, write};
 
-const ORACLES: &str = "crates/simulator/tests/oracles/requirements.txt";
+const ORACLES: &str = "crates/simulator/tests/external/oracles/requirements.txt";
 
 /// Creates an environment with exactly the given requirements, once for each content of that file.
 pub(crate) fn python_environment(name: &str, requirements: &Path) -> Result<PathBuf, Failed> {

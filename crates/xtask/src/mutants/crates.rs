@@ -108,7 +108,7 @@ pub(super) const TABLE: [Tested; 19] = [
     Tested {
         name: "simulator",
         files: &["crates/simulator/src/**"],
-        tests: &["--lib", "--test=azure", "--test=live_patching", "--test=world"],
+        tests: &["--lib", "--test=it"],
         ..ROW
     },
     Tested { name: "terminal", files: &["crates/terminal/src/**"], ..ROW },

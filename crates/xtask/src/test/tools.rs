@@ -104,7 +104,7 @@ fn kube_apiserver() -> Result<Variables, Failed> {
 }
 
 fn kubernetes_clients() -> Result<Variables, Failed> {
-    let requirements = Path::new("crates/simulator/tests/clients/requirements.txt");
+    let requirements = Path::new("crates/simulator/tests/external/clients/requirements.txt");
     let environment = python::python_environment("clients", requirements)?;
     Ok(vec![("MOORING_CLIENTS_ENVIRONMENT".to_owned(), environment.into())])
 }

@@ -6,7 +6,7 @@ mod deletion;
 mod faults;
 mod objects;
 mod rights;
-mod scale;
+mod slow;
 mod watching;
 mod writing;
 

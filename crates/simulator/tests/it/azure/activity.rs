@@ -1,10 +1,10 @@
 use serde_json::json;
 
-use crate::support::{CLUSTER, Harness};
+use super::support::{CLUSTER, Harness};
 
 const LOG: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
 
-fn query(harness: &mut Harness, filter: &str) -> crate::support::Reply {
+fn query(harness: &mut Harness, filter: &str) -> super::support::Reply {
     let filter = filter.replace(' ', "%20").replace('\'', "%27");
     harness.call("GET", &format!("{LOG}?api-version=2015-04-01&$filter={filter}"), None)
 }

@@ -10,8 +10,8 @@ use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::{self, Mode};
 use serde_json::Value;
 
-use crate::karpenter::{BROKEN, with};
-use crate::support::{Harness, NODE_CLAIMS, condition};
+use super::karpenter::{BROKEN, with};
+use super::support::{Harness, NODE_CLAIMS, condition};
 
 const NAME: &str = "default-r";
 const TABLE: &str = include_str!("recorded.tsv");

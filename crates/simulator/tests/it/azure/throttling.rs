@@ -1,6 +1,6 @@
 use mooring_simulator::azure::{Limits, Options};
 
-use crate::support::{CLUSTER, COMPUTE, Harness};
+use super::support::{CLUSTER, COMPUTE, Harness};
 
 /// Counts accepted calls at one instant, and returns code and wait of the first rejected one.
 fn burst(harness: &mut Harness, path: &str, most: usize) -> (usize, String, String) {

@@ -1,10 +1,4 @@
 //! Microsoft's own Python clients against the simulator, over TLS.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed"
-)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +14,7 @@ const SPEED: f64 = 240.0;
 const SCRIPT_TIMEOUT: Duration = Duration::from_mins(3);
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracles")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/oracles")
 }
 
 /// Returns the Python with the clients, which `cargo xtask test` installs.

@@ -1,7 +1,7 @@
 use mooring_simulator::azure::{Change, Options};
 use serde_json::json;
 
-use crate::support::{CLUSTER, Harness};
+use super::support::{CLUSTER, Harness};
 
 fn pool(name: &str) -> String {
     format!("{CLUSTER}/agentPools/{name}")
@@ -88,12 +88,12 @@ fn a_stale_tag_is_refused() {
     let target = format!("{}?api-version=2025-02-01", pool("user"));
     let body = json!({"properties": {"count": 3}});
     let good = harness.outcome_with("PUT", &target, Some(&body), &[("if-match", &tag)]);
-    assert_eq!(crate::support::seen(good).status, 200);
+    assert_eq!(super::support::seen(good).status, 200);
     harness.pass(130);
     let stale = harness.outcome_with("PUT", &target, Some(&body), &[("if-match", &tag)]);
-    assert_eq!(crate::support::seen(stale).status, 412);
+    assert_eq!(super::support::seen(stale).status, 412);
     let there = harness.outcome_with("PUT", &target, Some(&body), &[("if-none-match", "*")]);
-    assert_eq!(crate::support::seen(there).status, 412);
+    assert_eq!(super::support::seen(there).status, 412);
 }
 
 #[test]

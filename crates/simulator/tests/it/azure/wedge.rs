@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mooring_simulator::azure::Correlation;
 use serde_json::{Value, json};
 
-use crate::support::{CLUSTER, Harness};
+use super::support::{CLUSTER, Harness};
 
 const LOG: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/providers/Microsoft.Insights/eventtypes/management/values";
 

@@ -4,8 +4,8 @@ use mooring_simulator::azure::Cse;
 use mooring_simulator::karpenter::{self, LaunchFailure};
 use serde_json::{Value, json};
 
-use crate::karpenter::{BROKEN, events, has_vm, launch, requests, says, vm, with};
-use crate::support::{Harness, NODE_CLAIMS, condition};
+use super::karpenter::{BROKEN, events, has_vm, launch, requests, says, vm, with};
+use super::support::{Harness, NODE_CLAIMS, condition};
 
 /// Returns events about NodeClaims and NodePools: kind, reason, message and count.
 fn reported(harness: &Harness) -> Vec<(String, String, String, i64)> {

@@ -3,7 +3,7 @@
 use mooring_simulator::azure::Denial;
 use serde_json::json;
 
-use crate::support::{CLUSTER, COMPUTE, Harness, seen};
+use super::support::{CLUSTER, COMPUTE, Harness, seen};
 
 #[test]
 fn an_abort_goes_through_canceling() {

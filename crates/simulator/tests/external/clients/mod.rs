@@ -1,21 +1,14 @@
 //! The model of the Kubernetes API, verified by independent clients: `kubectl` and the official
 //! Python client, over TLS on loopback. The same scripts run against a real kube-apiserver if
 //! available, so that they cannot require something that no server does.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test"
-)]
 
 mod server;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use self::server::ModelServer;
 use mooring_testbed::{RealCluster, Users, require};
-use server::ModelServer;
 
 /// Names the Python environment with the clients; `cargo xtask test` sets it.
 const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
@@ -24,7 +17,7 @@ const ENVIRONMENT: &str = "MOORING_CLIENTS_ENVIRONMENT";
 const SCRIPT_TIMEOUT: Duration = Duration::from_mins(5);
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external/clients")
 }
 
 /// Runs a script with the clients on its path and one server; prints its output if it fails.

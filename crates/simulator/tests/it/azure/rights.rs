@@ -9,7 +9,7 @@ use mooring_simulator::azure::{
 use mooring_simulator::scenario::Scenario;
 use serde_json::{Value, json};
 
-use crate::support::{CLUSTER, COMPUTE, Harness, Reply};
+use super::support::{CLUSTER, COMPUTE, Harness, Reply};
 
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 const JOIN: &str = "Microsoft.Network/virtualNetworks/subnets/join/action";

@@ -1,11 +1,4 @@
 //! The agent's gRPC client against an independent HTTP/2 server (hyper) and the simulated service.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test"
-)]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,4 @@
 //! Behavior of the model of Azure.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed"
-)]
 
 mod activity;
 mod admin;

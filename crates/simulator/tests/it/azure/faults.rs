@@ -5,7 +5,7 @@ use mooring_simulator::exchange::Outcome;
 use mooring_simulator::faults::{Condition, Fault, OperationFault, Rule};
 use serde_json::json;
 
-use crate::support::{CLUSTER, Harness, Reply, seen};
+use super::support::{CLUSTER, Harness, Reply, seen};
 
 fn rule(method: &str, then: Fault) -> Rule {
     let when = Condition { method: Some(method.to_owned()), ..Condition::default() };

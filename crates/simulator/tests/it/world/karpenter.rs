@@ -6,7 +6,7 @@ use mooring_simulator::karpenter::{self, Mode};
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
 
-use crate::support::{Harness, NODE_CLAIMS, condition};
+use super::support::{Harness, NODE_CLAIMS, condition};
 
 pub(crate) const BROKEN: &str = "202601.27.0";
 

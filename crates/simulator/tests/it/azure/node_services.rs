@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use mooring_simulator::imds::Imds;
 use mooring_simulator::registry::Registry;
 
-use crate::support::seen;
+use super::support::seen;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 

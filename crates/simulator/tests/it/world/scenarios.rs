@@ -5,7 +5,7 @@ use mooring_simulator::cluster::Options;
 use mooring_simulator::scenario::Scenario;
 use serde_json::json;
 
-use crate::support::{Harness, NODE_CLAIMS, condition};
+use super::support::{Harness, NODE_CLAIMS, condition};
 
 #[test]
 fn scenarios_have_their_cluster() {

@@ -5,7 +5,7 @@ use mooring_simulator::cluster::Options;
 use mooring_simulator::karpenter::{self, Mode};
 use mooring_simulator::scenario::Wedge;
 
-use crate::support::{Harness, NODE_CLAIMS, condition};
+use super::support::{Harness, NODE_CLAIMS, condition};
 
 const IMAGE: &str = "202601.27.0";
 

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use mooring_simulator::azure::{Change, Options};
 use mooring_simulator::scenario::Scenario;
 
-use crate::support::{CLUSTER, COMPUTE, Harness};
+use super::support::{CLUSTER, COMPUTE, Harness};
 
 #[test]
 fn scenarios_have_the_same_cluster() {

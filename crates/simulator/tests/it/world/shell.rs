@@ -11,7 +11,7 @@ use mooring_simulator::faults::Service;
 use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
 
-use crate::support::start;
+use super::support::start;
 
 #[tokio::test(start_paused = true)]
 async fn time_passes_for_both_sides_without_requests() {

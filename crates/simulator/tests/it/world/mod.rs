@@ -1,10 +1,4 @@
 //! Azure and its cluster together, under virtual time.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
 
 mod endpoints;
 mod karpenter;
