@@ -42,7 +42,7 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("controller/it", Lane::Processor, 100.0, Quick::Run),
     ("arm/it", Lane::Processor, 40.0, Quick::Run),
     ("finalizers/it", Lane::Processor, 20.0, Quick::Run),
-    ("contract/node_config", Lane::Processor, 10.0, Quick::Run),
+    ("contract/it", Lane::Processor, 10.0, Quick::Run),
     ("simulator/conformance", Lane::Processor, 9.0, Quick::Run),
     ("simulator/it", Lane::Processor, 8.0, Quick::Run),
     ("diagnosis/it", Lane::Processor, 8.0, Quick::Run),
@@ -56,7 +56,6 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("simulator/external", Lane::Waiting, 35.0, Quick::Skip),
     ("testbed/browser", Lane::Waiting, 5.0, Quick::Skip),
     ("testbed/start", Lane::Waiting, 5.0, Quick::Skip),
-    ("contract/custom_data", Lane::Waiting, 2.0, Quick::Run),
 ];
 
 fn row(name: &str) -> (Lane, f64, Quick) {

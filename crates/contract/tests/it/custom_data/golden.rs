@@ -2,9 +2,9 @@
 
 use mooring_contract::custom_data::{CSE_COMMAND, Features, Format};
 
-use crate::samples::{TRICKY, features, render};
+use super::samples::{TRICKY, features, render};
 
-const CONFIG: &[u8] = include_bytes!("../fixtures/custom_data/config.json");
+const CONFIG: &[u8] = include_bytes!("../../fixtures/custom_data/config.json");
 
 #[track_caller]
 fn assert_renders(format: Format, features: &Features, golden: &[u8]) {
@@ -17,20 +17,20 @@ fn assert_renders(format: Format, features: &Features, golden: &[u8]) {
 
 #[test]
 fn a_boothook_without_toggles_has_an_empty_line_in_their_place() {
-    let golden = include_bytes!("../fixtures/custom_data/boothook.txt");
+    let golden = include_bytes!("../../fixtures/custom_data/boothook.txt");
     assert_renders(Format::Boothook, &Features::none(), golden);
     assert_renders(Format::Boothook, &features(&[("no-name", "1"), ("A", "1\n2")]), golden);
 }
 
 #[test]
 fn a_boothook_with_toggles_writes_them_sorted_by_key() {
-    let golden = include_bytes!("../fixtures/custom_data/boothook-with-features.txt");
+    let golden = include_bytes!("../../fixtures/custom_data/boothook-with-features.txt");
     assert_renders(Format::Boothook, &features(TRICKY), golden);
 }
 
 #[test]
 fn a_cloud_config_ends_with_the_config_whether_there_are_toggles_or_not() {
-    let recorded = include_str!("../fixtures/custom_data/cloud-config.txt");
+    let recorded = include_str!("../../fixtures/custom_data/cloud-config.txt");
     // The file holds secrets; the upstream Go agent lets everyone read it.
     let golden = recorded.replace("permissions: \"0755\"", "permissions: \"0600\"");
     assert_ne!(golden, recorded);
@@ -40,7 +40,7 @@ fn a_cloud_config_ends_with_the_config_whether_there_are_toggles_or_not() {
 
 #[test]
 fn an_ignition_document_holds_one_file_whether_there_are_toggles_or_not() {
-    let golden = include_bytes!("../fixtures/custom_data/ignition.json");
+    let golden = include_bytes!("../../fixtures/custom_data/ignition.json");
     assert_renders(Format::Ignition, &Features::none(), golden);
     assert_renders(Format::Ignition, &features(TRICKY), golden);
 }

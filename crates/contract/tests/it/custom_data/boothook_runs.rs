@@ -6,9 +6,9 @@ use std::process::Command;
 use mooring_contract::custom_data::{CONFIG_PATH, FEATURES_PATH, Features};
 use proptest::prelude::*;
 
-use crate::multipart_reader::read;
-use crate::node::Node;
-use crate::samples::{TRICKY, boothook, features};
+use super::multipart_reader::read;
+use super::node::Node;
+use super::samples::{TRICKY, boothook, features};
 
 const CONFIG: &[u8] = b"{\n  \"note\":  \"\xf0\x9f\x9a\xa2 $HOME `id` 'EOF'\"\n}\nEOF\n\0\xff";
 const LAUNCHER: &str = "/opt/azure/containers/aks-node-controller-launcher.sh";
@@ -88,20 +88,24 @@ fn bash_leaves_nuls_out_and_that_toggle_is_named_as_altered() {
     assert_eq!(node.read(FEATURES_PATH), b"A=xy\n");
 }
 
-proptest! {
-    // Each case starts a handful of processes.
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+mod slow {
+    use super::*;
 
-    #[test]
-    fn rendered_config_and_toggles_reach_the_node(
-        config in proptest::collection::vec(any::<u8>(), 0..2_000),
-        toggles in proptest::collection::btree_map("[a-zA-Z_][a-zA-Z0-9_]{0,8}", "[^\r\n\0]{0,40}", 1..5),
-    ) {
-        let toggles: BTreeMap<String, String> = toggles;
-        let lines: String = toggles.iter().flat_map(|(key, value)| [key, "=", value, "\n"]).collect();
-        let node = Node::new();
-        node.boot(&script(&config, &Features::from(toggles)));
-        prop_assert_eq!(node.read(CONFIG_PATH), config);
-        prop_assert_eq!(node.read(FEATURES_PATH), lines.into_bytes());
+    proptest! {
+        // Each case starts a handful of processes.
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn rendered_config_and_toggles_reach_the_node(
+            config in proptest::collection::vec(any::<u8>(), 0..2_000),
+            toggles in proptest::collection::btree_map("[a-zA-Z_][a-zA-Z0-9_]{0,8}", "[^\r\n\0]{0,40}", 1..5),
+        ) {
+            let toggles: BTreeMap<String, String> = toggles;
+            let lines: String = toggles.iter().flat_map(|(key, value)| [key, "=", value, "\n"]).collect();
+            let node = Node::new();
+            node.boot(&script(&config, &Features::from(toggles)));
+            prop_assert_eq!(node.read(CONFIG_PATH), config);
+            prop_assert_eq!(node.read(FEATURES_PATH), lines.into_bytes());
+        }
     }
 }

@@ -5,7 +5,7 @@ use mooring_contract::custom_data::DropReason::{
 };
 use mooring_contract::custom_data::{DropReason, DroppedFeature, Features, Format};
 
-use crate::samples::{features, render};
+use super::samples::{features, render};
 
 fn list(dropped: &[DroppedFeature]) -> Vec<(&str, DropReason)> {
     dropped.iter().map(|dropped| (dropped.key(), dropped.reason())).collect()

@@ -7,8 +7,8 @@ use mooring_contract::node_config::parse;
 
 /// One object a line, with `name` and `config`, the raw text, among its members.
 const LINES: [&str; 2] = [
-    include_str!("../../../../fixtures/golden/named.jsonl"),
-    include_str!("../../../../fixtures/golden/random.jsonl"),
+    include_str!("../../../../../fixtures/golden/named.jsonl"),
+    include_str!("../../../../../fixtures/golden/random.jsonl"),
 ];
 
 pub(crate) static CONFIGS: LazyLock<Vec<(String, String)>> =

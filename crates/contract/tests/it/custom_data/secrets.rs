@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use mooring_contract::custom_data::{CustomData, Features, Format};
 use proptest::prelude::*;
 
-use crate::samples::{boundary, features};
+use super::samples::{boundary, features};
 
 /// Everything that can be printed about these inputs, in every format.
 fn everything_printed(config: &[u8], features: &Features) -> String {

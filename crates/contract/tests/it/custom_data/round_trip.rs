@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use mooring_contract::custom_data::{Boundary, CustomData, Features, Format};
 use proptest::prelude::*;
 
-use crate::multipart_reader::read;
+use super::multipart_reader::read;
 
 /// The text between `before` and the next `after`.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {

@@ -4,7 +4,7 @@ use mooring_contract::node_config::{ENUMS, Label, MESSAGES};
 
 /// `message  number  name  json_name  type  label`, and `enum  name  number  value`, as recorded
 /// from the contract's definition.
-const FACTS: &str = include_str!("fixtures/contract.tsv");
+const FACTS: &str = include_str!("../fixtures/contract.tsv");
 
 fn described() -> Vec<String> {
     let fields = MESSAGES.iter().flat_map(|message| {

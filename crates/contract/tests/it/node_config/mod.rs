@@ -1,7 +1,5 @@
 //! The parser of node configs.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 mod documents;
 mod golden;
 mod hostile;

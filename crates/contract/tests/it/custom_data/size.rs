@@ -4,7 +4,7 @@ use mooring_contract::custom_data::{
     CustomData, Features, Format, MAX_BASE64_CHARS, MAX_RAW_BYTES, TooLarge,
 };
 
-use crate::samples::{boundary, features};
+use super::samples::{boundary, features};
 
 fn render(format: Format, config: usize, features: &Features) -> Result<CustomData, TooLarge> {
     CustomData::render(format, &vec![b'x'; config], features, &boundary())

@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::multipart_reader::read;
-use crate::samples::{TRICKY, boothook, boundary, features};
+use super::multipart_reader::read;
+use super::samples::{TRICKY, boothook, boundary, features};
 
 fn pairs(headers: &[(String, String)]) -> Vec<(&str, &str)> {
     headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
