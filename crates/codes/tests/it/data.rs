@@ -1,6 +1,6 @@
 //! Errors in the data fail the build, with file, line and row.
 
-#[path = "../build.rs"]
+#[path = "../../build.rs"]
 #[allow(dead_code, clippy::print_stdout, reason = "only `main` prints, for cargo")]
 mod build;
 

@@ -1,0 +1,5 @@
+//! Exit codes, dates of images, and errors in the data.
+
+mod codes;
+mod data;
+mod image_date;
