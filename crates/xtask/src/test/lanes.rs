@@ -54,8 +54,7 @@ const TABLE: &[(&str, Lane, f64, Quick)] = &[
     ("agent/it", Lane::Waiting, 65.0, Quick::Run),
     ("mooring/it", Lane::Waiting, 40.0, Quick::Run),
     ("simulator/external", Lane::Waiting, 35.0, Quick::Skip),
-    ("testbed/browser", Lane::Waiting, 5.0, Quick::Skip),
-    ("testbed/start", Lane::Waiting, 5.0, Quick::Skip),
+    ("testbed/it", Lane::Waiting, 10.0, Quick::Skip),
 ];
 
 fn row(name: &str) -> (Lane, f64, Quick) {

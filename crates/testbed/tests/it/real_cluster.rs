@@ -1,5 +1,4 @@
 //! Tests of the real API server.
-#![allow(clippy::unwrap_used, reason = "a test")]
 
 use mooring_testbed::{RealCluster, Users, require};
 

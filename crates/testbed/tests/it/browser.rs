@@ -1,5 +1,4 @@
 //! The browser reports the contents and the requests of a page.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test fails by panicking")]
 
 use mooring_testbed::browser::{Scheme, open, pixel_stats};
 use mooring_testbed::require;
