@@ -69,7 +69,7 @@ struct Rule {
     os: RuleOs,
     situation: Option<Situation>,
     #[serde(default)]
-    outcome: Outcome,
+    outcome: BootstrapOutcome,
     images: Option<(String, String)>,
     seconds: Option<(u32, u32)>,
     #[serde(default)]
@@ -158,7 +158,7 @@ names! {
     Subject { Anything, Machines, Cluster, Nodes, NodeLog }
     Os { Linux, Windows }
     RuleOs { Linux, Windows, Any }
-    Outcome { Failed, Succeeded, NoCode, NotABootstrap }
+    BootstrapOutcome { Failed, Succeeded, NoCode, NotABootstrap }
     Situation { TimedOut, HandlerFailed, NeverStarted, AgentSilent, Interrupted, CodeLost, ArmCodeOnly }
     Confidence { High, Medium, Low }
     Retry { Yes, Maybe, No, NotNeeded }
@@ -304,7 +304,7 @@ impl File {
             some(rule.effective.as_ref(), |to| format!("({}, {:?})", to.number, to.name));
         Ok(format!(
             "Rule {{ name: {name:?}, cause: &CAUSES[{cause}], codes: &{codes:?}, os: {os}, \
-             situation: {situation}, outcome: Outcome::{outcome:?}, images: {images}, \
+             situation: {situation}, outcome: BootstrapOutcome::{outcome:?}, images: {images}, \
              seconds: {seconds:?}, steps: &{steps:?}, error: {}, clues: &[{clues}], \
              without: {without}, in_one_line: {in_one_line}, effective: {effective}, \
              confidence: Confidence::{confidence:?} }},\n",

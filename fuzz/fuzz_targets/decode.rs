@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mooring_diagnosis::{Decoded, FoundBy, Outcome, decode};
+use mooring_diagnosis::{Decoded, FoundBy, BootstrapOutcome, decode};
 
 fuzz_target!(|input: &[u8]| {
     let decoded = decode(input);
@@ -22,12 +22,12 @@ fuzz_target!(|input: &[u8]| {
 fn is_consistent(one: &Decoded) {
     assert_eq!(one.code.is_some(), one.found_by.is_some(), "{one:?}");
     // A failure that is found by its wording or belongs to another extension has no situation.
-    assert!(one.situation.is_none() || one.outcome == Outcome::NoCode, "{one:?}");
+    assert!(one.situation.is_none() || one.outcome == BootstrapOutcome::NoCode, "{one:?}");
     match one.outcome {
-        Outcome::Succeeded => assert_eq!(one.code, Some(0), "{one:?}"),
-        Outcome::Failed => assert!(one.code.is_some(), "{one:?}"),
-        Outcome::NoCode => assert!(one.code.is_none(), "{one:?}"),
-        Outcome::NotABootstrap => {}
+        BootstrapOutcome::Succeeded => assert_eq!(one.code, Some(0), "{one:?}"),
+        BootstrapOutcome::Failed => assert!(one.code.is_some(), "{one:?}"),
+        BootstrapOutcome::NoCode => assert!(one.code.is_none(), "{one:?}"),
+        BootstrapOutcome::NotABootstrap => {}
     }
     if one.found_by == Some(FoundBy::Json) {
         let status = one.status.as_ref().expect("a code of a report has its report");
@@ -50,7 +50,7 @@ fn is_in(one: &Decoded, input: &[u8]) {
     assert_eq!(wanted.next(), None, "{code} is not in the text: {one:?}");
 }
 
-fn codes(decoded: &[Decoded]) -> Vec<(Option<i32>, Option<FoundBy>, Outcome)> {
+fn codes(decoded: &[Decoded]) -> Vec<(Option<i32>, Option<FoundBy>, BootstrapOutcome)> {
     decoded.iter().map(|one| (one.code, one.found_by, one.outcome)).collect()
 }
 

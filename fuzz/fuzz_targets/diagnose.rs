@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use libfuzzer_sys::fuzz_target;
 use mooring_codes::Os;
 use mooring_diagnosis::{
-    Confidence, Diagnosis, Hints, MAX_LINE_CHARS, Outcome, SCHEMA, decode, diagnose, to_json,
+    Confidence, Diagnosis, Hints, MAX_LINE_CHARS, BootstrapOutcome, SCHEMA, decode, diagnose, to_json,
 };
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn keeps_its_promises(diagnosis: &Diagnosis) {
     assert!(!diagnosis.reason.is_empty() && !diagnosis.summary.is_empty(), "{diagnosis:?}");
     assert!(diagnosis.reason.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{diagnosis:?}");
     assert!(!diagnosis.actions.is_empty(), "{diagnosis:?}");
-    assert_ne!(diagnosis.outcome, Outcome::NotABootstrap, "{diagnosis:?}");
+    assert_ne!(diagnosis.outcome, BootstrapOutcome::NotABootstrap, "{diagnosis:?}");
     let sure = diagnosis.confidence == Confidence::High;
     assert!(!sure || !diagnosis.evidence.is_empty(), "no evidence, no high confidence");
     for evidence in &diagnosis.evidence {
@@ -38,9 +38,9 @@ fn keeps_its_promises(diagnosis: &Diagnosis) {
 
 fn rank(diagnosis: &Diagnosis) -> (u8, Reverse<Confidence>) {
     let rank = match diagnosis.outcome {
-        Outcome::Failed => 0,
-        Outcome::NoCode => 1,
-        Outcome::Succeeded | Outcome::NotABootstrap => 2,
+        BootstrapOutcome::Failed => 0,
+        BootstrapOutcome::NoCode => 1,
+        BootstrapOutcome::Succeeded | BootstrapOutcome::NotABootstrap => 2,
     };
     (rank, Reverse(diagnosis.confidence))
 }
@@ -48,7 +48,7 @@ fn rank(diagnosis: &Diagnosis) -> (u8, Reverse<Confidence>) {
 /// Rules never change, add or drop reported codes.
 fn matches_decoded(input: &[u8], diagnoses: &[Diagnosis]) {
     let decoded = decode(input).into_iter();
-    let ours = decoded.filter(|one| one.outcome != Outcome::NotABootstrap);
+    let ours = decoded.filter(|one| one.outcome != BootstrapOutcome::NotABootstrap);
     let mut decoded: Vec<_> = ours.map(|one| (one.code, one.extension)).collect();
     let mut told: Vec<_> =
         diagnoses.iter().map(|one| (one.reported.code, one.extension.clone())).collect();

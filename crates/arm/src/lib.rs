@@ -42,7 +42,7 @@ pub use cloud::{Cloud, CloudError, Settings};
 pub use error::{CallInfo, Error, ErrorKind, MissingPermission, Refusal, WriteStatus};
 pub use identity::Token;
 pub use metrics::{BucketLevel, Metrics};
-pub use operation::{Operation, Outcome, Progress, Started};
+pub use operation::{Operation, OperationOutcome, Progress, Started};
 pub use path::resource_id::{ResourceId, ResourceIdError};
 pub use path::{ArmPath, ArmPathError};
 pub use raw::{Document, Listed, Raw, RawError};

@@ -5,7 +5,7 @@ use mooring_codes::{Date, ExitCode, Os, Owner, Status};
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
-use crate::decode::decoded::{FoundBy, Outcome, Situation};
+use crate::decode::decoded::{BootstrapOutcome, FoundBy, Situation};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
@@ -49,7 +49,7 @@ pub struct Effective {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
     pub os: Option<Os>,
-    pub outcome: Outcome,
+    pub outcome: BootstrapOutcome,
     pub reported: Reported,
     pub effective: Effective,
     pub confidence: Confidence,
@@ -81,7 +81,7 @@ pub struct Evidence {
 pub(crate) fn unknown() -> Diagnosis {
     Diagnosis {
         os: None,
-        outcome: Outcome::Failed,
+        outcome: BootstrapOutcome::Failed,
         reported: Reported::default(),
         effective: Effective::default(),
         confidence: Confidence::Low,

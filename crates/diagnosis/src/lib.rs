@@ -34,7 +34,7 @@ mod text;
 
 pub use cause::confidence::Confidence;
 pub use cause::stage::Stage;
-pub use decode::decoded::{Decoded, FoundBy, Outcome, Situation};
+pub use decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
 pub use decode::messages::decode;
 pub use diagnose::evidence::MAX_LINE_CHARS;
 pub use diagnose::failures::{ANOTHER_IMAGE, diagnose, diagnose_code};

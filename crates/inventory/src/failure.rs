@@ -1,7 +1,7 @@
 //! The reason why a node did not join.
 
 use jiff::Timestamp;
-use mooring_controller::record::Entry;
+use mooring_controller::record::FailureRecord;
 use mooring_controller::verdict::failure;
 use mooring_diagnosis::{Diagnosis, Hints, Stage, cause_page, diagnose};
 use mooring_redact::{Limit, foreign};
@@ -52,7 +52,7 @@ pub struct Failure {
 
 impl Failure {
     /// Returns the failure that a record has.
-    pub fn recorded(entry: &Entry) -> Self {
+    pub fn recorded(entry: &FailureRecord) -> Self {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let reported = entry.code.map(|code| Code { code, name: entry.name.clone() });
         let effective = entry.effective_code.filter(|code| Some(*code) != entry.code);

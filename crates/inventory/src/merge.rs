@@ -8,7 +8,7 @@ use mooring_controller::claim::image;
 use mooring_controller::claim::vm_id::VmId;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::counts::Document as Counts;
-use mooring_controller::record::{Document, Entry};
+use mooring_controller::record::{Document, FailureRecord};
 use mooring_controller::verdict::registration::{
     AzureState, Cause, ClusterState, NodeState, overdue,
 };
@@ -173,8 +173,8 @@ fn of_vm(report: &NodeReport) -> Node {
 }
 
 /// Returns the last failure of each NodeClaim; a confirmed one if there is one.
-fn last_by_uid(record: Option<&Document>) -> HashMap<&str, &Entry> {
-    let mut last: HashMap<&str, &Entry> = HashMap::new();
+fn last_by_uid(record: Option<&Document>) -> HashMap<&str, &FailureRecord> {
+    let mut last: HashMap<&str, &FailureRecord> = HashMap::new();
     for entry in record.into_iter().flat_map(Document::entries) {
         let known = last.entry(&entry.uid).or_insert(entry);
         if (!entry.unconfirmed, entry.at) > (!known.unconfirmed, known.at) {
@@ -187,7 +187,7 @@ fn last_by_uid(record: Option<&Document>) -> HashMap<&str, &Entry> {
 fn of_claim(
     item: &ClaimItem,
     node: Option<&NodeItem>,
-    entry: Option<&Entry>,
+    entry: Option<&FailureRecord>,
     now: Timestamp,
 ) -> Node {
     let claim = &item.claim;
@@ -293,7 +293,7 @@ fn of_node(node: &NodeItem, now: Timestamp) -> Node {
     }
 }
 
-fn of_entry(entry: &Entry) -> Node {
+fn of_entry(entry: &FailureRecord) -> Node {
     Node {
         uid: entry.uid.clone(),
         node_claim: Some(entry.node_claim.clone()),

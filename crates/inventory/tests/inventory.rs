@@ -3,8 +3,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
-use mooring_controller::record::counts::{self, Outcome};
-use mooring_controller::record::{Document, Entry};
+use mooring_controller::record::counts::{self, CountedNode};
+use mooring_controller::record::{Document, FailureRecord};
 use mooring_inventory::{
     AksPool, ClaimItem, Filter, Fleet, FleetVerdict, Inventory, Node, NodeItem, PoolKind,
     PoolState, State, groups, pools,
@@ -74,7 +74,7 @@ fn node(name: &str, labels: &Value, ready: (&str, &str, i64)) -> NodeItem {
     NodeItem::parse(&serde_json::value::to_raw_value(&object).unwrap()).unwrap()
 }
 
-fn entry(name: &str, of_image: &str, cause: &str, minutes: i64) -> Entry {
+fn entry(name: &str, of_image: &str, cause: &str, minutes: i64) -> FailureRecord {
     serde_json::from_value(json!({
         "id": format!("{name}-{cause}"), "at": ago(minutes), "uid": format!("u-{name}"), "nodeClaim": name,
         "pool": "default", "nodeClass": "linux", "node": format!("aks-{name}"), "reason": "CSEFailed",
@@ -85,13 +85,13 @@ fn entry(name: &str, of_image: &str, cause: &str, minutes: i64) -> Entry {
     .unwrap()
 }
 
-fn record(entries: &[Entry]) -> Document {
+fn record(entries: &[FailureRecord]) -> Document {
     let mut document = Document::default();
     document.merge(entries, 50);
     document
 }
 
-fn merge(claims: &[ClaimItem], nodes: &[NodeItem], entries: &[Entry]) -> Inventory {
+fn merge(claims: &[ClaimItem], nodes: &[NodeItem], entries: &[FailureRecord]) -> Inventory {
     Inventory::merge(claims, nodes, Some(&record(entries)), now())
 }
 
@@ -234,7 +234,7 @@ fn message_of_a_never_ready_node_is_diagnosed() {
 
 #[test]
 fn equal_failures_are_one_group() {
-    let mut entries: Vec<Entry> =
+    let mut entries: Vec<FailureRecord> =
         (0..37).map(|n| entry(&format!("b{n:02}"), NEW, "OrasBinaryMissing", 5 + n)).collect();
     entries.push(entry("other", OLD, "ApiServerUnreachable", 30));
     entries[3].evidence = Some("another line".to_owned());
@@ -256,13 +256,13 @@ fn equal_failures_are_one_group() {
 
 #[test]
 fn image_is_at_fault_only_with_enough_nodes_on_both_sides() {
-    let failed = |count: usize, of_image: &str, cause: &str| -> Vec<Entry> {
+    let failed = |count: usize, of_image: &str, cause: &str| -> Vec<FailureRecord> {
         (0..count).map(|n| entry(&format!("{cause}{n}"), of_image, cause, 9)).collect()
     };
     let good = |count: usize| -> Vec<ClaimItem> {
         (0..count).map(|n| joined(&format!("g{n}"), OLD)).collect()
     };
-    let verdict = |claims: &[ClaimItem], entries: &[Entry]| {
+    let verdict = |claims: &[ClaimItem], entries: &[FailureRecord]| {
         Fleet::of(&merge(claims, &[], entries), None).rows[0].verdict
     };
     let missing = |count| failed(count, NEW, "OrasBinaryMissing");
@@ -271,10 +271,10 @@ fn image_is_at_fault_only_with_enough_nodes_on_both_sides() {
     assert_eq!(verdict(&good(3), &missing(5)), FleetVerdict::TooFewNodes);
     let everywhere = [missing(5), failed(6, OLD, "OrasBinaryMissing")].concat();
     // The ids of both lists are equal for the first five; those of the second list are other NodeClaims.
-    let everywhere: Vec<Entry> = everywhere
+    let everywhere: Vec<FailureRecord> = everywhere
         .into_iter()
         .enumerate()
-        .map(|(n, entry)| Entry { id: n.to_string(), uid: n.to_string(), ..entry })
+        .map(|(n, entry)| FailureRecord { id: n.to_string(), uid: n.to_string(), ..entry })
         .collect();
     assert_eq!(verdict(&[], &everywhere), FleetVerdict::NotTheImage);
     assert_eq!(verdict(&good(6), &failed(5, NEW, "CSENotCreated")), FleetVerdict::NotTheImage);
@@ -295,12 +295,12 @@ fn image_is_at_fault_only_with_enough_nodes_on_both_sides() {
 #[test]
 fn pool_shows_its_newest_image_and_its_state() {
     let good: Vec<ClaimItem> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
-    let state = |entries: &[Entry]| {
+    let state = |entries: &[FailureRecord]| {
         let inventory = merge(&good, &[], entries);
         let all = pools(&inventory, &Fleet::of(&inventory, None));
         (all[0].state, all[0].new_image.clone().unwrap(), all[0].ready, all[0].failed)
     };
-    let failed = |count: usize, cause: &str| -> Vec<Entry> {
+    let failed = |count: usize, cause: &str| -> Vec<FailureRecord> {
         (0..count).map(|n| entry(&format!("b{n}"), NEW, cause, 2)).collect()
     };
     assert_eq!(state(&[]), (PoolState::Healthy, OLD.to_owned(), 6, 0));
@@ -354,18 +354,18 @@ fn filters_leave_out_other_failures() {
 
 #[test]
 fn counts_complete_the_record_and_no_node_counts_twice() {
-    let entries: Vec<Entry> =
+    let entries: Vec<FailureRecord> =
         (0..60).map(|n| entry(&format!("b{n:02}"), NEW, "OrasBinaryMissing", 70 - n)).collect();
     let good: Vec<ClaimItem> = (0..6).map(|n| joined(&format!("g{n}"), OLD)).collect();
-    let mut outcomes: Vec<Outcome> = entries.iter().map(Outcome::of_failure).collect();
+    let mut outcomes: Vec<CountedNode> = entries.iter().map(CountedNode::of_failure).collect();
     let at = |minutes: i64| ago(minutes).parse().unwrap();
     // Two joined nodes exist, ten were deleted.
-    let joined_at = |uid: &str| Outcome::new(uid, at(8), "default", OLD, None);
+    let joined_at = |uid: &str| CountedNode::new(uid, at(8), "default", OLD, None);
     outcomes.extend(["u-g0", "u-g1"].map(joined_at));
     outcomes.extend((0..10).map(|n| joined_at(&format!("deleted-{n}"))));
     // Counted with a cause that a later diagnosis replaced.
-    let replaced = Entry { cause: "ScriptTimedOut".to_owned(), ..entry("r", NEW, "x", 4) };
-    outcomes.push(Outcome::of_failure(&replaced));
+    let replaced = FailureRecord { cause: "ScriptTimedOut".to_owned(), ..entry("r", NEW, "x", 4) };
+    outcomes.push(CountedNode::of_failure(&replaced));
     let mut counted = counts::Document::new(at(120));
     assert!(counted.merge(&outcomes, now()));
     // A failure that is not counted yet.

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::intern::Interner;
 use mooring_controller::query::{NodeReport, ReportSource};
 use mooring_controller::record::Document;
-use mooring_controller::record::counts::{self, Outcome};
+use mooring_controller::record::counts::{self, CountedNode};
 use mooring_controller::verdict::failure::{Failure, Source};
 use mooring_controller::{Reason, Verdict};
 use mooring_inventory::{ClaimItem, Filter, Fleet, Inventory, Node, NodeItem, PoolState, groups};
@@ -88,7 +88,7 @@ fn counts_of_a_time_range_lack_only_nodes_of_that_range() {
         "type": "CSEProvisioned", "status": "False", "reason": "CSEFailed", "message": "m",
         "lastTransitionTime": at(200),
     }]);
-    let outcome = |uid: &str, minutes| Outcome::new(uid, at(minutes), "default", "", Some("X"));
+    let outcome = |uid: &str, minutes| CountedNode::new(uid, at(minutes), "default", "", Some("X"));
     let mut counted = counts::Document::new(at(300));
     assert!(counted.merge(&[outcome("u-c", 200), outcome("u-gone", 10)], now()));
     let mut inventory = merge(&[claim(205, &failed)], &[]);

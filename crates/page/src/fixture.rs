@@ -163,10 +163,10 @@ pub(crate) fn morning() -> Snapshot {
     }
     let mut snapshot = snapshot(nodes);
     let mut counts = counts::Document::new(before(4 * 86_400));
-    let outcomes: Vec<counts::Outcome> = (0..60)
+    let outcomes: Vec<counts::CountedNode> = (0..60)
         .map(|number| {
             let at = before(16_000 + number * 1100);
-            counts::Outcome::new(&format!("c{number}"), at, "default", GOOD, None)
+            counts::CountedNode::new(&format!("c{number}"), at, "default", GOOD, None)
         })
         .collect();
     counts.merge(&outcomes, now());

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
-use mooring_simulator::exchange::{Body, Outcome, Request, Response};
+use mooring_simulator::exchange::{Body, Request, Response, ServerReply};
 use mooring_simulator::kubernetes::{Kubernetes, Options};
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ fn ask(model: &mut Kubernetes, method: &str, path: &str, body: String) -> Respon
     let outcome = model.handle(&request, Timestamp::UNIX_EPOCH);
     model.settle(Timestamp::UNIX_EPOCH);
     match outcome {
-        Outcome::Answer(response) => response,
+        ServerReply::Answer(response) => response,
         other => panic!("an answer was expected, not {other:?}"),
     }
 }

@@ -26,7 +26,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use jiff::Timestamp;
-use mooring_simulator::exchange::{Body, Outcome, Request, Response, json as json_response};
+use mooring_simulator::exchange::{Body, Request, Response, ServerReply, json as json_response};
 use mooring_simulator::imds::Imds;
 use mooring_simulator::registry::Registry;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -189,7 +189,7 @@ async fn enter(
         Door::NotFound => return plain(StatusCode::NOT_FOUND, "404 page not found\n"),
         Door::OtherTenant if is_exchange => {
             let error = json!({"errors": [{"code": "UNAUTHORIZED", "message": "authentication required, the token is of another tenant"}]});
-            return response(Outcome::Answer(json_response(StatusCode::UNAUTHORIZED, &error)));
+            return response(ServerReply::Answer(json_response(StatusCode::UNAUTHORIZED, &error)));
         }
         _ if request.uri().path().starts_with("/v2/") => return forward(host, &request).await,
         _ => {}
@@ -200,7 +200,7 @@ async fn enter(
     }
     let scope = form_value(request.body(), "scope");
     let body = json!({"access_token": signer.token("registry.lab", &scope)});
-    response(Outcome::Answer(json_response(StatusCode::OK, &body)))
+    response(ServerReply::Answer(json_response(StatusCode::OK, &body)))
 }
 
 /// Returns a form value, decoded as far as scopes need it.
@@ -244,8 +244,8 @@ fn plain(status: StatusCode, text: &'static str) -> http::Response<Full<Bytes>> 
     reply
 }
 
-fn response(outcome: Outcome) -> http::Response<Full<Bytes>> {
-    let Outcome::Answer(response) = outcome else {
+fn response(outcome: ServerReply) -> http::Response<Full<Bytes>> {
+    let ServerReply::Answer(response) = outcome else {
         return plain(StatusCode::INTERNAL_SERVER_ERROR, "a fault rule in the lab\n");
     };
     let (parts, body): (_, Body) = Response::into_parts(response);

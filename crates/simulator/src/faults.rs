@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::exchange::{Outcome, Response};
+use crate::exchange::{Response, ServerReply};
 use crate::replay::random::Random;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,24 +107,24 @@ pub enum Fault {
 
 impl Fault {
     /// Delivers the response to a call, with the faults of a connection. Other faults concern the response itself.
-    pub(crate) fn deliver(fault: Option<&Self>, answer: impl FnOnce() -> Response) -> Outcome {
+    pub(crate) fn deliver(fault: Option<&Self>, answer: impl FnOnce() -> Response) -> ServerReply {
         match fault {
-            Some(Self::TimeoutBefore) => Outcome::Silence,
-            Some(Self::DropBefore) => Outcome::Dropped,
+            Some(Self::TimeoutBefore) => ServerReply::Silence,
+            Some(Self::DropBefore) => ServerReply::Dropped,
             Some(Self::TimeoutAfter) => {
                 answer();
-                Outcome::Silence
+                ServerReply::Silence
             }
             Some(Self::DropAfter) => {
                 answer();
-                Outcome::Dropped
+                ServerReply::Dropped
             }
             Some(Self::Truncate) => {
                 let response = answer();
                 let half = response.body().bytes().len() / 2;
-                Outcome::CutShort(response, half)
+                ServerReply::CutShort(response, half)
             }
-            _ => Outcome::Answer(answer()),
+            _ => ServerReply::Answer(answer()),
         }
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Token, TransportError, World};
 use mooring_simulator::cluster::Shell;
-use mooring_simulator::exchange::Outcome;
+use mooring_simulator::exchange::ServerReply;
 use mooring_simulator::faults::Service;
 
 /// The simulated Azure with its clock and reproducible randomness.
@@ -45,7 +45,7 @@ impl World for InProcessAzure {
     ) -> BoxFuture<'_, Result<http::Response<Bytes>, TransportError>> {
         async move {
             match self.shell.call(Service::Arm, request).await {
-                Outcome::Answer(answer) => Ok(answer.map(|body| body.bytes())),
+                ServerReply::Answer(answer) => Ok(answer.map(|body| body.bytes())),
                 other => Err(TransportError::unknown(format!("{other:?}"))),
             }
         }

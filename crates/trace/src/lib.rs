@@ -1,7 +1,7 @@
 //! Builds one timeline from a node's report, event files and logs, and renders it in five formats.
 //!
 //! ```
-//! use mooring_trace::{File, Outcome, read};
+//! use mooring_trace::{File, TimelineOutcome, read};
 //!
 //! let event = r#"{"Timestamp":"2026-11-15 02:00:01.000","OperationId":"2026-11-15 02:00:04.300","Version":"1.23",
 //!     "TaskName":"AKS.CSE.ensureKubelet","EventLevel":"Informational","Message":"Completed: ensureKubelet"}"#;
@@ -11,7 +11,7 @@
 //!     File { path: "var/log/azure/aks/provision.json".into(), bytes: report.into() },
 //! ];
 //! let timelines = read(&files);
-//! assert_eq!(timelines[0].outcome, Outcome::Succeeded);
+//! assert_eq!(timelines[0].outcome, TimelineOutcome::Succeeded);
 //! assert_eq!(timelines[0].spans[1].name, "AKS.CSE.ensureKubelet");
 //! ```
 //!
@@ -34,7 +34,7 @@ mod read;
 
 pub use assemble::read;
 pub use model::timeline::{
-    Attempt, Extent, Gap, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
+    Attempt, Extent, Gap, Kind, Running, Skipped, Source, Span, Status, Timeline, TimelineOutcome,
 };
 pub use model::{life, production, timeline};
 pub use output::{bars, chrome, html, json, otlp, page, table, waterfall};

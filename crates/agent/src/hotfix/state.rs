@@ -12,7 +12,7 @@ use crate::node::paths::{HOTFIX_AGENT, HOTFIX_RECORD, Layout};
 use crate::world::{EntryKind, World};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct HotfixState {
     /// The version of the repaired scripts; empty for those of the image.
     pub(crate) scripts: String,
     /// The version of the hotfix agent, if an executable one exists.
@@ -42,20 +42,20 @@ pub(crate) fn find_not_taken(
     is_excluded.then_some(NotTaken { version, policy, lost: NOT_APPLIED })
 }
 
-pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> State {
+pub(crate) fn read(world: &mut dyn World, layout: &Layout) -> HotfixState {
     let record = record::read(world, layout).unwrap_or_default();
     let beside = world.entry(&layout.at(HOTFIX_AGENT));
     let is_there =
         beside.is_ok_and(|entry| entry.kind != EntryKind::Folder && entry.mode & 0o111 != 0);
     let version = if record.binary.is_empty() { "unknown version" } else { &record.binary };
-    State {
+    HotfixState {
         binary: is_there.then(|| version.to_owned()),
         scripts: record.scripts,
         is_pending: record.is_pending,
     }
 }
 
-impl State {
+impl HotfixState {
     pub(crate) fn is_hotfixed(&self) -> bool {
         self.binary.is_some() || !self.scripts.is_empty()
     }
@@ -89,7 +89,7 @@ pub(crate) fn finish_pending(agent: &mut Agent<'_>) {
 }
 
 /// Leaves one record and one event that name the agent and the scripts in use, where a hotfix is in effect.
-pub(crate) fn announce(agent: &mut Agent<'_>, state: &State) {
+pub(crate) fn announce(agent: &mut Agent<'_>, state: &HotfixState) {
     if !state.is_hotfixed() {
         return;
     }

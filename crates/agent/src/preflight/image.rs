@@ -9,7 +9,7 @@ use crate::cli::Stage;
 use crate::environment::command::START as START_SCRIPT;
 use crate::node::host_info::read_components;
 use crate::node::paths::COMPONENTS;
-use crate::node::program::State;
+use crate::node::program::ProgramState;
 use crate::world::World;
 
 pub(super) fn start_script(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
@@ -79,7 +79,7 @@ pub(super) fn curl(world: &mut dyn World, facts: &Facts<'_>) -> Finding {
 /// A program that the scripts may still install or do without: never fatal.
 fn program(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> Finding {
     let places = in_path(world, facts, name);
-    if let Some(good) = places.iter().find(|place| place.state == State::Good) {
+    if let Some(good) = places.iter().find(|place| place.state == ProgramState::Good) {
         return Finding::pass(format!("{name} is {}", good.path.display()));
     }
     let action = match facts.stage {

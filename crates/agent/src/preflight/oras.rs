@@ -14,7 +14,7 @@ use crate::VERSION;
 use crate::cli::Stage;
 use crate::format::go_text::{child_error, os_error};
 use crate::node::agent::Agent;
-use crate::node::program::State;
+use crate::node::program::ProgramState;
 use crate::world::{ChildStatus, Tool, ToolEnd, World};
 
 const USUAL: [&str; 3] = ["/usr/local/bin/oras", "/usr/bin/oras", "/opt/bin/oras"];
@@ -59,7 +59,7 @@ fn start(world: &mut dyn World, facts: &Facts<'_>, path: PathBuf) -> Finding {
         Ok(ToolEnd { status: Some(status), .. }) => child_error(*status).unwrap_or_default(),
         Err(error) => os_error(error),
     };
-    let place = Candidate { path, state: State::DoesNotStart { why } };
+    let place = Candidate { path, state: ProgramState::DoesNotStart { why } };
     missing(world, facts, vec![place], true)
 }
 
@@ -85,10 +85,13 @@ fn locate(world: &mut dyn World, facts: &Facts<'_>) -> Result<PathBuf, Vec<Candi
     let found = in_path(world, facts, "oras");
     // A shell passes over what it cannot execute, but not over what fails when it is started.
     let runs = found.iter().find(|place| {
-        !matches!(place.state, State::NotExecutable { .. } | State::NotAFile | State::Dangling(_))
+        !matches!(
+            place.state,
+            ProgramState::NotExecutable { .. } | ProgramState::NotAFile | ProgramState::Dangling(_)
+        )
     });
     match runs {
-        Some(place) if place.state == State::Good => Ok(place.path.clone()),
+        Some(place) if place.state == ProgramState::Good => Ok(place.path.clone()),
         _ => Err(found),
     }
 }
@@ -129,10 +132,10 @@ fn missing(
 
 /// Describes the fault of the best candidate and its effect.
 fn summary(places: &[Candidate], stage: Stage, registry: Option<&str>) -> String {
-    let best = places.iter().find(|place| place.state != State::Missing);
+    let best = places.iter().find(|place| place.state != ProgramState::Missing);
     let what = match best {
         None => "oras is missing on this image".to_owned(),
-        Some(Candidate { path, state: State::Good }) => {
+        Some(Candidate { path, state: ProgramState::Good }) => {
             format!("oras is at {}, which is not in PATH", path.display())
         }
         Some(Candidate { path, state }) => format!("oras at {} is {state}", path.display()),

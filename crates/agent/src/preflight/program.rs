@@ -6,7 +6,7 @@ use super::Facts;
 use super::rooted_path::{Target, resolve};
 use crate::cli::Stage;
 use crate::node::program::elf::{Elf, HEADER_BYTES};
-use crate::node::program::{HEAD_BYTES, State, elf_state, this_machine};
+use crate::node::program::{HEAD_BYTES, ProgramState, elf_state, this_machine};
 use crate::world::{EntryKind, World};
 
 /// Search path of a system service of an image.
@@ -16,7 +16,7 @@ const IMAGE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
 pub(super) struct Candidate {
     /// Path in messages, without the root.
     pub(super) path: PathBuf,
-    pub(super) state: State,
+    pub(super) state: ProgramState,
 }
 
 pub(super) fn search_path(world: &dyn World, stage: Stage) -> String {
@@ -40,8 +40,8 @@ pub(super) fn in_path(world: &mut dyn World, facts: &Facts<'_>, name: &str) -> V
     let mut places = Vec::new();
     for folder in path.split(':').filter(|folder| !folder.is_empty()) {
         let place = place(world, facts, root.as_deref(), &Path::new(folder).join(name));
-        let is_good = place.state == State::Good;
-        if place.state != State::Missing {
+        let is_good = place.state == ProgramState::Good;
+        if place.state != ProgramState::Missing {
             places.push(place);
         }
         if is_good {
@@ -58,28 +58,33 @@ pub(super) fn at(world: &mut dyn World, facts: &Facts<'_>, fixed: &str) -> Candi
 
 fn place(world: &mut dyn World, facts: &Facts<'_>, root: Option<&Path>, path: &Path) -> Candidate {
     let state = match resolve(world, root, path) {
-        Target::Missing => State::Missing,
-        Target::Dangling(target) => State::Dangling(target),
-        Target::There { entry, .. } if entry.kind != EntryKind::File => State::NotAFile,
+        Target::Missing => ProgramState::Missing,
+        Target::Dangling(target) => ProgramState::Dangling(target),
+        Target::There { entry, .. } if entry.kind != EntryKind::File => ProgramState::NotAFile,
         Target::There { entry, .. } if entry.mode & 0o111 == 0 => {
-            State::NotExecutable { mode: entry.mode }
+            ProgramState::NotExecutable { mode: entry.mode }
         }
         Target::There { path, entry } => content_state(world, facts, &path, entry.length),
     };
     Candidate { path: path.to_owned(), state }
 }
 
-fn content_state(world: &mut dyn World, facts: &Facts<'_>, real: &Path, length: u64) -> State {
-    let Ok(head) = world.read_at(real, 0, HEAD_BYTES) else { return State::Good };
+fn content_state(
+    world: &mut dyn World,
+    facts: &Facts<'_>,
+    real: &Path,
+    length: u64,
+) -> ProgramState {
+    let Ok(head) = world.read_at(real, 0, HEAD_BYTES) else { return ProgramState::Good };
     if head.starts_with(b"#!") {
-        return State::Good;
+        return ProgramState::Good;
     }
     let Some(elf) = Elf::read(&head) else {
         let is_cut = head.starts_with(b"\x7fELF");
         return if is_cut {
-            State::Truncated { length, needed: HEADER_BYTES }
+            ProgramState::Truncated { length, needed: HEADER_BYTES }
         } else {
-            State::NotAProgram { length }
+            ProgramState::NotAProgram { length }
         };
     };
     let expected = expected_architecture(world, facts);

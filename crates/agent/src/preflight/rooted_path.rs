@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use crate::world::{Entry, EntryKind, World};
+use crate::world::{EntryKind, FileInfo, World};
 
 /// As many links as Linux itself follows.
 const MAX_LINKS: usize = 40;
@@ -17,7 +17,7 @@ pub(super) enum Target {
     /// The path exists; the real path includes the root.
     There {
         path: PathBuf,
-        entry: Entry,
+        entry: FileInfo,
     },
     Missing,
     /// A broken link to this path (without the root).

@@ -29,7 +29,7 @@ use evaluate::{Verdict, evaluate};
 const TIMED_OUT: i32 = 124;
 
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
+enum WaitOutcome {
     Complete,
     /// An image was baked; there will be no node.
     BasePrepComplete,
@@ -94,7 +94,7 @@ struct WaitState {
 }
 
 enum Check {
-    Over(Outcome),
+    Over(WaitOutcome),
     /// No result yet: the process to wait for, and the time of the next check.
     Pending {
         pid: Option<u32>,
@@ -107,7 +107,7 @@ fn wait(
     agent: &mut Agent<'_>,
     start: SystemTime,
     timeout: Option<Duration>,
-) -> std::result::Result<Outcome, String> {
+) -> std::result::Result<WaitOutcome, String> {
     let mut watch = watch(agent)?;
     let baked_before = is_baked(agent) && !bakes_an_image(agent);
     let mut seen = WaitState::default();
@@ -121,7 +121,7 @@ fn wait(
             Some(timeout) => {
                 let waited = agent.world.now().duration_since(start).unwrap_or_default();
                 match timeout.checked_sub(waited).filter(|left| !left.is_zero()) {
-                    None => return Ok(Outcome::TimedOut(timeout)),
+                    None => return Ok(WaitOutcome::TimedOut(timeout)),
                     left => left,
                 }
             }
@@ -168,10 +168,10 @@ fn check(agent: &mut Agent<'_>, baked_before: bool, seen: &mut WaitState) -> Che
         running = latest;
     };
     if agent.world.kind(&agent.layout.at(SENTINEL)).is_ok() {
-        return Check::Over(Outcome::Complete);
+        return Check::Over(WaitOutcome::Complete);
     }
     if !baked_before && is_baked(agent) {
-        return Check::Over(Outcome::BasePrepComplete);
+        return Check::Over(WaitOutcome::BasePrepComplete);
     }
     let Some(running) = running else { return Check::Pending { pid: None, again: None } };
     if let Some(process) = awaited {
@@ -187,12 +187,12 @@ fn check(agent: &mut Agent<'_>, baked_before: bool, seen: &mut WaitState) -> Che
         return Check::Pending { pid: Some(process.pid), again: None };
     }
     if seen.live_run {
-        return Check::Over(Outcome::Ended(Box::new(running)));
+        return Check::Over(WaitOutcome::Ended(Box::new(running)));
     }
     let now = agent.world.monotonic();
     match &seen.over {
         Some((known, since)) if *known == running => match (*since + SETTLE).checked_sub(now) {
-            None | Some(Duration::ZERO) => Check::Over(Outcome::Ended(Box::new(running))),
+            None | Some(Duration::ZERO) => Check::Over(WaitOutcome::Ended(Box::new(running))),
             again => Check::Pending { pid: None, again },
         },
         _ => {
@@ -218,18 +218,18 @@ fn bakes_an_image(agent: &mut Agent<'_>) -> bool {
     true
 }
 
-fn result(agent: &mut Agent<'_>, outcome: &Outcome) -> Result {
+fn result(agent: &mut Agent<'_>, outcome: &WaitOutcome) -> Result {
     match outcome {
-        Outcome::Complete => complete(agent),
-        Outcome::BasePrepComplete => {
+        WaitOutcome::Complete => complete(agent),
+        WaitOutcome::BasePrepComplete => {
             let note = "base_prep.complete exists: an image was baked, no node is provisioned";
             agent.info(note, &[("path", Value::Text(BASE_PREP_SENTINEL))]);
             let report = agent.world.read(&agent.layout.at(REPORT), MAX_FILE_BYTES);
             let verdict = Verdict { error: None, exit_code: 0 };
             Result { printed: report.unwrap_or_default(), verdict }
         }
-        Outcome::Ended(running) => ended(agent, running),
-        Outcome::TimedOut(timeout) => {
+        WaitOutcome::Ended(running) => ended(agent, running),
+        WaitOutcome::TimedOut(timeout) => {
             let seconds = timeout.as_secs_f64();
             own_report(TIMED_OUT, &format!("deadline exceeded: no result after {seconds} s"))
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
-use super::{Entry, EntryKind, FileKind, ReadFailure, Replace, Space};
+use super::{EntryKind, FileInfo, FileKind, ReadFailure, Replace, Space};
 
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let file = File::open(path).map_err(ReadFailure::Open)?;
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
 pub(super) fn read_at(path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(count).map_err(io::Error::other)?);
     file.take(count).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
@@ -41,7 +41,7 @@ pub(super) fn kind(path: &Path) -> io::Result<FileKind> {
     })
 }
 
-pub(super) fn entry(path: &Path) -> io::Result<Entry> {
+pub(super) fn entry(path: &Path) -> io::Result<FileInfo> {
     let metadata = fs::symlink_metadata(path)?;
     let file_type = metadata.file_type();
     let kind = if file_type.is_file() {
@@ -54,7 +54,7 @@ pub(super) fn entry(path: &Path) -> io::Result<Entry> {
         EntryKind::Other
     };
     let mode = metadata.permissions().mode() & 0o7777;
-    Ok(Entry { kind, mode, length: metadata.len() })
+    Ok(FileInfo { kind, mode, length: metadata.len() })
 }
 
 pub(super) fn space(path: &Path) -> io::Result<Space> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{
-    ChildEnd, ChildSpec, Dial, Duplex, Entry, FileKind, HttpFailure, HttpRequest, HttpResponse,
+    ChildEnd, ChildSpec, Dial, Duplex, FileInfo, FileKind, HttpFailure, HttpRequest, HttpResponse,
     OutputFilter, ReadFailure, Replace, Signal, Space, Stream, Tool, ToolEnd, Watch, WatchFailure,
     World, child, files, http, process, tool, watch,
 };
@@ -70,7 +70,7 @@ impl World for Host {
         files::kind(path)
     }
 
-    fn entry(&mut self, path: &Path) -> io::Result<Entry> {
+    fn entry(&mut self, path: &Path) -> io::Result<FileInfo> {
         files::entry(path)
     }
 

@@ -49,7 +49,7 @@ pub trait World {
     /// Returns the metadata of a path, following links.
     fn kind(&mut self, path: &Path) -> io::Result<FileKind>;
     /// Returns the metadata of a path without following a link.
-    fn entry(&mut self, path: &Path) -> io::Result<Entry>;
+    fn entry(&mut self, path: &Path) -> io::Result<FileInfo>;
     fn read_link(&mut self, path: &Path) -> io::Result<PathBuf>;
     /// Returns the free space of the file system of a path.
     fn space(&mut self, path: &Path) -> io::Result<Space>;
@@ -117,7 +117,7 @@ pub enum FileKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct FileInfo {
     pub kind: EntryKind,
     pub mode: u32,
     pub length: u64,

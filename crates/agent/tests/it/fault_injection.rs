@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use mooring_agent::world::{
-    ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, Entry, FileKind, Host, HttpFailure,
+    ChildEnd, ChildSpec, ChildStatus, Dial, Duplex, FileInfo, FileKind, Host, HttpFailure,
     HttpFailureKind, HttpRequest, HttpResponse, OutputFilter, ReadFailure, Replace, Signal, Space,
     Stream, Tool, ToolEnd, Watch, WatchFailure, World,
 };
@@ -206,7 +206,7 @@ impl World for Faulty {
         self.host.kind(path)
     }
 
-    fn entry(&mut self, path: &Path) -> io::Result<Entry> {
+    fn entry(&mut self, path: &Path) -> io::Result<FileInfo> {
         self.check("lstat", path)?;
         self.host.entry(path)
     }

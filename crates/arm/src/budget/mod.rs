@@ -59,12 +59,12 @@ impl Priority {
 pub struct Budget(Arc<Shared>);
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Requests>,
     /// A request left the queue without being sent, so that the next ones may be sent earlier.
     canceled: Notify,
 }
 
-struct State {
+struct Requests {
     limits: Limits,
     buckets: BTreeMap<Name, Bucket>,
     queue: BTreeMap<(Priority, u64), Vec<Name>>,
@@ -83,7 +83,7 @@ pub(crate) enum NotAdmitted {
 
 impl Budget {
     pub fn new(limits: Limits) -> Self {
-        let state = State {
+        let state = Requests {
             limits,
             buckets: BTreeMap::new(),
             queue: BTreeMap::new(),
@@ -154,7 +154,7 @@ impl Budget {
         (state.queue.len(), vms, state.unwatched_vms)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Requests> {
         // Every change is complete before the lock is released, so a panic elsewhere leaves the state consistent.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -166,7 +166,7 @@ impl std::fmt::Debug for Budget {
     }
 }
 
-impl State {
+impl Requests {
     /// Takes from all buckets of the request at this place, or returns how long to wait.
     fn admit(&mut self, place: (Priority, u64), now: Timestamp) -> Result<(), Duration> {
         let Some(own) = self.queue.get(&place).cloned() else { return Ok(()) };

@@ -61,10 +61,10 @@ pub enum PowerState {
 /// Reads `{"code": "Running"}`, ignoring case; an unknown state is `None`.
 fn power_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PowerState>, D::Error> {
     #[derive(Deserialize)]
-    struct State {
+    struct PowerCode {
         code: Option<String>,
     }
-    let code = Option::<State>::deserialize(deserializer)?.and_then(|state| state.code);
+    let code = Option::<PowerCode>::deserialize(deserializer)?.and_then(|state| state.code);
     Ok(match code.unwrap_or_default().to_ascii_lowercase().as_str() {
         "running" => Some(PowerState::Running),
         "stopped" => Some(PowerState::Stopped),

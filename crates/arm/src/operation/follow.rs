@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::start::{MIN_POLL_INTERVAL, POLL_INTERVAL};
-use super::state::{State, failure, provisioning_state, state};
-use super::{Kind, Monitor, Operation, Outcome, Progress};
+use super::state::{OperationState, failure, provisioning_state, state};
+use super::{Kind, Monitor, Operation, OperationOutcome, Progress};
 use crate::client::Client;
 use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
 use crate::raw::Document;
@@ -52,7 +52,7 @@ impl Client {
         operation: &mut Operation,
         until: Timestamp,
         mut seen: impl FnMut(&Operation, &str) + Send,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<OperationOutcome, Error> {
         let mut last = String::new();
         loop {
             if operation.next >= until {
@@ -90,7 +90,7 @@ impl Client {
             }
             // A write's `Location` may return the resource, which may still be updating.
             let word = body.as_ref().and_then(provisioning_state);
-            if operation.kind == Kind::Write && word.map(state) == Some(State::Running) {
+            if operation.kind == Kind::Write && word.map(state) == Some(OperationState::Running) {
                 let word = word.unwrap_or_default().to_owned();
                 return Ok(self.running(operation, Some(response), &word, None));
             }
@@ -105,7 +105,7 @@ impl Client {
             return Ok(self.running(operation, Some(response), "Unknown", None));
         };
         match state(word) {
-            State::Running => {
+            OperationState::Running => {
                 let percent = body.get("percentComplete").and_then(Value::as_f64);
                 // Clamped first, so the cast loses only the fraction.
                 #[expect(
@@ -116,7 +116,7 @@ impl Client {
                 let percent = percent.map(|percent| percent.clamp(0.0, 100.0) as u8);
                 Ok(self.running(operation, Some(response), word, percent))
             }
-            State::Succeeded => self.succeeded(operation, None).await,
+            OperationState::Succeeded => self.succeeded(operation, None).await,
             end => Ok(Progress::Done(failure(end, error_of(&body)))),
         }
     }
@@ -133,11 +133,15 @@ impl Client {
             (Kind::Action, None) => operation.result.clone(),
             (Kind::Write, _) => Some(operation.resource.clone()),
         };
-        let Some(target) = target else { return Ok(Progress::Done(Outcome::Succeeded(None))) };
+        let Some(target) = target else {
+            return Ok(Progress::Done(OperationOutcome::Succeeded(None)));
+        };
         match self.send(&Call::follow(target)).await {
             Ok(response) => Ok(done(&response.body)),
             // The resource was deleted since then, or the action has no result.
-            Err(error) if error.is_not_found() => Ok(Progress::Done(Outcome::Succeeded(None))),
+            Err(error) if error.is_not_found() => {
+                Ok(Progress::Done(OperationOutcome::Succeeded(None)))
+            }
             Err(error) => Err(error),
         }
     }
@@ -149,7 +153,7 @@ impl Client {
             return Ok(self.running(operation, None, "Unknown", None));
         }
         if operation.kind == Kind::Action {
-            return Ok(Progress::Done(Outcome::Lost { state: None }));
+            return Ok(Progress::Done(OperationOutcome::Lost { state: None }));
         }
         operation.monitor = Monitor::Resource;
         operation.missing = 0;
@@ -161,31 +165,38 @@ impl Client {
             Ok(response) => response,
             Err(error) if error.is_not_found() => {
                 if operation.kind == Kind::Delete {
-                    return Ok(Progress::Done(Outcome::Succeeded(None)));
+                    return Ok(Progress::Done(OperationOutcome::Succeeded(None)));
                 }
                 operation.missing = operation.missing.saturating_add(1);
                 if operation.missing < MAX_NOT_FOUND {
                     return Ok(self.running(operation, None, "Unknown", None));
                 }
-                return Ok(Progress::Done(Outcome::Lost { state: None }));
+                return Ok(Progress::Done(OperationOutcome::Lost { state: None }));
             }
             Err(error) => return Err(error),
         };
         operation.missing = 0;
         let body: Value = response.parse(operation.resource())?;
         let word = provisioning_state(&body).unwrap_or("Succeeded").to_owned();
-        let lost = || Ok(Progress::Done(Outcome::Lost { state: Some(word.clone()) }));
+        let lost = || Ok(Progress::Done(OperationOutcome::Lost { state: Some(word.clone()) }));
         match (operation.kind, state(&word)) {
             // It still exists. Unless it is being deleted, the deletion failed or never started, or there is a new
             // resource of the same name.
-            (Kind::Delete, State::Failed) => Ok(Progress::Done(Outcome::Failed(error_of(&body)))),
-            (Kind::Delete, State::Succeeded | State::Canceled) => lost(),
-            (Kind::Abort, State::Running) if !word.eq_ignore_ascii_case("Canceling") => lost(),
-            (Kind::Abort, State::Succeeded | State::Failed | State::Canceled) => {
-                Ok(Progress::Done(Outcome::Succeeded(None)))
+            (Kind::Delete, OperationState::Failed) => {
+                Ok(Progress::Done(OperationOutcome::Failed(error_of(&body))))
             }
-            (_, State::Running) => Ok(self.running(operation, Some(&response), &word, None)),
-            (_, State::Succeeded) => Ok(done(&response.body)),
+            (Kind::Delete, OperationState::Succeeded | OperationState::Canceled) => lost(),
+            (Kind::Abort, OperationState::Running) if !word.eq_ignore_ascii_case("Canceling") => {
+                lost()
+            }
+            (
+                Kind::Abort,
+                OperationState::Succeeded | OperationState::Failed | OperationState::Canceled,
+            ) => Ok(Progress::Done(OperationOutcome::Succeeded(None))),
+            (_, OperationState::Running) => {
+                Ok(self.running(operation, Some(&response), &word, None))
+            }
+            (_, OperationState::Succeeded) => Ok(done(&response.body)),
             (_, end) => Ok(Progress::Done(failure(end, error_of(&body)))),
         }
     }
@@ -213,14 +224,16 @@ fn end_by_location(operation: &Operation, error: Error) -> Result<Progress, Erro
             ErrorKind::Refused(_) | ErrorKind::Conflict(_) | ErrorKind::Locked(_)
         );
     match error.refusal() {
-        Some(refusal) if ended => Ok(Progress::Done(failure(State::Failed, refusal.clone()))),
+        Some(refusal) if ended => {
+            Ok(Progress::Done(failure(OperationState::Failed, refusal.clone())))
+        }
         _ => Err(error),
     }
 }
 
 fn done(body: &[u8]) -> Progress {
     let text = std::str::from_utf8(body).unwrap_or_default();
-    Progress::Done(Outcome::Succeeded(Document::parse(text).ok()))
+    Progress::Done(OperationOutcome::Succeeded(Document::parse(text).ok()))
 }
 
 /// Reads the error of a state or a resource; empty if there is none.

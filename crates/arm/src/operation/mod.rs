@@ -101,18 +101,18 @@ pub(crate) enum Monitor {
 /// Immediate result of a write.
 #[derive(Debug)]
 pub enum Started {
-    Done(Outcome),
+    Done(OperationOutcome),
     Running(Operation),
 }
 
 #[derive(Debug)]
 pub enum Progress {
     Running { state: String, percent: Option<u8> },
-    Done(Outcome),
+    Done(OperationOutcome),
 }
 
 #[derive(Debug)]
-pub enum Outcome {
+pub enum OperationOutcome {
     /// Contains the resource after a PUT or PATCH, or an action's result, if any.
     Succeeded(Option<Document>),
     Failed(Refusal),
@@ -129,7 +129,7 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl OperationOutcome {
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Succeeded(_))
     }

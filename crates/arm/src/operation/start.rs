@@ -6,8 +6,8 @@ use http::{Method, StatusCode};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::state::{State, failure, provisioning_state, state};
-use super::{Kind, Monitor, Operation, Outcome, Started};
+use super::state::{OperationState, failure, provisioning_state, state};
+use super::{Kind, Monitor, Operation, OperationOutcome, Started};
 use crate::client::Client;
 use crate::cloud::{Cloud, ForeignLink};
 use crate::error::{CallInfo, Error, ErrorKind, Refusal, WriteStatus};
@@ -31,7 +31,7 @@ impl Client {
                     && error.is_not_found()
                     && error.write_status == WriteStatus::Unknown =>
             {
-                return Ok(Started::Done(Outcome::Succeeded(None)));
+                return Ok(Started::Done(OperationOutcome::Succeeded(None)));
             }
             Err(error) => return Err(error),
         };
@@ -83,7 +83,7 @@ pub(crate) fn started(
         }))
     };
     if response.status == StatusCode::NO_CONTENT {
-        return Ok(Started::Done(Outcome::Succeeded(None)));
+        return Ok(Started::Done(OperationOutcome::Succeeded(None)));
     }
     if let Some(status) = status {
         return running(Monitor::Status(status));
@@ -101,8 +101,8 @@ pub(crate) fn started(
     let word = body.as_ref().and_then(provisioning_state);
     match word.map(state) {
         _ if kind != Kind::Write => {}
-        Some(State::Running) => return running(Monitor::Resource),
-        Some(end @ (State::Failed | State::Canceled)) => {
+        Some(OperationState::Running) => return running(Monitor::Resource),
+        Some(end @ (OperationState::Failed | OperationState::Canceled)) => {
             let refusal = body.as_ref().map(Refusal::of).unwrap_or_default();
             return Ok(Started::Done(failure(end, refusal)));
         }
@@ -110,10 +110,10 @@ pub(crate) fn started(
         None if response.status == StatusCode::ACCEPTED || body.is_none() => {
             return running(Monitor::Resource);
         }
-        Some(State::Succeeded) | None => {}
+        Some(OperationState::Succeeded) | None => {}
     }
     let text = std::str::from_utf8(&response.body).unwrap_or_default();
-    Ok(Started::Done(Outcome::Succeeded(Document::parse(text).ok())))
+    Ok(Started::Done(OperationOutcome::Succeeded(Document::parse(text).ok())))
 }
 
 /// Returns the resource of a write; the path of an abort has one more segment.

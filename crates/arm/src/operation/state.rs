@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::Outcome;
+use super::OperationOutcome;
 use crate::error::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum OperationState {
     Succeeded,
     Failed,
     Canceled,
@@ -15,12 +15,12 @@ pub(crate) enum State {
 }
 
 /// Parses a state. Unknown states are not terminal.
-pub(crate) fn state(text: &str) -> State {
+pub(crate) fn state(text: &str) -> OperationState {
     match text.to_ascii_lowercase().as_str() {
-        "succeeded" | "completed" => State::Succeeded,
-        "failed" => State::Failed,
-        "canceled" | "cancelled" => State::Canceled,
-        _ => State::Running,
+        "succeeded" | "completed" => OperationState::Succeeded,
+        "failed" => OperationState::Failed,
+        "canceled" | "cancelled" => OperationState::Canceled,
+        _ => OperationState::Running,
     }
 }
 
@@ -29,17 +29,21 @@ pub(crate) fn provisioning_state(body: &Value) -> Option<&str> {
 }
 
 /// Distinguishes cancellation by a user from replacement by a later operation.
-pub(crate) fn failure(state: State, refusal: Refusal) -> Outcome {
+pub(crate) fn failure(state: OperationState, refusal: Refusal) -> OperationOutcome {
     const SIGNS: [&str; 5] =
         ["overrid", "superseded", "preempted", "replaced by", "by a later operation"];
     let message = refusal.message.to_ascii_lowercase();
     let codes = ["OperationPreempted", "OperationSuperseded", "OperationOverridden"];
     if codes.iter().any(|code| refusal.has_code(code))
-        || (state == State::Canceled && SIGNS.iter().any(|sign| message.contains(sign)))
+        || (state == OperationState::Canceled && SIGNS.iter().any(|sign| message.contains(sign)))
     {
-        return Outcome::Replaced { by: uuid(&refusal.message), refusal };
+        return OperationOutcome::Replaced { by: uuid(&refusal.message), refusal };
     }
-    if state == State::Canceled { Outcome::Canceled(refusal) } else { Outcome::Failed(refusal) }
+    if state == OperationState::Canceled {
+        OperationOutcome::Canceled(refusal)
+    } else {
+        OperationOutcome::Failed(refusal)
+    }
 }
 
 /// Returns the first UUID in a text that is not all zeros.
@@ -61,15 +65,15 @@ mod tests {
     #[test]
     fn unknown_state_is_not_terminal() {
         for (text, expected) in [
-            ("Succeeded", State::Succeeded),
-            ("succeeded", State::Succeeded),
-            ("Failed", State::Failed),
-            ("Canceled", State::Canceled),
-            ("Cancelled", State::Canceled),
-            ("Canceling", State::Running),
-            ("InProgress", State::Running),
-            ("Scaling", State::Running),
-            ("", State::Running),
+            ("Succeeded", OperationState::Succeeded),
+            ("succeeded", OperationState::Succeeded),
+            ("Failed", OperationState::Failed),
+            ("Canceled", OperationState::Canceled),
+            ("Cancelled", OperationState::Canceled),
+            ("Canceling", OperationState::Running),
+            ("InProgress", OperationState::Running),
+            ("Scaling", OperationState::Running),
+            ("", OperationState::Running),
         ] {
             assert_eq!(state(text), expected, "{text}");
         }
@@ -86,7 +90,7 @@ mod tests {
         let overriden =
             format!("The operation was overriden and canceled by a later operation {later}.");
         assert!(
-            matches!(failure(State::Canceled, refusal("Canceled", &overriden)), Outcome::Replaced { by: Some(by), .. } if by == later)
+            matches!(failure(OperationState::Canceled, refusal("Canceled", &overriden)), OperationOutcome::Replaced { by: Some(by), .. } if by == later)
         );
         let zeros = "00000000-0000-0000-0000-000000000000";
         for (message, expected) in [
@@ -96,26 +100,26 @@ mod tests {
                 Some("aaaaaaaa-2222-3333-4444-555555555555"),
             ),
         ] {
-            let outcome = failure(State::Canceled, refusal("Canceled", &message));
+            let outcome = failure(OperationState::Canceled, refusal("Canceled", &message));
             assert!(
-                matches!(&outcome, Outcome::Replaced { by, .. } if by.as_deref() == expected),
+                matches!(&outcome, OperationOutcome::Replaced { by, .. } if by.as_deref() == expected),
                 "{outcome:?}"
             );
         }
         assert!(matches!(
             failure(
-                State::Failed,
+                OperationState::Failed,
                 refusal("OperationPreempted", "preempted by a more recent operation")
             ),
-            Outcome::Replaced { by: None, .. }
+            OperationOutcome::Replaced { by: None, .. }
         ));
         assert!(matches!(
-            failure(State::Canceled, refusal("Canceled", "canceled by the user")),
-            Outcome::Canceled(_)
+            failure(OperationState::Canceled, refusal("Canceled", "canceled by the user")),
+            OperationOutcome::Canceled(_)
         ));
         assert!(matches!(
-            failure(State::Failed, refusal("Quota", "the policy overrides nothing")),
-            Outcome::Failed(_)
+            failure(OperationState::Failed, refusal("Quota", "the policy overrides nothing")),
+            OperationOutcome::Failed(_)
         ));
     }
 }

@@ -91,10 +91,10 @@ fn finished_write_is_done() {
     assert!(over(Method::POST, Kind::Abort, 204, "").is_success());
     let done =
         over(Method::PUT, Kind::Write, 200, r#"{"properties":{"provisioningState":"Succeeded"}}"#);
-    assert!(matches!(done, Outcome::Succeeded(Some(_))));
+    assert!(matches!(done, OperationOutcome::Succeeded(Some(_))));
     let failed =
         over(Method::PUT, Kind::Write, 200, r#"{"properties":{"provisioningState":"Failed"}}"#);
-    assert!(matches!(failed, Outcome::Failed(_)) && !failed.is_success());
+    assert!(matches!(failed, OperationOutcome::Failed(_)) && !failed.is_success());
     let deleting = r#"{"properties":{"provisioningState":"Deleting"}}"#;
     for (method, kind, body, has_body) in [
         (Method::DELETE, Kind::Delete, "", false),
@@ -104,7 +104,7 @@ fn finished_write_is_done() {
     ] {
         let outcome = over(method, kind, 200, body);
         assert!(
-            matches!(&outcome, Outcome::Succeeded(document) if document.is_some() == has_body),
+            matches!(&outcome, OperationOutcome::Succeeded(document) if document.is_some() == has_body),
             "{kind:?} {body}: {outcome:?}"
         );
     }

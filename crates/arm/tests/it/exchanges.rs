@@ -8,7 +8,7 @@ use crate::common::{Reply, TestWorld};
 use jiff::Timestamp;
 use mooring_arm::calls::{ActivityQuery, DeletePool, Versions};
 use mooring_arm::{
-    Client, Document, Error, Operation, Outcome, Progress, Raw, ResourceId, Started,
+    Client, Document, Error, Operation, OperationOutcome, Progress, Raw, ResourceId, Started,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -228,8 +228,9 @@ fn assert_same_response(name: &str, body: &str, status: u16, kept: CallResult) {
             assert!(!texts.is_empty() && texts == expected, "{name}: a field was lost");
         }
         CallResult::Started(started) => match (status, started) {
-            (201 | 202, Started::Running(_)) | (204, Started::Done(Outcome::Succeeded(None))) => {}
-            (200, Started::Done(Outcome::Succeeded(Some(document)))) => {
+            (201 | 202, Started::Running(_))
+            | (204, Started::Done(OperationOutcome::Succeeded(None))) => {}
+            (200, Started::Done(OperationOutcome::Succeeded(Some(document)))) => {
                 let kept: Value = serde_json::from_str(&document.text().unwrap()).unwrap();
                 assert_eq!(kept, serde_json::from_str::<Value>(body).unwrap(), "{name}");
             }
@@ -243,11 +244,11 @@ fn assert_same_response(name: &str, body: &str, status: u16, kept: CallResult) {
             let expected = body["status"].as_str().unwrap();
             let word = match progress {
                 Progress::Running { state, .. } => state,
-                Progress::Done(Outcome::Succeeded(_)) => "Succeeded".to_owned(),
-                Progress::Done(Outcome::Failed(_)) => "Failed".to_owned(),
-                Progress::Done(Outcome::Canceled(_) | Outcome::Replaced { .. }) => {
-                    "Canceled".to_owned()
-                }
+                Progress::Done(OperationOutcome::Succeeded(_)) => "Succeeded".to_owned(),
+                Progress::Done(OperationOutcome::Failed(_)) => "Failed".to_owned(),
+                Progress::Done(
+                    OperationOutcome::Canceled(_) | OperationOutcome::Replaced { .. },
+                ) => "Canceled".to_owned(),
                 Progress::Done(other) => panic!("{name}: {other:?}"),
             };
             assert_eq!(word, expected, "{name}");

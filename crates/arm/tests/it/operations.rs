@@ -6,7 +6,7 @@ use crate::common::{Reply, TestWorld, answer, cluster, pool};
 use jiff::Timestamp;
 use mooring_arm::calls::{DeletePool, Script, ScriptOutput};
 use mooring_arm::{
-    Client, Document, ErrorKind, Operation, Outcome, Progress, ResourceId, Started, World,
+    Client, Document, ErrorKind, Operation, OperationOutcome, Progress, ResourceId, Started, World,
 };
 
 const STATUS: (&str, &str) = (
@@ -38,7 +38,7 @@ async fn delete(client: &Client) -> Operation {
     }
 }
 
-async fn follow(client: &Client, operation: &mut Operation) -> Outcome {
+async fn follow(client: &Client, operation: &mut Operation) -> OperationOutcome {
     client.wait(operation, Timestamp::MAX, |_, _| {}).await.unwrap()
 }
 
@@ -76,7 +76,7 @@ async fn write_is_polled_as_azure_requests_and_read_at_its_end() {
     ));
     let outcome = follow(&client, &mut operation).await;
     assert!(
-        matches!(outcome, Outcome::Succeeded(Some(document)) if document.text().unwrap() == DONE)
+        matches!(outcome, OperationOutcome::Succeeded(Some(document)) if document.text().unwrap() == DONE)
     );
     assert_eq!(world.times(), [0, 10, 15, 45, 45], "10 and 5 as requested, 30 by default");
     assert!(world.seen(1).target.ends_with("operations/1?t=signed"));
@@ -103,12 +103,12 @@ async fn outcomes_are_distinguished() {
         let client = world.client();
         let outcome = follow(&client, &mut put(&client).await).await;
         let word = match outcome {
-            Outcome::Failed(refusal) => {
+            OperationOutcome::Failed(refusal) => {
                 assert!(refusal.has_code("NetworkingInternalOperationError"));
                 "Failed"
             }
-            Outcome::Canceled(_) => "Canceled",
-            Outcome::Replaced { by, .. } => {
+            OperationOutcome::Canceled(_) => "Canceled",
+            OperationOutcome::Replaced { by, .. } => {
                 assert_eq!(by.as_deref(), Some(later));
                 "Replaced"
             }
@@ -131,7 +131,7 @@ async fn unknown_operation_is_resolved_by_the_resource() {
     ]);
     let client = world.client();
     let outcome = follow(&client, &mut put(&client).await).await;
-    assert!(matches!(outcome, Outcome::Succeeded(Some(_))), "{outcome:?}");
+    assert!(matches!(outcome, OperationOutcome::Succeeded(Some(_))), "{outcome:?}");
     assert_eq!(world.remaining_replies(), 0);
 
     // A deletion succeeded if the resource does not exist; otherwise its result is unknown.
@@ -141,8 +141,8 @@ async fn unknown_operation_is_resolved_by_the_resource() {
         let client = world.client();
         let outcome = follow(&client, &mut delete(&client).await).await;
         let word = match outcome {
-            Outcome::Succeeded(None) => "Succeeded",
-            Outcome::Lost { state: Some(_) } => "Lost",
+            OperationOutcome::Succeeded(None) => "Succeeded",
+            OperationOutcome::Lost { state: Some(_) } => "Lost",
             other => panic!("{other:?}"),
         };
         assert_eq!(word, expected);
@@ -191,8 +191,8 @@ async fn written_resource_is_lost_after_three_not_found_responses() {
         let world = TestWorld::new(forgotten().into_iter().chain(resource));
         let client = world.client();
         let outcome = match follow(&client, &mut put(&client).await).await {
-            Outcome::Lost { state: None } => "Lost",
-            Outcome::Succeeded(Some(_)) => "Succeeded",
+            OperationOutcome::Lost { state: None } => "Lost",
+            OperationOutcome::Succeeded(Some(_)) => "Succeeded",
             other => panic!("{other:?}"),
         };
         assert_eq!((outcome, world.remaining_replies()), (expected, 0));
@@ -238,8 +238,8 @@ async fn unknown_abort_is_resolved_by_the_cluster_state() {
             panic!("over")
         };
         let outcome = match follow(&client, &mut operation).await {
-            Outcome::Succeeded(None) => "Succeeded",
-            Outcome::Lost { state: Some(state) } if state == word => "Lost",
+            OperationOutcome::Succeeded(None) => "Succeeded",
+            OperationOutcome::Lost { state: Some(state) } if state == word => "Lost",
             other => panic!("{other:?}"),
         };
         assert_eq!((outcome, world.remaining_replies()), (expected, 0), "{word}");
@@ -349,7 +349,7 @@ async fn script_output_is_read_from_the_location() {
     let Started::Running(mut operation) = client.run_script(&vm, &script).await.unwrap() else {
         panic!("over")
     };
-    let Outcome::Succeeded(Some(result)) = follow(&client, &mut operation).await else {
+    let OperationOutcome::Succeeded(Some(result)) = follow(&client, &mut operation).await else {
         panic!("no result")
     };
     assert_eq!(ScriptOutput::read(&result).unwrap().stdout, "hi");

@@ -3,7 +3,7 @@
 use crate::common::{Reply, TestWorld, answer, cluster, pool};
 use jiff::Timestamp;
 use mooring_arm::calls::{DeletePool, Script};
-use mooring_arm::{Client, Document, Error, Operation, Outcome, ResourceId, Started};
+use mooring_arm::{Client, Document, Error, Operation, OperationOutcome, ResourceId, Started};
 
 const LOCATION: (&str, &str) =
     ("Location", "https://management.azure.com/subscriptions/s/operationresults/1");
@@ -39,7 +39,7 @@ async fn start(client: &Client, call: Call) -> Operation {
 }
 
 /// Returns the end of an operation with these responses, all of which must be read.
-async fn end(call: Call, replies: Vec<Reply>) -> Result<Outcome, Error> {
+async fn end(call: Call, replies: Vec<Reply>) -> Result<OperationOutcome, Error> {
     let world = TestWorld::new(replies);
     let client = world.client();
     let mut operation = start(&client, call).await;
@@ -48,9 +48,9 @@ async fn end(call: Call, replies: Vec<Reply>) -> Result<Outcome, Error> {
     result
 }
 
-fn text(outcome: Outcome) -> Option<String> {
+fn text(outcome: OperationOutcome) -> Option<String> {
     match outcome {
-        Outcome::Succeeded(document) => document.map(|document| document.text().unwrap()),
+        OperationOutcome::Succeeded(document) => document.map(|document| document.text().unwrap()),
         other => panic!("{other:?}"),
     }
 }
@@ -85,7 +85,7 @@ async fn error_of_a_location_is_the_result_of_the_operation() {
     for status in [400, 409] {
         let outcome = end(Call::Delete, polled(LOCATION, status)).await.unwrap();
         assert!(
-            matches!(&outcome, Outcome::Failed(refusal) if refusal.has_code("QuotaExceeded")),
+            matches!(&outcome, OperationOutcome::Failed(refusal) if refusal.has_code("QuotaExceeded")),
             "{outcome:?}"
         );
         let error = end(Call::Delete, polled(STATUS, status)).await.unwrap_err();
@@ -106,5 +106,5 @@ async fn unknown_operation_ends_by_its_kind() {
     let error = end(Call::Put, unknown(Some(answer(403, &[], "")))).await.unwrap_err();
     assert_eq!(error.reason(), "Forbidden", "the state of the resource is not known");
     let script = end(Call::Script, unknown(None)).await.unwrap();
-    assert!(matches!(script, Outcome::Lost { state: None }), "{script:?}");
+    assert!(matches!(script, OperationOutcome::Lost { state: None }), "{script:?}");
 }

@@ -13,7 +13,7 @@ use mooring_arm::{
     Budget, Client, Cloud, ErrorKind, Limits, Operation, Real, ResourceId, Settings, Started,
     World, WriteStatus, identity,
 };
-use mooring_simulator::exchange::{Outcome, Request, json};
+use mooring_simulator::exchange::{Request, ServerReply, json};
 use mooring_simulator::serve::{Authority, Service, listen, serve};
 use serde_json::json;
 
@@ -26,16 +26,16 @@ struct Azure(Mutex<Vec<String>>);
 
 impl Azure {
     /// Returns the cluster `large-N` in a body of N bytes.
-    fn large(path: &str) -> Outcome {
+    fn large(path: &str) -> ServerReply {
         let (_, size) = path.split_once("/large-").unwrap();
         let size: usize = size.split('/').next().unwrap().parse().unwrap();
         let of = |pad: &str| json!({"name": "large", "pad": pad, "properties": {}});
         let pad = "x".repeat(size - of("").to_string().len());
-        Outcome::Answer(json(StatusCode::OK, &of(&pad)))
+        ServerReply::Answer(json(StatusCode::OK, &of(&pad)))
     }
 
     /// Returns the responses of the cluster `links-HOST-PORT`, in which all links lead to that host.
-    fn foreign_link(request: &Request, path: &str) -> Option<Outcome> {
+    fn foreign_link(request: &Request, path: &str) -> Option<ServerReply> {
         let (_, rest) = path.split_once("/links-")?;
         let (host, port) = rest.split('/').next()?.split_once('-')?;
         let link = format!("https://{host}:{port}/steal");
@@ -45,12 +45,12 @@ impl Azure {
             let name = if request.method() == "PUT" { "azure-asyncoperation" } else { "location" };
             answer.headers_mut().insert(name, link.parse().unwrap());
         }
-        Some(Outcome::Answer(answer))
+        Some(ServerReply::Answer(answer))
     }
 }
 
 impl Service for Azure {
-    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         let path = request.uri().path().to_owned();
         self.0.lock().unwrap().push(format!("{} {path}", request.method()));
         let body = String::from_utf8_lossy(request.body()).into_owned();
@@ -62,7 +62,7 @@ impl Service for Azure {
             if body.contains(SECRET) {
                 let token =
                     json!({"token_type": "Bearer", "expires_in": 3600, "access_token": TOKEN});
-                Outcome::Answer(json(StatusCode::OK, &token))
+                ServerReply::Answer(json(StatusCode::OK, &token))
             } else {
                 // A proxy may quote the request.
                 let secret = body.split('&').find_map(|pair| pair.strip_prefix("client_secret="));
@@ -71,24 +71,27 @@ impl Service for Azure {
                     secret.unwrap_or_default()
                 );
                 let error = json!({"error": "invalid_client", "error_codes": [7_000_215], "error_description": description});
-                Outcome::Answer(json(StatusCode::UNAUTHORIZED, &error))
+                ServerReply::Answer(json(StatusCode::UNAUTHORIZED, &error))
             }
         } else if !signed {
-            Outcome::Answer(json(
+            ServerReply::Answer(json(
                 StatusCode::UNAUTHORIZED,
                 &json!({"error": {"code": "AuthenticationFailed"}}),
             ))
         } else if path.ends_with("/demo") {
-            Outcome::Answer(json(
+            ServerReply::Answer(json(
                 StatusCode::OK,
                 &json!({"name": "demo", "properties": {"provisioningState": "Succeeded"}}),
             ))
         } else if path.contains("/large-") {
             Self::large(&path)
         } else if path.ends_with("/cut") {
-            Outcome::CutShort(json(StatusCode::OK, &json!({"name": "cut", "properties": {}})), 10)
+            ServerReply::CutShort(
+                json(StatusCode::OK, &json!({"name": "cut", "properties": {}})),
+                10,
+            )
         } else if path.ends_with("/steal") || path.ends_with("/x") {
-            Outcome::Answer(json(StatusCode::OK, &json!({"status": "Succeeded"})))
+            ServerReply::Answer(json(StatusCode::OK, &json!({"status": "Succeeded"})))
         } else if let Some(outcome) = Self::foreign_link(&request, &path) {
             outcome
         } else if path.ends_with("/moved") {
@@ -96,9 +99,9 @@ impl Service for Azure {
             moved
                 .headers_mut()
                 .insert("location", "https://127.0.0.1:9/elsewhere".parse().unwrap());
-            Outcome::Answer(moved)
+            ServerReply::Answer(moved)
         } else {
-            Outcome::Dropped
+            ServerReply::Dropped
         };
         async move { outcome }.boxed()
     }

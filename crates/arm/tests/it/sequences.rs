@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::common::{CANARY, Reply, TestWorld, answer, cluster, pool};
 use mooring_arm::calls::{DeletePool, KubeconfigFormat};
 use mooring_arm::{
-    Budget, Client, Cloud, Document, ErrorKind, Limit, Limits, Outcome, Priority, ResourceId,
-    Settings, Started, WriteStatus,
+    Budget, Client, Cloud, Document, ErrorKind, Limit, Limits, OperationOutcome, Priority,
+    ResourceId, Settings, Started, WriteStatus,
 };
 
 const OK: &str = r#"{"name":"demo","properties":{"provisioningState":"Succeeded"}}"#;
@@ -22,7 +22,7 @@ fn body() -> Document {
 async fn put_is_retried_unchanged_after_a_lost_response() {
     let world = TestWorld::new([Reply::Lost, answer(200, &[], OK)]);
     let started = world.client().put_agent_pool(&pool(), &body(), Some("etag")).await.unwrap();
-    assert!(matches!(started, Started::Done(Outcome::Succeeded(Some(_)))));
+    assert!(matches!(started, Started::Done(OperationOutcome::Succeeded(Some(_)))));
     let (first, second) = (world.seen(0), world.seen(1));
     assert_eq!(
         (&first.body, &first.request_id, &first.if_match),
@@ -83,7 +83,7 @@ async fn abort_that_was_not_applied_is_retried() {
         answer(204, &[], ""),
     ]);
     let started = world.client().abort_cluster(&cluster()).await.unwrap();
-    assert!(matches!(started, Started::Done(Outcome::Succeeded(None))));
+    assert!(matches!(started, Started::Done(OperationOutcome::Succeeded(None))));
     assert!(world.times()[2] >= 17);
 }
 
@@ -92,7 +92,7 @@ async fn not_found_after_a_lost_delete_response_is_success() {
     let gone = r#"{"code":"NotFound","message":"Could not find the agentpool: system"}"#;
     let world = TestWorld::new([Reply::Lost, answer(404, &[], gone)]);
     let started = world.client().delete_agent_pool(&pool(), &DeletePool::default()).await.unwrap();
-    assert!(matches!(started, Started::Done(Outcome::Succeeded(None))));
+    assert!(matches!(started, Started::Done(OperationOutcome::Succeeded(None))));
     let world = TestWorld::new([answer(404, &[], gone)]);
     let error =
         world.client().delete_agent_pool(&pool(), &DeletePool::default()).await.unwrap_err();

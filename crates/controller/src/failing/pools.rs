@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::record::Entry;
+use crate::record::FailureRecord;
 
 const MIN_FAILURES: usize = 3;
 const MAX_FAILURES: usize = 50;
@@ -23,7 +23,7 @@ struct PoolOutcomes {
     joined: Option<Timestamp>,
     /// Times of the last failures.
     failures: VecDeque<Timestamp>,
-    last: Option<Box<Entry>>,
+    last: Option<Box<FailureRecord>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct FailingPool {
     pub pool: String,
     /// Failures since a node joined; at most 50 are counted.
     pub failed: u32,
-    pub last: Entry,
+    pub last: FailureRecord,
 }
 
 impl PoolWatch {
@@ -42,7 +42,7 @@ impl PoolWatch {
     }
 
     /// Counts a failure. What only an event reports is not evidence.
-    pub fn failed(&mut self, entry: &Entry) {
+    pub fn failed(&mut self, entry: &FailureRecord) {
         if entry.unconfirmed {
             return;
         }
@@ -88,7 +88,7 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + seconds).unwrap()
     }
 
-    fn entry(pool: &str, seconds: i64) -> Entry {
+    fn entry(pool: &str, seconds: i64) -> FailureRecord {
         serde_json::from_value(json!({
             "id": format!("{pool}-{seconds}"), "at": at(seconds), "uid": "u", "nodeClaim": "c", "pool": pool,
             "node": "aks-c", "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "cause": "X",
@@ -135,7 +135,7 @@ mod tests {
     fn unconfirmed_and_standalone_failures_are_not_of_a_pool() {
         let mut watch = PoolWatch::default();
         for seconds in 1..=9 {
-            watch.failed(&Entry { unconfirmed: true, ..entry("a", seconds) });
+            watch.failed(&FailureRecord { unconfirmed: true, ..entry("a", seconds) });
             watch.failed(&entry("", seconds));
         }
         assert_eq!((failing(&watch, 9), watch.pools.len()), (vec![], 0));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failing::pools::FailingPool;
 use crate::hash::hash;
-use crate::record::Entry;
+use crate::record::FailureRecord;
 
 /// Values of `events` in the configuration of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -79,11 +79,11 @@ pub struct Alert {
     /// Failed and all nodes with other images.
     pub others: Option<(u32, u32)>,
     /// Last failure that the alert is about.
-    pub example: Option<Box<Entry>>,
+    pub example: Option<Box<FailureRecord>>,
 }
 
 impl Alert {
-    pub fn of_finding(finding: &Finding, example: Option<Entry>) -> Self {
+    pub fn of_finding(finding: &Finding, example: Option<FailureRecord>) -> Self {
         let pool = example.as_ref().map(|entry| entry.pool.clone());
         Self {
             event: AlertEvent::Finding,

@@ -8,7 +8,7 @@ use super::ledger::{Ledger, StoredAlert};
 use super::payload::Notification;
 use super::{Alert, AlertEvent, Hook, RunNotification, RunState, alert::AlertSubject};
 use crate::failing::pools::FailingPool;
-use crate::record::Entry;
+use crate::record::FailureRecord;
 use crate::verdict::failure::Source;
 
 fn notification(image: &str) -> Notification {
@@ -74,7 +74,7 @@ fn document_has_all_members_of_the_envelope() {
 }
 
 /// A failure in the record; those of earlier releases have neither owner nor source.
-fn example(owner: &str, source: &str) -> Entry {
+fn example(owner: &str, source: &str) -> FailureRecord {
     serde_json::from_value(json!({
         "id": "1", "at": "2027-01-15T08:00:00Z", "uid": "u", "nodeClaim": "c", "pool": "a", "node": "aks-c",
         "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 211, "effectiveCode": 232,
@@ -285,7 +285,7 @@ fn id_of_an_alert_depends_on_its_subject_only() {
     let subject = AlertSubject { pool: None, ..finding.subject.clone() };
     let same = Alert { subject, message: "m".into(), failed: None, ..finding.clone() };
     assert_eq!(same.id(), finding.id());
-    let last = Entry { cause: "Y".into(), ..example("image", "clock") };
+    let last = FailureRecord { cause: "Y".into(), ..example("image", "clock") };
     let later = Alert::of_pool(FailingPool { pool: "a".to_owned(), failed: 4, last });
     assert_eq!(later.id(), failing_pool("a").id());
 }
@@ -296,8 +296,8 @@ fn finding_names_the_pool_of_its_example() {
     (0..9).for_each(|_| fleet.count("good", None));
     (0..9).for_each(|_| fleet.count("bad", Some("X")));
     let finding = fleet.findings().remove(0);
-    let pool = |example: Option<Entry>| Alert::of_finding(&finding, example).subject.pool;
-    let standalone = Entry { pool: String::new(), ..example("image", "clock") };
+    let pool = |example: Option<FailureRecord>| Alert::of_finding(&finding, example).subject.pool;
+    let standalone = FailureRecord { pool: String::new(), ..example("image", "clock") };
     assert_eq!(pool(Some(example("image", "clock"))).as_deref(), Some("a"));
     assert_eq!((pool(Some(standalone)), pool(None)), (None, None));
     let alert = Alert::of_finding(&finding, None);
@@ -306,19 +306,19 @@ fn finding_names_the_pool_of_its_example() {
 
 #[test]
 fn code_is_the_effective_one_and_has_a_name() {
-    let codes = |entry: Entry| {
+    let codes = |entry: FailureRecord| {
         let mut one = notification("i");
         one.live.as_mut().unwrap().example = Some(Box::new(entry));
         let body = body(&one, HookFormat::Mooring);
         (body["reported"].clone(), body["effective"].clone())
     };
     let oras = json!({"code": 232, "name": "ERR_ORAS_BINARY_NOT_FOUND"});
-    let entry = Entry { name: Some("OWN".into()), ..example("image", "clock") };
+    let entry = FailureRecord { name: Some("OWN".into()), ..example("image", "clock") };
     assert_eq!(codes(entry.clone()), (json!({"code": 211, "name": "OWN"}), oras));
-    let plain = Entry { effective_code: None, ..entry.clone() };
+    let plain = FailureRecord { effective_code: None, ..entry.clone() };
     let own = json!({"code": 211, "name": "OWN"});
     assert_eq!(codes(plain), (own.clone(), own));
-    let none = Entry { code: None, effective_code: None, ..entry };
+    let none = FailureRecord { code: None, effective_code: None, ..entry };
     assert_eq!(codes(none), (json!(null), json!(null)));
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{InstanceView, Script, ScriptOutput, VmStatus};
-use mooring_arm::{Client, Error, ErrorKind, Outcome, ResourceId, Started};
+use mooring_arm::{Client, Error, ErrorKind, OperationOutcome, ResourceId, Started};
 use serde_json::Value;
 
 use super::why::{NodeQuery, QueryError};
@@ -81,7 +81,7 @@ impl NodeShell<'_> {
                 waited.await.map_err(|error| unfinished(node, error))?
             }
         };
-        let Outcome::Succeeded(Some(document)) = &outcome else {
+        let OperationOutcome::Succeeded(Some(document)) = &outcome else {
             return Err(QueryError::Command {
                 node: node.to_owned(),
                 why: "the operation did not succeed".to_owned(),
@@ -249,7 +249,7 @@ mod tests {
         assert!(!whole.contains("ExitCode"), "a plain cat loses it");
         let text = as_reported(&returned(Some(&long)));
         let found = diagnose(text.as_bytes(), Hints::default()).into_iter().next().unwrap();
-        assert_eq!(found.outcome, mooring_diagnosis::Outcome::Failed);
+        assert_eq!(found.outcome, mooring_diagnosis::BootstrapOutcome::Failed);
         assert!(text.contains("exit status=211"), "{text}");
 
         let short = report("50", "no route");
@@ -257,7 +257,7 @@ mod tests {
         let well = report("0", &noise);
         let text = as_reported(&returned(Some(&well)));
         let found = diagnose(text.as_bytes(), Hints::default()).into_iter().next().unwrap();
-        assert_eq!(found.outcome, mooring_diagnosis::Outcome::Succeeded);
+        assert_eq!(found.outcome, mooring_diagnosis::BootstrapOutcome::Succeeded);
         assert_eq!(as_reported(&returned(None)), "");
     }
 
@@ -275,7 +275,7 @@ mod tests {
             assert!(reports.earlier.contains("Could not resolve host"), "{reports:?}");
             let found = diagnose(reports.latest.as_bytes(), Hints::default()).into_iter().next();
             let succeeded =
-                found.map(|found| found.outcome == mooring_diagnosis::Outcome::Succeeded);
+                found.map(|found| found.outcome == mooring_diagnosis::BootstrapOutcome::Succeeded);
             assert_eq!(succeeded, code.map(|code| code == 0), "{reports:?}");
         }
         let alone = Reports::read(&returned(Some(&failed)));

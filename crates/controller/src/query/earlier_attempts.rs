@@ -2,7 +2,7 @@
 
 use super::node_report::{NodeReport, ReportSource};
 use super::why::NodeQuery;
-use crate::record::Entry;
+use crate::record::FailureRecord;
 
 impl NodeQuery {
     /// Adds the recorded earlier attempt to each node. Without a readable record there is none.
@@ -17,7 +17,7 @@ impl NodeQuery {
 }
 
 /// Returns true for a failure of the same node other than the one shown now.
-fn is_earlier(one: &NodeReport, entry: &Entry) -> bool {
+fn is_earlier(one: &NodeReport, entry: &FailureRecord) -> bool {
     let is_same_node = one.node == entry.node || one.claim.as_deref() == Some(&*entry.node_claim);
     let now = one.verdict.failure.as_ref();
     let is_same_failure = now.is_some_and(|now| now.code == entry.code && now.cause == entry.cause);
@@ -32,7 +32,7 @@ mod tests {
     use crate::verdict::Verdict;
     use crate::verdict::condition::Reason;
 
-    fn entry() -> Entry {
+    fn entry() -> FailureRecord {
         serde_json::from_value(json!({
             "id": "1", "at": "2026-11-15T08:00:00Z", "uid": "u1", "nodeClaim": "c", "node": "aks-c",
             "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 50, "cause": "OutboundConnFail",
@@ -47,20 +47,21 @@ mod tests {
         let well =
             NodeReport { verdict: Verdict::plain(Reason::CseSucceeded, "well"), ..same.clone() };
         assert!(is_earlier(&well, &entry()));
-        let other = Entry { code: Some(124), cause: "GlobalTimeout".to_owned(), ..entry() };
+        let other = FailureRecord { code: Some(124), cause: "GlobalTimeout".to_owned(), ..entry() };
         assert!(is_earlier(&same, &other));
-        let renamed = Entry { node: "aks-d".to_owned(), ..entry() };
-        let recreated = Entry { node_claim: "d".to_owned(), ..entry() };
+        let renamed = FailureRecord { node: "aks-d".to_owned(), ..entry() };
+        let recreated = FailureRecord { node_claim: "d".to_owned(), ..entry() };
         assert!(is_earlier(&well, &renamed) && is_earlier(&well, &recreated));
         for other in [
-            Entry { code: Some(124), ..entry() },
-            Entry { cause: "GlobalTimeout".to_owned(), ..entry() },
+            FailureRecord { code: Some(124), ..entry() },
+            FailureRecord { cause: "GlobalTimeout".to_owned(), ..entry() },
         ] {
             assert!(is_earlier(&same, &other), "code or cause differs");
         }
         let known = NodeReport { earlier: same.verdict.failure.clone(), ..well.clone() };
         assert!(!is_earlier(&known, &entry()), "it has one");
-        let elsewhere = Entry { node: "aks-d".to_owned(), node_claim: "d".to_owned(), ..entry() };
+        let elsewhere =
+            FailureRecord { node: "aks-d".to_owned(), node_claim: "d".to_owned(), ..entry() };
         assert!(!is_earlier(&well, &elsewhere));
         assert!(!is_earlier(&NodeReport { source: ReportSource::Record, ..well }, &entry()));
     }

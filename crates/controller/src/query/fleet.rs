@@ -110,10 +110,10 @@ impl Table {
 mod tests {
     use super::*;
     use crate::claim::intern::Interner;
-    use crate::record::Entry;
+    use crate::record::FailureRecord;
     use serde_json::json;
 
-    fn entry(number: usize) -> Entry {
+    fn entry(number: usize) -> FailureRecord {
         serde_json::from_value(json!({
             "id": format!("{number}"), "at": "2026-11-15T08:00:00Z", "uid": format!("u{number}"),
             "nodeClaim": "c", "pool": "default", "node": "aks-c", "reason": "CSEFailed", "message": "m",
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn affected_resources_are_those_of_the_image() {
-        let of = |number: usize, image: &str, cause: &str, pool: &str, class: &str| Entry {
+        let of = |number: usize, image: &str, cause: &str, pool: &str, class: &str| FailureRecord {
             image: Some(image.to_owned()),
             cause: cause.to_owned(),
             pool: pool.to_owned(),
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn unconfirmed_failures_are_not_counted_by_image() {
         let mut record = Document::default();
-        let entries = (0..6).map(|number| Entry { unconfirmed: true, ..entry(number) });
+        let entries = (0..6).map(|number| FailureRecord { unconfirmed: true, ..entry(number) });
         record.merge(&entries.collect::<Vec<_>>(), 50);
         let table = Table::of(&record, &[]);
         assert_eq!((table.rows, table.findings, table.unconfirmed), (vec![], vec![], 6));

@@ -3,7 +3,7 @@
 use mooring_redact::{is_plain_word, shell_word};
 
 use crate::claim::image;
-use crate::record::Entry;
+use crate::record::FailureRecord;
 use crate::verdict::Verdict;
 use crate::verdict::condition::{Reason, Status};
 use crate::verdict::failure::{Failure, Source};
@@ -45,7 +45,7 @@ pub struct NodeReport {
 
 impl NodeReport {
     #[must_use]
-    pub fn recorded(entry: &Entry) -> Self {
+    pub fn recorded(entry: &FailureRecord) -> Self {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let failure = Failure {
             code: entry.code,
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn report_from_the_record_shows_its_source() {
-        let entry = |pool: &str, source: &str, unconfirmed: bool| -> Entry {
+        let entry = |pool: &str, source: &str, unconfirmed: bool| -> FailureRecord {
             serde_json::from_value(serde_json::json!({
                 "id": "1", "at": "2026-11-15T08:00:00Z", "uid": "u", "nodeClaim": "c", "pool": pool, "node": "aks-c",
                 "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "code": 211, "effectiveCode": 232,

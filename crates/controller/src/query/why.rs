@@ -356,7 +356,7 @@ impl NodeQuery {
         report.report_text = reports.latest;
         report.verdict = match found {
             None => Verdict::plain(Reason::NoCseExtension, messages::NO_REPORT_ON_NODE),
-            Some(found) if found.outcome == mooring_diagnosis::Outcome::Succeeded => {
+            Some(found) if found.outcome == mooring_diagnosis::BootstrapOutcome::Succeeded => {
                 Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED)
             }
             Some(found) => Verdict::failed(&found, Source::InstanceView),

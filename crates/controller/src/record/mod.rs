@@ -41,7 +41,7 @@ const MAX_POOLS: usize = 512;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct FailureRecord {
     /// Derived from NodeClaim and verdict; the same failure has the same id.
     pub id: String,
     pub at: Timestamp,
@@ -95,7 +95,7 @@ pub struct Document {
     pub schema: String,
     /// Failures by pool, oldest first.
     #[serde(default)]
-    pub pools: BTreeMap<String, Vec<Entry>>,
+    pub pools: BTreeMap<String, Vec<FailureRecord>>,
     /// Number of failures dropped for lack of space.
     #[serde(default)]
     pub dropped: u64,
@@ -114,7 +114,7 @@ pub enum RecordError {
     OtherSchema(String),
 }
 
-impl Entry {
+impl FailureRecord {
     pub fn id_of(uid: &str, key: &str) -> String {
         format!("{:016x}", hash(&[uid, key]))
     }
@@ -144,13 +144,13 @@ impl Document {
         Ok(document)
     }
 
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &FailureRecord> {
         self.pools.values().flatten()
     }
 
     /// Adds failures, each at most once, and drops the oldest without space, unconfirmed ones first. Returns
     /// true if anything changed.
-    pub fn merge(&mut self, entries: &[Entry], kept: usize) -> bool {
+    pub fn merge(&mut self, entries: &[FailureRecord], kept: usize) -> bool {
         let mut known: HashSet<String> = self.entries().map(|entry| entry.id.clone()).collect();
         let mut changed = false;
         for entry in entries {
@@ -180,7 +180,7 @@ impl Document {
 
     /// Merges the record of another namespace, once.
     pub fn take_over(&mut self, other: &Self, namespace: &str, kept: usize) {
-        let entries: Vec<Entry> = other.entries().cloned().collect();
+        let entries: Vec<FailureRecord> = other.entries().cloned().collect();
         self.merge(&entries, kept);
         self.dropped += other.dropped;
         self.taken_from = Some(namespace.to_owned());
@@ -188,7 +188,8 @@ impl Document {
 
     /// Drops the oldest of the longest lists until the document fits.
     fn shrink(&mut self) {
-        let size = |entry: &Entry| serde_json::to_string(entry).map_or(0, |text| text.len() + 1);
+        let size =
+            |entry: &FailureRecord| serde_json::to_string(entry).map_or(0, |text| text.len() + 1);
         let mut bytes: usize = 256 + self.entries().map(size).sum::<usize>();
         bytes += self.pools.keys().map(|pool| pool.len() + 8).sum::<usize>();
         while bytes > MAX_BYTES {
@@ -219,7 +220,7 @@ impl Document {
 }
 
 /// Removes the oldest unconfirmed failure, else the oldest. The list is not empty.
-fn drop_one(ring: &mut Vec<Entry>) -> Entry {
+fn drop_one(ring: &mut Vec<FailureRecord>) -> FailureRecord {
     let at = ring.iter().position(|entry| entry.unconfirmed).unwrap_or_default();
     ring.remove(at)
 }

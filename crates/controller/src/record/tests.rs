@@ -2,10 +2,10 @@ use serde_json::json;
 
 use super::*;
 
-fn entry(pool: &str, number: i64) -> Entry {
+fn entry(pool: &str, number: i64) -> FailureRecord {
     let uid = format!("uid-{pool}-{number}");
-    Entry {
-        id: Entry::id_of(&uid, "k"),
+    FailureRecord {
+        id: FailureRecord::id_of(&uid, "k"),
         at: Timestamp::from_second(1_800_000_000 + number).unwrap(),
         uid,
         node_claim: format!("{pool}-{number}"),
@@ -48,7 +48,7 @@ fn last_failures_of_a_pool_are_kept() {
 
 #[test]
 fn unconfirmed_failures_are_evicted_first() {
-    let unconfirmed = |number| Entry { unconfirmed: true, ..entry("a", number) };
+    let unconfirmed = |number| FailureRecord { unconfirmed: true, ..entry("a", number) };
     let mut document = Document::default();
     document.merge(&(0..50).map(|number| entry("a", number)).collect::<Vec<_>>(), 50);
     let before = document.pools.clone();
@@ -57,7 +57,7 @@ fn unconfirmed_failures_are_evicted_first() {
     let mut document = Document::default();
     document.merge(&[unconfirmed(1), unconfirmed(2)], 50);
     // Azure shows the failure after all.
-    document.merge(&[Entry { id: "other".to_owned(), ..entry("a", 1) }], 50);
+    document.merge(&[FailureRecord { id: "other".to_owned(), ..entry("a", 1) }], 50);
     let uids: Vec<_> = document.entries().map(|entry| (&*entry.uid, entry.unconfirmed)).collect();
     assert_eq!(uids, [("uid-a-1", false), ("uid-a-2", true)]);
     let text = serde_json::to_string(&document).unwrap();
@@ -88,8 +88,8 @@ fn merge_order_does_not_change_the_record() {
 #[test]
 fn record_fits_into_its_configmap() {
     let mut document = Document::default();
-    let entries: Vec<Entry> = (0..2000)
-        .map(|number| Entry {
+    let entries: Vec<FailureRecord> = (0..2000)
+        .map(|number| FailureRecord {
             message: "\"\\ ".repeat(340),
             ..entry(&format!("pool-{}", number % 40), number)
         })
@@ -98,7 +98,7 @@ fn record_fits_into_its_configmap() {
     let object = document.config_map("kube-system", Some("7"));
     assert!(object.to_string().len() < 1024 * 1024, "{}", object.to_string().len());
     assert!(document.dropped > 0 && document.pools.len() == 40);
-    let more: Vec<Entry> =
+    let more: Vec<FailureRecord> =
         (0..2 * MAX_POOLS).map(|pool| entry(&format!("more-{pool}"), 1)).collect();
     document.merge(&more, 50);
     assert!(document.pools.len() <= MAX_POOLS + 1);
@@ -126,10 +126,10 @@ fn record_of_a_newer_schema_is_rejected() {
 #[test]
 fn record_is_filled_up_to_its_limit() {
     let mut document = Document::default();
-    let entries: Vec<Entry> =
+    let entries: Vec<FailureRecord> =
         (0..2000).map(|number| entry(&format!("pool-{:03}", number % 200), number)).collect();
     document.merge(&entries, 50);
-    let size = |entry: &Entry| serde_json::to_string(entry).unwrap().len() + 1;
+    let size = |entry: &FailureRecord| serde_json::to_string(entry).unwrap().len() + 1;
     let pools: usize = document.pools.keys().map(|pool| pool.len() + 8).sum();
     let bytes = 256 + pools + document.entries().map(size).sum::<usize>();
     let largest = entries.iter().map(size).max().unwrap();
@@ -158,7 +158,7 @@ fn image_is_blamed_for_confirmed_failures_of_nodes() {
         ("NodeNotMatched", false, false),
         ("CSENotCreated", true, false),
     ] {
-        let entry = Entry { cause: cause.to_owned(), unconfirmed, ..entry("a", 1) };
+        let entry = FailureRecord { cause: cause.to_owned(), unconfirmed, ..entry("a", 1) };
         assert_eq!(entry.blames_image(), expected, "{cause} {unconfirmed}");
     }
 }

@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 use super::api::{Api, claim_path};
 use super::controller::{Controller, Message, Projector};
 use crate::metrics::{Metrics, Write};
-use crate::record::counts::{self, Outcome};
-use crate::record::{self, Document, Entry};
+use crate::record::counts::{self, CountedNode};
+use crate::record::{self, Document, FailureRecord};
 use crate::state::{Action, Input};
 use crate::verdict::event::{self, Event, Form, Regarding};
 use crate::verdict::patch::{self, PatchResult};
@@ -81,7 +81,7 @@ impl Writer {
             // Writes of an earlier term are dropped; a new term starts from the objects.
             let Some(term) = waiting.last().map(|batch: &Batch| batch.term) else { continue };
             let (mut entries, mut events, mut patches) = (Vec::new(), Vec::new(), Vec::new());
-            let mut outcomes: Option<Vec<Outcome>> = None;
+            let mut outcomes: Option<Vec<CountedNode>> = None;
             for action in
                 waiting.drain(..).filter(|batch| batch.term == term).flat_map(|batch| batch.writes)
             {
@@ -113,7 +113,7 @@ impl Writer {
         }
     }
 
-    async fn record(&self, term: u64, entries: &[Entry]) {
+    async fn record(&self, term: u64, entries: &[FailureRecord]) {
         let path = record::path(&self.namespace);
         let merge = |object: Option<&Value>, version: Option<&str>| {
             let document =
@@ -129,7 +129,7 @@ impl Writer {
         }
     }
 
-    async fn counts(&self, term: u64, outcomes: Vec<Outcome>) {
+    async fn counts(&self, term: u64, outcomes: Vec<CountedNode>) {
         let path = counts::path(&self.namespace);
         let merge = |object: Option<&Value>, version: Option<&str>| {
             let now = (self.clock)();

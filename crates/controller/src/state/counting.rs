@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::record::counts::{CountedIds, Outcome, StoredCounts};
+use crate::record::counts::{CountedIds, CountedNode, StoredCounts};
 
 /// Time for outcomes of the same moment to be written together.
 const COLLECT: SignedDuration = SignedDuration::from_secs(5);
@@ -18,7 +18,7 @@ const MAX_PENDING: usize = 16_384;
 pub(super) struct Counting {
     /// None if the counts are unreadable: nothing is counted.
     counted: Option<CountedIds>,
-    pending: Vec<Outcome>,
+    pending: Vec<CountedNode>,
     /// Pending failures by pool.
     failures: HashMap<String, usize>,
     write_at: Option<Timestamp>,
@@ -43,7 +43,7 @@ impl Counting {
     }
 
     /// Adds an outcome, unless it is counted. `max_failures` of one pool are written at once.
-    pub(super) fn add(&mut self, outcome: Outcome, max_failures: usize, now: Timestamp) {
+    pub(super) fn add(&mut self, outcome: CountedNode, max_failures: usize, now: Timestamp) {
         let Some(counted) = &mut self.counted else { return };
         if !counted.insert(outcome.id, outcome.at.min(now)) {
             return;
@@ -62,7 +62,7 @@ impl Counting {
         self.pending.push(outcome);
     }
 
-    pub(super) fn requeue(&mut self, outcomes: Vec<Outcome>, now: Timestamp) {
+    pub(super) fn requeue(&mut self, outcomes: Vec<CountedNode>, now: Timestamp) {
         self.pending.splice(..0, outcomes);
         let above = self.pending.len().saturating_sub(MAX_PENDING);
         self.pending.drain(..above);
@@ -83,7 +83,7 @@ impl Counting {
         self.lost
     }
 
-    pub(super) fn take_due(&mut self, now: Timestamp) -> Option<Vec<Outcome>> {
+    pub(super) fn take_due(&mut self, now: Timestamp) -> Option<Vec<CountedNode>> {
         self.write_at.filter(|at| *at <= now)?;
         (self.write_at, self.written_at) = (None, Some(now));
         self.failures.clear();
@@ -102,8 +102,8 @@ mod tests {
         Timestamp::from_second(1_800_000_000 + seconds).unwrap()
     }
 
-    fn outcome(number: usize, cause: Option<&str>) -> Outcome {
-        Outcome::new(&format!("uid-{number}"), at(0), "default", "i", cause)
+    fn outcome(number: usize, cause: Option<&str>) -> CountedNode {
+        CountedNode::new(&format!("uid-{number}"), at(0), "default", "i", cause)
     }
 
     fn counting() -> Counting {

@@ -11,7 +11,7 @@ use crate::claim::Claim;
 use crate::notify::Alert;
 use crate::observation::node::REASON;
 use crate::observation::{Cse, Observation};
-use crate::record::Entry;
+use crate::record::FailureRecord;
 use crate::text::{safe, safe_tail};
 use crate::verdict::Verdict;
 use crate::verdict::condition::Reason;
@@ -23,7 +23,7 @@ const IMAGE_FAILS: &str = "ImageFailsBootstrap";
 
 impl State {
     /// Creates the events of a recorded failure: on the NodeClaim, and on its pool, which outlives it.
-    pub(super) fn create_events(&self, entry: &Entry, actions: &mut Vec<Action>) {
+    pub(super) fn create_events(&self, entry: &FailureRecord, actions: &mut Vec<Action>) {
         let reason = event_reason(&entry.reason);
         let claim = Regarding {
             kind: Kind::NodeClaim,
@@ -119,9 +119,9 @@ pub(super) fn failure_entry(
     verdict: &Verdict,
     failure: &Failure,
     now: Timestamp,
-) -> Entry {
+) -> FailureRecord {
     let key = verdict.key();
-    Entry {
+    FailureRecord {
         reason: verdict.reason.as_str().to_owned(),
         message: verdict.message.clone(),
         note: messages::note(failure, &claim.node_name()),
@@ -148,10 +148,10 @@ pub(super) fn output_of(observation: &Observation) -> Option<String> {
     (!end.is_empty()).then_some(end)
 }
 
-fn blank(claim: &Claim, key: String, now: Timestamp) -> Entry {
+fn blank(claim: &Claim, key: String, now: Timestamp) -> FailureRecord {
     let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(|text| safe(text, 128));
-    Entry {
-        id: Entry::id_of(&claim.uid, &key),
+    FailureRecord {
+        id: FailureRecord::id_of(&claim.uid, &key),
         at: Timestamp::from_second(now.as_second()).unwrap_or(now),
         uid: claim.uid.to_string(),
         node_claim: claim.name.to_string(),
@@ -238,8 +238,8 @@ mod tests {
             let verdict =
                 Verdict { reason, message: "m".to_owned(), failure: Some(failure.clone()) };
             let entry = failure_entry(&claim, &verdict, &failure, now);
-            let expected = Entry {
-                id: Entry::id_of("u", &verdict.key()),
+            let expected = FailureRecord {
+                id: FailureRecord::id_of("u", &verdict.key()),
                 at: "2026-11-15T08:00:00Z".parse().unwrap(),
                 uid: "u".to_owned(),
                 node_claim: "c".to_owned(),

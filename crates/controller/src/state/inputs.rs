@@ -12,7 +12,7 @@ use super::reconcile::rank;
 use super::tracked::{HeldVerdict, RecordedFailure, TrackedClaim};
 use crate::claim::Claim;
 use crate::claim::mode::Mode;
-use crate::record::{Document, Entry};
+use crate::record::{Document, FailureRecord};
 use crate::verdict::condition::{Reason, Status};
 use crate::verdict::messages;
 use crate::verdict::patch::{DesiredCondition, has_condition};
@@ -172,7 +172,7 @@ impl State {
     }
 
     /// Counts a failure by image, once, and remembers that it is in the record.
-    pub(super) fn count_recorded(&mut self, entry: &Entry) {
+    pub(super) fn count_recorded(&mut self, entry: &FailureRecord) {
         let recorded = RecordedFailure::of(entry);
         if self
             .recorded

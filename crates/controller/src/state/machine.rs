@@ -15,8 +15,8 @@ use crate::claim::Claim;
 use crate::failing::images::FleetWatch;
 use crate::failing::pools::PoolWatch;
 use crate::observation::karpenter::ProvisioningError;
-use crate::record::Entry;
-use crate::record::counts::Outcome;
+use crate::record::FailureRecord;
+use crate::record::counts::CountedNode;
 use crate::schedule::Queue;
 use crate::schedule::rate_limit::RateLimit;
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ pub struct State {
     /// Recorded failures by uid of the NodeClaim.
     pub(super) recorded: HashMap<String, RecordedFailure>,
     /// Recorded failures whose other writes may be missing.
-    pub(super) unfinished: Vec<Entry>,
+    pub(super) unfinished: Vec<FailureRecord>,
     /// Events about `NodeClaim`s that were not observed yet: the two watches are not synchronized.
     pub(super) early_events: VecDeque<ProvisioningError>,
     pub(super) fleet: FleetWatch,
@@ -55,7 +55,7 @@ pub struct State {
     pub(super) counting: Counting,
     pub(super) pools: PoolWatch,
     /// Last failure by image and cause.
-    pub(super) examples: HashMap<(String, String), Entry>,
+    pub(super) examples: HashMap<(String, String), FailureRecord>,
     pub(super) alerts: AlertReports,
 }
 
@@ -189,9 +189,9 @@ impl State {
 impl State {
     /// Counts a failure. Before the record can drop it, the counts are written: half of the kept failures of a pool
     /// are the most that wait.
-    pub(super) fn count_failure(&mut self, entry: &Entry, now: Timestamp) {
+    pub(super) fn count_failure(&mut self, entry: &FailureRecord, now: Timestamp) {
         let max_failures = (self.settings.failures_kept / 2).max(1);
-        self.counting.add(Outcome::of_failure(entry), max_failures, now);
+        self.counting.add(CountedNode::of_failure(entry), max_failures, now);
     }
 
     pub(super) fn count_joined(&mut self, uid: &Arc<str>, now: Timestamp) {
@@ -202,13 +202,13 @@ impl State {
         };
         let pool = claim.pool.as_deref().unwrap_or_default();
         let image = claim.image_key().unwrap_or_default();
-        self.counting.add(Outcome::new(uid, at, pool, &image, None), usize::MAX, now);
+        self.counting.add(CountedNode::new(uid, at, pool, &image, None), usize::MAX, now);
     }
 
     /// Counts outcomes that the last leader may not have written. A recorded failure comes before a later
     /// registration.
     pub(super) fn count_existing(&mut self, now: Timestamp) {
-        let mut recorded: Vec<Entry> = self.unfinished.clone();
+        let mut recorded: Vec<FailureRecord> = self.unfinished.clone();
         recorded.sort_by_key(|entry| entry.at);
         for entry in &recorded {
             self.count_failure(entry, now);

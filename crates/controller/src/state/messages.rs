@@ -11,8 +11,8 @@ use crate::notify::Alert;
 use crate::observation::karpenter::ProvisioningError;
 use crate::observation::node::Node;
 use crate::observation::{MachineStatus, Observation, Progress};
-use crate::record::counts::{Outcome, StoredCounts};
-use crate::record::{Document, Entry};
+use crate::record::counts::{CountedNode, StoredCounts};
+use crate::record::{Document, FailureRecord};
 use crate::schedule::Priority;
 use crate::verdict::Verdict;
 use crate::verdict::event::{Event, Kind};
@@ -46,7 +46,7 @@ pub enum Input {
     /// The counts. Must precede [`Input::Leads`]; without them nothing is counted.
     Counts(StoredCounts),
     /// Writing the counts failed: these outcomes are not counted.
-    CountsFailed(Vec<Outcome>),
+    CountsFailed(Vec<CountedNode>),
     /// Result of a read.
     Observed {
         uid: Arc<str>,
@@ -82,9 +82,9 @@ pub enum Action {
         node: String,
     },
     /// Add to the record. Idempotent.
-    Record(Box<Entry>),
+    Record(Box<FailureRecord>),
     /// Add to the counts, created if missing, or send [`Input::CountsFailed`]. Idempotent.
-    Count(Vec<Outcome>),
+    Count(Vec<CountedNode>),
     /// Create an event. Idempotent.
     Event(Event),
     /// Patch the status of a NodeClaim, then send the NodeClaim of the response, and [`Input::Patched`] after it.

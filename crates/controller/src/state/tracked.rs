@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::claim::Claim;
 use crate::observation::karpenter::ProvisioningError;
-use crate::record::Entry;
+use crate::record::FailureRecord;
 use crate::schedule::{Priority, ReadHistory};
 use crate::verdict::condition::Reason;
 use crate::verdict::messages;
@@ -78,7 +78,7 @@ pub(super) struct RecordedFailure {
 }
 
 impl RecordedFailure {
-    pub(super) fn of(entry: &Entry) -> Self {
+    pub(super) fn of(entry: &FailureRecord) -> Self {
         Self { at: entry.at, reason: Reason::parse(&entry.reason), message: entry.message.clone() }
     }
 }

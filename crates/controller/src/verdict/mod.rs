@@ -11,7 +11,7 @@ mod time;
 
 use jiff::Timestamp;
 use mooring_codes::{Os, image_date};
-use mooring_diagnosis::{Diagnosis, Hints, Outcome, Situation, diagnose};
+use mooring_diagnosis::{BootstrapOutcome, Diagnosis, Hints, Situation, diagnose};
 
 pub use self::time::seconds;
 use crate::claim::Claim;
@@ -82,7 +82,7 @@ fn evaluate_vm(claim: &Claim, vm: &VmStatus, now: Timestamp) -> Finding {
         Cse::Succeeded { text, os } => {
             let diagnosis = diagnoses(claim, &text, Some(os)).into_iter().next();
             // Images of 2025 reported success regardless of the scripts' exit code.
-            match diagnosis.filter(|diagnosis| diagnosis.outcome == Outcome::Failed) {
+            match diagnosis.filter(|diagnosis| diagnosis.outcome == BootstrapOutcome::Failed) {
                 Some(diagnosis) => {
                     Finding::Final(Verdict::failed(&diagnosis, Source::InstanceView))
                 }
@@ -91,8 +91,9 @@ fn evaluate_vm(claim: &Claim, vm: &VmStatus, now: Timestamp) -> Finding {
         }
         Cse::Failed { text, os } => {
             let diagnosis = diagnoses(claim, &text, Some(os));
-            let diagnosis =
-                diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != Outcome::Succeeded);
+            let diagnosis = diagnosis
+                .into_iter()
+                .find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
             Finding::Final(match diagnosis {
                 Some(diagnosis) => Verdict::failed(&diagnosis, Source::InstanceView),
                 None => Verdict::failed_silently(Source::InstanceView),
@@ -106,7 +107,7 @@ fn evaluate_vm(claim: &Claim, vm: &VmStatus, now: Timestamp) -> Finding {
 fn evaluate_machine(claim: &Claim, machine: &MachineStatus) -> Finding {
     let diagnosis = diagnose(machine.error.as_bytes(), hints(claim, None)).into_iter().next();
     match (machine.progress, diagnosis) {
-        (_, Some(diagnosis)) if diagnosis.outcome != Outcome::Succeeded => {
+        (_, Some(diagnosis)) if diagnosis.outcome != BootstrapOutcome::Succeeded => {
             Finding::Final(Verdict::failed(&diagnosis, Source::Machine))
         }
         (Progress::Succeeded, _) if machine.error.is_empty() => {
@@ -122,7 +123,8 @@ pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict
         return None;
     }
     let diagnosis = diagnose(event.text.as_bytes(), hints);
-    let diagnosis = diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != Outcome::Succeeded);
+    let diagnosis =
+        diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
     Some(match diagnosis {
         Some(diagnosis) => Verdict::failed(&diagnosis, Source::KarpenterEvent),
         None => Verdict::failed_silently(Source::KarpenterEvent),

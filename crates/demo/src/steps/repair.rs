@@ -146,9 +146,9 @@ impl Environment<'_> {
                 };
                 let Some(line) = ProgressLine::read(line) else { return false };
                 let prefix = format!("{:>2}/16 {:<17}", line.number, line.step);
-                if let Some(proof) = line.done {
-                    output.print(Mark::Good, &format!("{prefix} {}", shortened(proof)));
-                    remember(line.step, proof, MomentKind::Step);
+                if let Some(evidence) = line.done {
+                    output.print(Mark::Good, &format!("{prefix} {}", shortened(evidence)));
+                    remember(line.step, evidence, MomentKind::Step);
                     under_way = 0;
                 } else if let Some(why) = line.what.strip_prefix("stopping: ") {
                     output.print(Mark::Note, &format!("{prefix} {why}"));

@@ -49,7 +49,7 @@ impl FoundBy {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outcome {
+pub enum BootstrapOutcome {
     /// Failed with a known code.
     Failed,
     Succeeded,
@@ -85,7 +85,7 @@ pub struct Decoded {
     pub os: Option<Os>,
     pub code: Option<i32>,
     pub found_by: Option<FoundBy>,
-    pub outcome: Outcome,
+    pub outcome: BootstrapOutcome,
     /// None if a wording or another extension explains the failure.
     pub situation: Option<Situation>,
     /// Error code of ARM or AKS, if nothing better is known.

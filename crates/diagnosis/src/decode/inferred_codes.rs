@@ -2,7 +2,7 @@
 
 use mooring_codes::{Date, ExitCode, Os, by_name, image_date};
 
-use crate::decode::decoded::{FoundBy, Outcome, Situation};
+use crate::decode::decoded::{BootstrapOutcome, FoundBy, Situation};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::interpret::interpret;
 use crate::read::message::{Found, Opener};
@@ -10,7 +10,7 @@ use crate::read::reading::Read;
 
 /// Adds the codes of AKS names and messages, unless a message has a better code.
 pub(crate) fn add_names(read: &Read<'_>, messages: &mut Vec<DecodedMessage>, day: Option<Date>) {
-    let is_ours = |one: &DecodedMessage| one.decoded.outcome != Outcome::NotABootstrap;
+    let is_ours = |one: &DecodedMessage| one.decoded.outcome != BootstrapOutcome::NotABootstrap;
     if messages.iter().any(|one| is_ours(one) && one.decoded.code.is_some() && !one.weak) {
         return;
     }
@@ -57,7 +57,7 @@ fn named_code(name: &str, day: Option<Date>) -> Option<i64> {
 fn set_code(message: &mut DecodedMessage, (by, found): (FoundBy, Found<i64>)) {
     message.decoded.code = i32::try_from(found.value).ok();
     message.decoded.found_by = Some(by);
-    message.decoded.outcome = Outcome::Failed;
+    message.decoded.outcome = BootstrapOutcome::Failed;
     message.decoded.situation = None;
     message.decoded.os = Some(Os::Linux);
     message.at = Some(found.at);
@@ -103,7 +103,7 @@ fn message_without_code(read: &Read<'_>, at: usize) -> DecodedMessage {
     message.opener = Opener::Sentence;
     message.span = 0..read.text.len();
     let mut message = interpret(read, &message);
-    message.decoded.outcome = Outcome::NoCode;
+    message.decoded.outcome = BootstrapOutcome::NoCode;
     message.decoded.code = None;
     message.decoded.found_by = None;
     message.at = Some(at);

@@ -2,7 +2,7 @@
 
 use mooring_codes::Os;
 
-use crate::decode::decoded::{Decoded, FoundBy, Outcome, Situation};
+use crate::decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
 use crate::decode::decoded_message::{DecodedMessage, Item};
 use crate::read::extension::is_bootstrap;
 use crate::read::message::{Found, Handler, Message, Opener, Silence};
@@ -18,12 +18,12 @@ pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
     };
     let bootstrap = is_bootstrap(message);
     let outcome = match selected {
-        _ if !bootstrap => Outcome::NotABootstrap,
+        _ if !bootstrap => BootstrapOutcome::NotABootstrap,
         Some((_, Found { value: 0, .. })) if message.handler != Handler::Failed => {
-            Outcome::Succeeded
+            BootstrapOutcome::Succeeded
         }
-        Some(_) => Outcome::Failed,
-        None => Outcome::NoCode,
+        Some(_) => BootstrapOutcome::Failed,
+        None => BootstrapOutcome::NoCode,
     };
     let silence = message.silence;
     let at = selected.map(|(_, found)| found.at).or(silence.map(|found| found.at));
@@ -34,7 +34,7 @@ pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
             code,
             found_by: code.and(selected.map(|(by, _)| by)),
             outcome,
-            situation: (outcome == Outcome::NoCode).then(|| situation(message)),
+            situation: (outcome == BootstrapOutcome::NoCode).then(|| situation(message)),
             arm_code: None,
             status: status(read.text, message),
             extension: message.extension.clone(),
@@ -48,7 +48,7 @@ pub(crate) fn interpret(read: &Read<'_>, message: &Message) -> DecodedMessage {
         weak: matches!(
             selected,
             Some((FoundBy::OuterStatus | FoundBy::VmssStatus, Found { value: 0 | 1, .. }))
-        ) && outcome == Outcome::Failed,
+        ) && outcome == BootstrapOutcome::Failed,
         opener: message.opener,
         handler: message.handler,
         stdout: message.stdout,

@@ -3,7 +3,7 @@
 //! Azure repeats messages: the ARM error within the AKS error, the handler's text within itself, a summary before its
 //! details. Messages about the same extension and instance with the same code are one.
 
-use crate::decode::decoded::Outcome;
+use crate::decode::decoded::BootstrapOutcome;
 use crate::decode::decoded_message::{DecodedMessage, Item};
 use crate::read::message::Opener;
 
@@ -57,7 +57,8 @@ pub(crate) fn is_same(one: &DecodedMessage, other: &DecodedMessage) -> bool {
         return reason(one) == reason(other);
     }
     let (a, b) = (&one.decoded, &other.decoded);
-    let ours = |message: &DecodedMessage| message.decoded.outcome != Outcome::NotABootstrap;
+    let ours =
+        |message: &DecodedMessage| message.decoded.outcome != BootstrapOutcome::NotABootstrap;
     let name = match (&a.extension, &b.extension) {
         (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
         _ => ours(one) && ours(other),
@@ -69,9 +70,12 @@ pub(crate) fn is_same(one: &DecodedMessage, other: &DecodedMessage) -> bool {
         _ if silent(one) || silent(other) => {
             silent(one) && silent(other) && a.situation == b.situation && a.instance == b.instance
         }
-        (Outcome::Failed, Outcome::Failed) => a.code == b.code || one.weak || other.weak,
+        (BootstrapOutcome::Failed, BootstrapOutcome::Failed) => {
+            a.code == b.code || one.weak || other.weak
+        }
         // One message lost its code; the other one of the same extension has it.
-        (Outcome::Failed, Outcome::NoCode) | (Outcome::NoCode, Outcome::Failed) => true,
+        (BootstrapOutcome::Failed, BootstrapOutcome::NoCode)
+        | (BootstrapOutcome::NoCode, BootstrapOutcome::Failed) => true,
         (one, other) => one == other,
     };
     name && instance && os && result
@@ -122,12 +126,12 @@ mod tests {
         }
     }
 
-    fn of(outcome: Outcome) -> Decoded {
+    fn of(outcome: BootstrapOutcome) -> Decoded {
         Decoded { outcome, ..Decoded::default() }
     }
 
     fn failed(code: i32) -> Decoded {
-        Decoded { code: Some(code), found_by: Some(FoundBy::Json), ..of(Outcome::Failed) }
+        Decoded { code: Some(code), found_by: Some(FoundBy::Json), ..of(BootstrapOutcome::Failed) }
     }
 
     /// Compares in both directions.
@@ -153,10 +157,13 @@ mod tests {
         let on = |os| Decoded { os: Some(os), ..failed(50) };
         assert!(same(&on(Os::Linux), &on(Os::Linux)) && same(&on(Os::Linux), &failed(50)));
         assert!(!same(&on(Os::Linux), &on(Os::Windows)));
-        assert!(same(&failed(50), &of(Outcome::NoCode)), "one of them lost its code");
-        assert!(same(&of(Outcome::Succeeded), &of(Outcome::Succeeded)));
-        assert!(!same(&of(Outcome::Succeeded), &failed(50)));
-        assert!(!same(&of(Outcome::NotABootstrap), &of(Outcome::NotABootstrap)), "unnamed");
+        assert!(same(&failed(50), &of(BootstrapOutcome::NoCode)), "one of them lost its code");
+        assert!(same(&of(BootstrapOutcome::Succeeded), &of(BootstrapOutcome::Succeeded)));
+        assert!(!same(&of(BootstrapOutcome::Succeeded), &failed(50)));
+        assert!(
+            !same(&of(BootstrapOutcome::NotABootstrap), &of(BootstrapOutcome::NotABootstrap)),
+            "unnamed"
+        );
     }
 
     #[test]
@@ -171,14 +178,14 @@ mod tests {
         let sentence =
             |decoded: Decoded| DecodedMessage { opener: Opener::Sentence, ..message(decoded) };
         let situation = |one, instance| {
-            sentence(Decoded { situation: Some(one), instance, ..of(Outcome::NoCode) })
+            sentence(Decoded { situation: Some(one), instance, ..of(BootstrapOutcome::NoCode) })
         };
         let timeout = situation(Situation::TimedOut, None);
         assert!(same(&timeout, &timeout));
         assert!(!same(&timeout, &situation(Situation::HandlerFailed, None)));
         assert!(!same(&timeout, &situation(Situation::TimedOut, Some(1))));
         assert!(!same(&timeout, &message(timeout.decoded.clone())), "a message of the handler");
-        let other = Decoded { outcome: Outcome::NotABootstrap, ..timeout.decoded.clone() };
+        let other = Decoded { outcome: BootstrapOutcome::NotABootstrap, ..timeout.decoded.clone() };
         assert!(!same(&timeout, &sentence(other)));
     }
 

@@ -2,7 +2,7 @@
 
 use mooring_codes::Date;
 
-use crate::decode::decoded::{Decoded, Outcome};
+use crate::decode::decoded::{BootstrapOutcome, Decoded};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::inferred_codes::{add_names, arm_code_alone, report_without_head};
 use crate::decode::interpret::interpret;
@@ -27,7 +27,7 @@ pub(crate) fn read(input: &[u8], day: Option<Date>) -> (Text, Vec<DecodedMessage
     let messages = interpret_all(&text, day);
     let coded =
         |all: &[DecodedMessage]| all.iter().any(|one| one.decoded.code.is_some() && !one.weak);
-    let is_other = |one: &DecodedMessage| one.decoded.outcome == Outcome::NotABootstrap;
+    let is_other = |one: &DecodedMessage| one.decoded.outcome == BootstrapOutcome::NotABootstrap;
     if !coded(&messages)
         && !messages.iter().any(is_other)
         && let Some(joined) = text.in_one_line()

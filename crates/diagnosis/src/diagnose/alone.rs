@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::cause::confidence::Confidence;
-use crate::decode::decoded::Outcome;
+use crate::decode::decoded::BootstrapOutcome;
 use crate::decode::decoded_message::DecodedMessage;
 use crate::diagnose::evidence::quote;
 use crate::diagnose::rule::{MAX_CODES, Rule};
@@ -54,7 +54,7 @@ fn by_clue(text: &Text, hints: Hints) -> Option<(DecodedMessage, Diagnosis)> {
     let message = worded_message(text, at, None);
     let diagnosis = Diagnosis {
         os: rule.os.or(hints.os),
-        outcome: Outcome::NoCode,
+        outcome: BootstrapOutcome::NoCode,
         rule: Some(rule.name),
         evidence: vec![quote(&text.bytes, &message, at)],
         ..Diagnosis::from_cause(rule.cause)
@@ -69,7 +69,7 @@ fn rule_of(clue: Clue) -> Option<&'static Rule> {
     let is_other = |other: &Rule| other.cause.reason != rule.cause.reason;
     let is_ambiguous = rules::all().filter(has).any(is_other);
     let is_enough = rule.clues.len() == 1
-        && rule.outcome == Outcome::Failed
+        && rule.outcome == BootstrapOutcome::Failed
         && rule.codes.len() <= MAX_CODES
         && rule.seconds.is_none();
     (is_enough && !is_ambiguous).then_some(rule)

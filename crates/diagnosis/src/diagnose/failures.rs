@@ -7,7 +7,7 @@ use mooring_contract::CseStatus;
 
 use crate::cause::confidence::Confidence;
 use crate::cause::wording::{Match, Tier, Wording};
-use crate::decode::decoded::{Decoded, FoundBy, Outcome, Situation};
+use crate::decode::decoded::{BootstrapOutcome, Decoded, FoundBy, Situation};
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::messages::read;
 use crate::diagnose::alone::alone;
@@ -36,8 +36,9 @@ pub fn diagnose(input: &[u8], hints: Hints) -> Vec<Diagnosis> {
 /// Returns every bootstrap message with its diagnosis, in the order of the text.
 pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, Diagnosis)> {
     let (text, messages) = read(input, hints.image_date);
-    let (ours, others): (Vec<DecodedMessage>, Vec<DecodedMessage>) =
-        messages.into_iter().partition(|one| one.decoded.outcome != Outcome::NotABootstrap);
+    let (ours, others): (Vec<DecodedMessage>, Vec<DecodedMessage>) = messages
+        .into_iter()
+        .partition(|one| one.decoded.outcome != BootstrapOutcome::NotABootstrap);
     let mut each: Vec<(DecodedMessage, Diagnosis)> = ours
         .into_iter()
         .map(|message| {
@@ -45,7 +46,7 @@ pub(crate) fn diagnose_each(input: &[u8], hints: Hints) -> Vec<(DecodedMessage, 
             (message, diagnosis)
         })
         .collect();
-    if !each.iter().any(|(message, _)| message.decoded.outcome != Outcome::Succeeded) {
+    if !each.iter().any(|(message, _)| message.decoded.outcome != BootstrapOutcome::Succeeded) {
         let in_lines = without_message(&text, &others, hints);
         each.extend(in_lines.or_else(|| {
             if !others.is_empty() {
@@ -78,7 +79,7 @@ pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
                 diagnosis.actions.insert(0, ANOTHER_IMAGE.to_owned());
             }
             if !failed {
-                diagnosis.outcome = Outcome::Succeeded;
+                diagnosis.outcome = BootstrapOutcome::Succeeded;
                 "Succeeded".clone_into(&mut diagnosis.reason);
             }
             diagnosis
@@ -89,9 +90,9 @@ pub fn diagnose_code(code: i32, hints: Hints) -> Vec<Diagnosis> {
 /// Sort key: failures with a code first, then those without, then successes; higher confidence first.
 pub(crate) fn order(diagnosis: &Diagnosis) -> (u8, std::cmp::Reverse<Confidence>) {
     let rank = match diagnosis.outcome {
-        Outcome::Failed => 0,
-        Outcome::NoCode => 1,
-        Outcome::Succeeded | Outcome::NotABootstrap => 2,
+        BootstrapOutcome::Failed => 0,
+        BootstrapOutcome::NoCode => 1,
+        BootstrapOutcome::Succeeded | BootstrapOutcome::NotABootstrap => 2,
     };
     (rank, std::cmp::Reverse(diagnosis.confidence))
 }
@@ -177,16 +178,16 @@ impl<'a> Case<'a> {
     /// Returns the first wording within the message whose cause its code hides.
     fn wording(&self, hides: impl Fn(&Wording, i32) -> bool) -> Option<Match> {
         let code = self.decoded.code?;
-        let failed = self.decoded.outcome == Outcome::Failed;
+        let failed = self.decoded.outcome == BootstrapOutcome::Failed;
         self.matches().find(|found| failed && hides(found.wording, code))
     }
 
     /// Returns the first wording that is more specific than the code or its absence.
     fn replaces_situation(&self) -> Option<Match> {
         let min_tier = match (self.decoded.outcome, self.decoded.situation) {
-            (Outcome::NoCode, Some(Situation::ArmCodeOnly)) => Tier::Wrapper,
-            (Outcome::NoCode, _) => Tier::Root,
-            (Outcome::Failed, _) if self.message.weak => Tier::Root,
+            (BootstrapOutcome::NoCode, Some(Situation::ArmCodeOnly)) => Tier::Wrapper,
+            (BootstrapOutcome::NoCode, _) => Tier::Root,
+            (BootstrapOutcome::Failed, _) if self.message.weak => Tier::Root,
             _ => return None,
         };
         self.matches().find(|found| found.wording.tier >= min_tier)

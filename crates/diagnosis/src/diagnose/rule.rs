@@ -6,7 +6,7 @@ use mooring_codes::{Date, Os};
 
 use crate::cause::confidence::Confidence;
 use crate::cause::entry::Cause;
-use crate::decode::decoded::{Decoded, Outcome, Situation};
+use crate::decode::decoded::{BootstrapOutcome, Decoded, Situation};
 use crate::text::clues::Clue;
 
 /// A rule for more codes is general.
@@ -22,7 +22,7 @@ pub(crate) struct Rule {
     pub(crate) codes: &'static [i32],
     pub(crate) os: Option<Os>,
     pub(crate) situation: Option<Situation>,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: BootstrapOutcome,
     /// First date of affected images, and the first date after them.
     pub(crate) images: Option<(Date, Date)>,
     /// Minimum and maximum run time of the scripts.

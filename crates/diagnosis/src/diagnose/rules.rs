@@ -22,7 +22,7 @@ mod tests {
 
     use super::{Rule, all};
     use crate::cause::confidence::Confidence;
-    use crate::decode::decoded::Outcome;
+    use crate::decode::decoded::BootstrapOutcome;
 
     #[test]
     fn rules_have_unique_names_reasons_and_actions() {
@@ -50,7 +50,7 @@ mod tests {
             .collect();
         let infers = |rule: &&Rule| {
             let quotes = !rule.clues.is_empty() || rule.error;
-            !quotes && rule.outcome == Outcome::Failed && rule.confidence > Confidence::Low
+            !quotes && rule.outcome == BootstrapOutcome::Failed && rule.confidence > Confidence::Low
         };
         let missing: Vec<_> = all().filter(infers).map(|rule| rule.name).collect();
         let missing: Vec<_> =

@@ -4,7 +4,7 @@
 //! overlap, so that a message at a border is complete in one of them. A failure in several windows is reported once.
 
 use crate::cause::wording::Tier;
-use crate::decode::decoded::Outcome;
+use crate::decode::decoded::BootstrapOutcome;
 use crate::decode::decoded_message::DecodedMessage;
 use crate::decode::merge::{is_same, trust};
 use crate::diagnose::failures::{diagnose, diagnose_each, order};
@@ -114,7 +114,7 @@ impl DiagnosisStream {
 fn explains(message: &DecodedMessage) -> bool {
     match message.worded {
         Some(wording) => wording.tier == Tier::Root,
-        None => message.decoded.outcome != Outcome::Succeeded,
+        None => message.decoded.outcome != BootstrapOutcome::Succeeded,
     }
 }
 

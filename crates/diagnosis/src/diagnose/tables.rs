@@ -7,7 +7,7 @@ use crate::cause::entry::Cause;
 use crate::cause::stage::Stage;
 use crate::cause::subject::Subject;
 use crate::cause::wording::{Tier, Wording};
-use crate::decode::decoded::{Outcome, Situation};
+use crate::decode::decoded::{BootstrapOutcome, Situation};
 use crate::diagnose::rule::Rule;
 use crate::text::clues::Clue;
 

@@ -4,7 +4,7 @@ use crate::cause::confidence::Confidence;
 use crate::cause::stage::Stage;
 use crate::cause::subject::Subject;
 use crate::cause::wording::{Match, Tier, Wording};
-use crate::decode::decoded::{Decoded, Outcome};
+use crate::decode::decoded::{BootstrapOutcome, Decoded};
 use crate::decode::decoded_message::{DecodedMessage, Item};
 use crate::diagnose::evidence::quote;
 use crate::diagnose::tables::OTHER_EXTENSION;
@@ -57,7 +57,7 @@ fn other_extension(
     let name = message.decoded.extension.clone();
     let diagnosis = Diagnosis {
         os: message.decoded.os.or(hints.os),
-        outcome: Outcome::NoCode,
+        outcome: BootstrapOutcome::NoCode,
         reported: Reported { name: name.clone(), ..Reported::default() },
         confidence: Confidence::Medium,
         rule: Some("other-extension"),
@@ -76,7 +76,7 @@ fn other_extension(
         ..Diagnosis::from_cause(cause)
     };
     let mut message = message.clone();
-    message.decoded.outcome = Outcome::NoCode;
+    message.decoded.outcome = BootstrapOutcome::NoCode;
     message.decoded.code = None;
     message.decoded.found_by = None;
     (message, diagnosis)
@@ -113,7 +113,7 @@ pub(crate) fn worded_message(
 /// Returns the diagnosis of a wording, with its line as evidence.
 pub(crate) fn from_wording(text: &Text, message: &DecodedMessage, found: Match) -> Diagnosis {
     Diagnosis {
-        outcome: Outcome::NoCode,
+        outcome: BootstrapOutcome::NoCode,
         reported: Reported { name: error_name(text, found.wording), ..Reported::default() },
         confidence: found.wording.confidence,
         rule: Some(found.wording.name),

@@ -2,8 +2,8 @@
 
 use mooring_codes::{Os, Reach, Status, all, image_date};
 use mooring_diagnosis::{
-    ANOTHER_IMAGE, Confidence, Diagnosis, Effective, FoundBy, Hints, Outcome, Reported, Situation,
-    Stage, cause_page, decode, diagnose, diagnose_code, to_json,
+    ANOTHER_IMAGE, BootstrapOutcome, Confidence, Diagnosis, Effective, FoundBy, Hints, Reported,
+    Situation, Stage, cause_page, decode, diagnose, diagnose_code, to_json,
 };
 
 fn report(code: i32, output: &str) -> String {
@@ -62,10 +62,10 @@ fn success_in_a_report_does_not_hide_a_failed_handler() {
         (decoded.outcome, decoded.code, decoded.found_by)
     };
     let failed = "Enable failed: failed to execute command: command terminated with exit status=";
-    let outer = |code| (Outcome::Failed, Some(code), Some(FoundBy::OuterStatus));
+    let outer = |code| (BootstrapOutcome::Failed, Some(code), Some(FoundBy::OuterStatus));
     assert_eq!(one(&text(&format!("{failed}50"))), outer(50));
     assert_eq!(one(&text(&format!("{failed}0"))), outer(0));
-    let reported = (Outcome::Succeeded, Some(0), Some(FoundBy::Json));
+    let reported = (BootstrapOutcome::Succeeded, Some(0), Some(FoundBy::Json));
     assert_eq!(one(&text("Enable succeeded: ")), reported);
 }
 
@@ -106,7 +106,7 @@ fn code_without_text_is_diagnosed_for_both_systems() {
     let linux = Hints { os: Some(Os::Linux), ..Hints::default() };
     let found = diagnose_code(50, linux);
     let [diagnosis] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((diagnosis.os, diagnosis.outcome), (Some(Os::Linux), Outcome::Failed));
+    assert_eq!((diagnosis.os, diagnosis.outcome), (Some(Os::Linux), BootstrapOutcome::Failed));
     let row = all().find(|row| row.name == "ERR_OUTBOUND_CONN_FAIL").unwrap();
     let name = Some(row.name.to_owned());
     let reported = Reported { code: Some(50), name: name.clone(), found_by: Some(FoundBy::Given) };
@@ -124,7 +124,10 @@ fn code_zero_is_a_success() {
     let found = diagnose_code(0, Hints::default());
     assert!(!found.is_empty());
     for diagnosis in found {
-        assert_eq!((diagnosis.outcome, &*diagnosis.reason), (Outcome::Succeeded, "Succeeded"));
+        assert_eq!(
+            (diagnosis.outcome, &*diagnosis.reason),
+            (BootstrapOutcome::Succeeded, "Succeeded")
+        );
     }
 }
 
@@ -163,7 +166,7 @@ fn report_in_a_message_is_decoded() {
     assert_eq!(status.code(), Ok(51));
     assert_eq!(status.output, "+ exit 51");
     assert_eq!(decoded.exec_duration, Some(60));
-    assert_eq!(decoded.outcome, Outcome::Failed);
+    assert_eq!(decoded.outcome, BootstrapOutcome::Failed);
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn other_extension_is_quoted_as_evidence() {
     let diagnosis = &diagnose(text.as_bytes(), hints)[0];
     assert_eq!(diagnosis.reason, "OtherExtensionFailed");
     assert!(diagnosis.evidence[0].line.contains("OmsAgentForLinux"), "{:?}", diagnosis.evidence);
-    assert_eq!((diagnosis.os, diagnosis.outcome), (Some(Os::Linux), Outcome::NoCode));
+    assert_eq!((diagnosis.os, diagnosis.outcome), (Some(Os::Linux), BootstrapOutcome::NoCode));
     let reported = Reported { name: Some("OmsAgentForLinux".to_owned()), ..Reported::default() };
     assert_eq!((&diagnosis.reported, diagnosis.confidence), (&reported, Confidence::Medium));
     assert!(diagnosis.summary.ends_with(" Extension: OmsAgentForLinux."), "{}", diagnosis.summary);
@@ -209,7 +212,7 @@ fn wording_is_reported_with_the_name_of_its_error() {
     let text = "aks-np1-vmss: SkuNotAvailable: Standard_D4s_v5 is not available";
     let diagnosis = &diagnose(text.as_bytes(), Hints::default())[0];
     let reported = Reported { name: Some("SkuNotAvailable".to_owned()), ..Reported::default() };
-    assert_eq!((diagnosis.outcome, &diagnosis.reported), (Outcome::NoCode, &reported));
+    assert_eq!((diagnosis.outcome, &diagnosis.reported), (BootstrapOutcome::NoCode, &reported));
 }
 
 #[test]

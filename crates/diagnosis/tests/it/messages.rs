@@ -1,7 +1,7 @@
 //! Exit codes of messages, one by one: what is read, what is ignored, and what starts another message.
 
 use mooring_codes::{Os, all};
-use mooring_diagnosis::{FoundBy, Hints, Outcome, Situation, decode, diagnose};
+use mooring_diagnosis::{BootstrapOutcome, FoundBy, Hints, Situation, decode, diagnose};
 
 /// Handler text before a status.
 const FAILED: &str = "failed to execute command: command terminated with exit";
@@ -78,7 +78,7 @@ fn report_after_a_timeout_is_another_message() {
     let text = "Provisioning of VM extension vmssCSE has timed out. {\"ExitCode\": \"50\"}";
     let decoded = decode(text.as_bytes());
     let seen: Vec<_> = decoded.iter().map(|one| (one.outcome, one.code)).collect();
-    assert_eq!(seen, [(Outcome::NoCode, None), (Outcome::Failed, Some(50))]);
+    assert_eq!(seen, [(BootstrapOutcome::NoCode, None), (BootstrapOutcome::Failed, Some(50))]);
 }
 
 #[test]
@@ -156,11 +156,14 @@ fn result_of_windows_is_a_complete_sentence() {
     let outcome = |text: &str| decode(text.as_bytes()).first().map(|one| (one.outcome, one.code));
     let extension = "processing extension 'windows-cse-agent-0' ";
     let said = |words: &str| outcome(&format!("{extension}{words}"));
-    assert_eq!(said("Command execution finished"), Some((Outcome::Succeeded, Some(0))));
+    assert_eq!(said("Command execution finished"), Some((BootstrapOutcome::Succeeded, Some(0))));
     let failed = "finished, but failed because it returned a non-zero exit code of: '50'";
-    assert_eq!(said(&format!("Command execution {failed}")), Some((Outcome::Failed, Some(50))));
+    assert_eq!(
+        said(&format!("Command execution {failed}")),
+        Some((BootstrapOutcome::Failed, Some(50)))
+    );
     for other in ["Command execution started", "The execution finished"] {
-        assert_eq!(said(other), Some((Outcome::NoCode, None)), "{other}");
+        assert_eq!(said(other), Some((BootstrapOutcome::NoCode, None)), "{other}");
     }
 }
 
@@ -173,26 +176,30 @@ fn type_of_the_handler_decides_about_unknown_extensions() {
             "processing extension 'mine' (publisher 'P' and type '{kind}') x\n{report}"
         ))
     };
-    assert_eq!(wrapped("CustomScript"), Outcome::Failed);
-    assert_eq!(wrapped("RunCommandLinux"), Outcome::NotABootstrap);
+    assert_eq!(wrapped("CustomScript"), BootstrapOutcome::Failed);
+    assert_eq!(wrapped("RunCommandLinux"), BootstrapOutcome::NotABootstrap);
     let viewed = |kind: &str| {
         outcome(format!(
             "{{\"name\": \"mine\", \"type\": \"{kind}\", \"typeHandlerVersion\": \"2\", \"message\": \
              \"Enable failed: {FAILED} status=50\n{report}\"}}"
         ))
     };
-    assert_eq!(viewed("Microsoft.Azure.Extensions.CustomScript"), Outcome::Failed);
-    assert_eq!(viewed("CustomScriptForLinux"), Outcome::Failed);
-    assert_eq!(viewed("Microsoft.CPlat.Core.RunCommandLinux"), Outcome::NotABootstrap);
-    assert_eq!(viewed("Microsoft.Compute/virtualMachines"), Outcome::Failed, "a resource type");
-    assert_eq!(viewed("string"), Outcome::Failed, "not a type of an extension");
+    assert_eq!(viewed("Microsoft.Azure.Extensions.CustomScript"), BootstrapOutcome::Failed);
+    assert_eq!(viewed("CustomScriptForLinux"), BootstrapOutcome::Failed);
+    assert_eq!(viewed("Microsoft.CPlat.Core.RunCommandLinux"), BootstrapOutcome::NotABootstrap);
+    assert_eq!(
+        viewed("Microsoft.Compute/virtualMachines"),
+        BootstrapOutcome::Failed,
+        "a resource type"
+    );
+    assert_eq!(viewed("string"), BootstrapOutcome::Failed, "not a type of an extension");
     // The first type counts, and the output of a script names none.
     let twice = "processing extension 'mine' (publisher 'P' and type 'CustomScript') \
                  (publisher 'Q' and type 'RunCommandLinux') ";
-    assert_eq!(outcome(format!("{twice}{report}")), Outcome::Failed);
+    assert_eq!(outcome(format!("{twice}{report}")), BootstrapOutcome::Failed);
     let inside =
         format!("processing extension 'mine' {report}(publisher 'Q' and type 'RunCommandLinux')");
-    assert_eq!(outcome(inside), Outcome::Failed);
+    assert_eq!(outcome(inside), BootstrapOutcome::Failed);
 }
 
 #[test]
@@ -241,16 +248,16 @@ fn silence_of_the_agent_is_a_complete_sentence() {
 #[test]
 fn handler_repeats_only_its_own_failure() {
     let silence = "VM has reported failure for VM extension 'vmssCSE'. ";
-    let seen = |text: &str| -> Vec<(Outcome, Option<i32>)> {
+    let seen = |text: &str| -> Vec<(BootstrapOutcome, Option<i32>)> {
         decode(format!("{silence}{text}").as_bytes())
             .iter()
             .map(|one| (one.outcome, one.code))
             .collect()
     };
-    let lost = (Outcome::NoCode, None);
+    let lost = (BootstrapOutcome::NoCode, None);
     assert_eq!(seen("Enable failed: the plugin crashed"), [lost]);
     let succeeded = "Enable succeeded: \n[stdout]\n{\"ExitCode\": \"0\"}\n";
-    assert_eq!(seen(succeeded), [lost, (Outcome::Succeeded, Some(0))]);
+    assert_eq!(seen(succeeded), [lost, (BootstrapOutcome::Succeeded, Some(0))]);
 }
 
 #[test]
@@ -330,9 +337,9 @@ fn run_command_is_not_a_bootstrap() {
         let text = format!("{before} Enable failed: {FAILED} status=50\n[stdout]\n{output}\n");
         decode(text.as_bytes())[0].outcome
     };
-    assert_eq!(outcome("RunCommand", ""), Outcome::NotABootstrap);
-    assert_eq!(outcome("disableRunCommand", ""), Outcome::Failed);
-    assert_eq!(outcome("", "RunCommand"), Outcome::Failed);
+    assert_eq!(outcome("RunCommand", ""), BootstrapOutcome::NotABootstrap);
+    assert_eq!(outcome("disableRunCommand", ""), BootstrapOutcome::Failed);
+    assert_eq!(outcome("", "RunCommand"), BootstrapOutcome::Failed);
 }
 
 #[test]
@@ -344,5 +351,8 @@ fn name_of_an_extension_is_near_its_statuses() {
         );
         decode(text.as_bytes())[0].outcome
     };
-    assert_eq!((outcome(320), outcome(321)), (Outcome::NotABootstrap, Outcome::Failed));
+    assert_eq!(
+        (outcome(320), outcome(321)),
+        (BootstrapOutcome::NotABootstrap, BootstrapOutcome::Failed)
+    );
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use mooring_diagnosis::{FoundBy, Hints, Outcome, decode, diagnose, to_json};
+use mooring_diagnosis::{BootstrapOutcome, FoundBy, Hints, decode, diagnose, to_json};
 use mooring_redact::{likely_secrets, mask_line};
 use proptest::prelude::*;
 
@@ -55,7 +55,8 @@ fn reasons(text: &str) -> Vec<String> {
 
 /// Returns the bootstrap codes in the order of the text.
 fn codes(input: &[u8]) -> Vec<i32> {
-    let ours = decode(input).into_iter().filter(|one| one.outcome != Outcome::NotABootstrap);
+    let ours =
+        decode(input).into_iter().filter(|one| one.outcome != BootstrapOutcome::NotABootstrap);
     ours.filter_map(|one| one.code).collect()
 }
 
@@ -67,7 +68,8 @@ fn wrong_codes(case: &Case, part: &[u8]) -> Vec<i32> {
     if ["both-extensions", "decoy-report-in-output"].contains(&case.name.as_str()) {
         return Vec::new();
     }
-    let ours = decode(part).into_iter().filter(|one| one.outcome != Outcome::NotABootstrap);
+    let ours =
+        decode(part).into_iter().filter(|one| one.outcome != BootstrapOutcome::NotABootstrap);
     let outer = [Some(FoundBy::OuterStatus), Some(FoundBy::VmssStatus)];
     let specific = ours.filter(|one| one.code != Some(1) || !outer.contains(&one.found_by));
     specific.filter_map(|one| one.code).filter(|code| !case.codes.contains(code)).collect()

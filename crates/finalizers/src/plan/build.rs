@@ -38,7 +38,8 @@ pub struct Plan {
     /// Overridden checks with reasons.
     pub overrides: BTreeMap<String, String>,
     pub nothing_to_do: bool,
-    pub guards: Vec<CheckResult>,
+    #[serde(rename = "guards")]
+    pub checks: Vec<CheckResult>,
     /// Steps that have something to do.
     pub steps: Vec<PlannedStep>,
     pub objects: Vec<PlannedObject>,
@@ -70,15 +71,15 @@ pub fn build(
         })
         .collect();
     let uids: BTreeSet<String> = objects.iter().map(|one| one.object.target.uid.clone()).collect();
-    let guards = checks::evaluate(view, settings, &around.cluster, now);
+    let checks = checks::evaluate(view, settings, &around.cluster, now);
     let unread = unread(view);
     let mut notes = around.notes.clone();
     let mut by_step = targets(view, profile, &objects, &mut notes);
     notes.extend(unread.iter().cloned());
     // Unreadable objects may exist. A running operator without objects is not work.
     let unknown =
-        |guard: &CheckResult| guard.name == OBJECTS_KNOWN && guard.outcome == Outcome::Unknown;
-    let certain = unread.is_empty() && !guards.iter().any(unknown);
+        |check: &CheckResult| check.name == OBJECTS_KNOWN && check.outcome == Outcome::Unknown;
+    let certain = unread.is_empty() && !checks.iter().any(unknown);
     let nothing_to_do = certain
         && by_step.keys().all(|step| *step == Step::ScaleDown)
         && !known(view.crds.as_ref()).iter().any(|one| profile.has_group(&one.group));
@@ -102,7 +103,7 @@ pub fn build(
         scale_down: settings.scale_down,
         best_effort: settings.best_effort,
         overrides: &settings.overrides,
-        checks: guards.iter().filter(|one| one.outcome != Outcome::Pass).map(outcome).collect(),
+        checks: checks.iter().filter(|one| one.outcome != Outcome::Pass).map(outcome).collect(),
         objects: objects.iter().map(finalizers).collect(),
         targets: covered(view, settings, &objects),
         cascade: around.cascade(&uids).iter().filter(|one| one.direct).map(identity).collect(),
@@ -120,7 +121,7 @@ pub fn build(
         overrides: settings.overrides.clone(),
         nothing_to_do,
         targets: document.targets,
-        guards,
+        checks,
         steps: steps.collect(),
         cascade: around.cascade(&uids),
         objects,
@@ -151,8 +152,8 @@ struct Document<'a> {
     cascade: Vec<Value>,
 }
 
-fn outcome(guard: &CheckResult) -> Value {
-    json!([guard.name, guard.outcome, guard.overridden])
+fn outcome(check: &CheckResult) -> Value {
+    json!([check.name, check.outcome, check.overridden])
 }
 
 fn finalizers(one: &PlannedObject) -> Value {

@@ -126,5 +126,5 @@ impl PublishedPlan {
 /// Returns the checks of a plan as they are published.
 pub fn checks(plan: &Plan) -> Vec<PublishedCheck> {
     let published = |check| PublishedCheck::new(check, true, Some(SourceName::Cluster));
-    plan.guards.iter().map(published).collect()
+    plan.checks.iter().map(published).collect()
 }

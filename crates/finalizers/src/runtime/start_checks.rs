@@ -37,10 +37,10 @@ pub enum StartError {
 }
 
 /// Returns the first check that blocks.
-fn refusal(guards: &[CheckResult]) -> Option<StartError> {
-    let guard = guards.iter().find(|guard| !guard.allows_run())?;
-    let (name, why) = (guard.name.clone(), guard.evidence.join("; "));
-    Some(match guard.outcome {
+fn refusal(checks: &[CheckResult]) -> Option<StartError> {
+    let check = checks.iter().find(|check| !check.allows_run())?;
+    let (name, why) = (check.name.clone(), check.evidence.join("; "));
+    Some(match check.outcome {
         Outcome::Unknown => StartError::Unknown { name, why },
         _ => StartError::Refused { name, why },
     })
@@ -69,7 +69,7 @@ fn approve(plan: &Plan, approval: &Approval, now: Timestamp) -> Result<(), Start
     if plan.approval.is_expired(now) {
         return Err(StartError::Expired(plan.approval.expires));
     }
-    refusal(&plan.guards).map_or(Ok(()), Err)
+    refusal(&plan.checks).map_or(Ok(()), Err)
 }
 
 /// Ensures that the unfinished run has this profile and cluster. The journal is only compared with the command line, never

@@ -45,7 +45,7 @@ fn step(cx: &Context<'_>) -> Result<Decision, Halt> {
         let finish = if left.is_empty() { Finish::Clean } else { Finish::Leftovers };
         return Ok(Decision::Finish(finish, left));
     };
-    let proof = match step {
+    let evidence = match step {
         Step::DeleteObjects => objects::delete(cx),
         Step::WaitForTeardown => objects::wait_for_teardown(cx),
         Step::ScaleDown => installation::scale_down(cx),
@@ -56,5 +56,5 @@ fn step(cx: &Context<'_>) -> Result<Decision, Halt> {
         Step::DeleteNamespace => installation::namespace(cx),
         Step::Verify => Ok(vec!["all objects were read again".to_owned()]),
     };
-    proof.map(Decision::Done)
+    evidence.map(Decision::Done)
 }

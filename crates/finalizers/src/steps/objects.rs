@@ -28,11 +28,11 @@ fn deletions(cx: &Context<'_>, objects: &Objects<'_>, most: usize) -> Vec<Effect
 }
 
 fn evidence(what: &str, count: usize, stays: usize) -> Vec<String> {
-    let mut proof = vec![format!("{count} {what}")];
+    let mut evidence = vec![format!("{count} {what}")];
     if stays > 0 {
-        proof.push(format!("{stays} could not be deleted"));
+        evidence.push(format!("{stays} could not be deleted"));
     }
-    proof
+    evidence
 }
 
 pub(super) fn delete(cx: &Context<'_>) -> Progress {

@@ -342,7 +342,7 @@ async fn obstacles_are_noted_in_the_plan() {
     let harness = Harness::model("in_the_way");
     harness.retired().await;
     harness.create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", json!({
-        "metadata": {"name": "guard"},
+        "metadata": {"name": "check"},
         "webhooks": [{"name": "g.example.com", "failurePolicy": "Fail", "rules": [{"apiGroups": [harness.group]}],
             "clientConfig": {"service": {"namespace": harness.namespace, "name": "s"}}}],
     })).await;
@@ -355,7 +355,7 @@ async fn obstacles_are_noted_in_the_plan() {
     });
     let plan = planned(&harness.remover()).await;
     let notes = plan.notes.join("\n");
-    assert!(notes.contains("guard") && notes.contains("delete the webhook first"), "{notes}");
+    assert!(notes.contains("check") && notes.contains("delete the webhook first"), "{notes}");
     assert!(notes.contains("v1.metrics.example.com is unavailable (MissingEndpoints)"), "{notes}");
     let diagram = mooring_finalizers::plan::mermaid(&plan);
     assert!(
@@ -380,7 +380,7 @@ async fn operator_is_found_by_the_name_of_its_group() {
             "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "example.invalid/c"}]}}},
     })).await;
     let plan = planned(&harness.remover()).await;
-    assert!(!plan.guards[0].allows_run(), "{:?}", plan.guards);
+    assert!(!plan.checks[0].allows_run(), "{:?}", plan.checks);
     harness.call("DELETE", &format!("{list}/{word}-manager"), Value::Null).await;
     let (ending, _) = harness.apply().await;
     finished(&ending, true);

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use kube::Client;
-use mooring_simulator::exchange::{Outcome, Request, json as answer};
+use mooring_simulator::exchange::{Request, ServerReply, json as answer};
 use mooring_simulator::serve::{Authority, Service, listen, serve};
 use serde_json::{Value, json};
 
@@ -122,14 +122,14 @@ pub(crate) async fn recreate(client: Client, deployment: String, list: String, o
 struct Refuses;
 
 impl Service for Refuses {
-    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         let review: Value = serde_json::from_slice(request.body()).unwrap_or_default();
         let body = json!({
             "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "response": {"uid": review["request"]["uid"], "allowed": false,
                 "status": {"code": 403, "message": "not before Monday"}},
         });
-        std::future::ready(Outcome::Answer(answer(http::StatusCode::OK, &body))).boxed()
+        std::future::ready(ServerReply::Answer(answer(http::StatusCode::OK, &body))).boxed()
     }
 }
 

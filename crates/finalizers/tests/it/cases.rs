@@ -263,7 +263,7 @@ async fn eventually(is_so: impl AsyncFn() -> bool) {
 
 pub(crate) async fn denying_webhook_is_named(mut harness: Harness) {
     let objects = harness.retired().await;
-    let hook = format!("guard.{}", harness.group);
+    let hook = format!("check.{}", harness.group);
     let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
     let mut served = None;
     if let Some(shell) = &harness.model {
@@ -301,8 +301,8 @@ pub(crate) async fn denying_webhook_is_named(mut harness: Harness) {
         let dry = || json!({"dryRun": ["All"]});
         eventually(async || harness.call("DELETE", &extra, dry()).await.0 == 403).await;
         // A URL may be that of the operator.
-        let guards = planned(&harness.remover()).await.guards;
-        assert_eq!(guards[0].outcome, Outcome::Unknown, "{guards:?}");
+        let checks = planned(&harness.remover()).await.checks;
+        assert_eq!(checks[0].outcome, Outcome::Unknown, "{checks:?}");
         harness.settings.overrides.insert(OPERATOR_GONE.into(), "a policy of ours".into());
     }
     let (ending, report) = harness.apply().await;

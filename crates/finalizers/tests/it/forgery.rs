@@ -275,7 +275,7 @@ async fn forged_steps_and_skipped_objects_replace_no_precondition() {
         let gold = aim(&harness, &others[0]).await;
         let before = versions(&harness, &others).await;
         let done =
-            Step::ALL.iter().take(8).map(|step| Entry::StepDone { step: *step, proof: vec![] });
+            Step::ALL.iter().take(8).map(|step| Entry::StepDone { step: *step, evidence: vec![] });
         forge(&harness, None, &done.collect::<Vec<_>>(), &gold).await;
         let remover = harness.remover();
         let plan = planned(&remover).await;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Harness, approved, call, planned};
 
-fn guard(plan: &Plan) -> &CheckResult {
-    let found = plan.guards.iter().find(|guard| guard.name == OPERATOR_GONE);
+fn check(plan: &Plan) -> &CheckResult {
+    let found = plan.checks.iter().find(|check| check.name == OPERATOR_GONE);
     found.unwrap()
 }
 
@@ -26,15 +26,15 @@ async fn bare(case: &str) -> (Harness, String) {
     let root = harness.define(&group, "things", true, &[("v1", true, true)]).await;
     let path = harness.object(&root, "things", Some("default"), "x", &[&harness.listed()]).await;
     let gone = planned(&harness.remover()).await;
-    assert_eq!(guard(&gone).outcome, Outcome::Pass, "{:?}", gone.guards);
-    assert_eq!(guard(&gone).evidence.len(), 6, "every piece is shown: {:?}", gone.guards);
+    assert_eq!(check(&gone).outcome, Outcome::Pass, "{:?}", gone.checks);
+    assert_eq!(check(&gone).evidence.len(), 6, "every piece is shown: {:?}", gone.checks);
     (harness, path)
 }
 
 async fn outcome(harness: &Harness) -> (Outcome, String) {
     let plan = planned(&harness.remover()).await;
-    let guard = guard(&plan);
-    (guard.outcome, guard.evidence.join("; "))
+    let check = check(&plan);
+    (check.outcome, check.evidence.join("; "))
 }
 
 async fn pass_time(hours: i64) {
@@ -177,7 +177,7 @@ async fn daemon_set_counts_as_running_and_cannot_be_scaled() {
     // A running workload cannot be overridden.
     harness.settings.overrides.insert(OPERATOR_GONE.into(), "I know better".into());
     let plan = planned(&harness.remover()).await;
-    assert!(!guard(&plan).allows_run(), "{:?}", plan.guards);
+    assert!(!check(&plan).allows_run(), "{:?}", plan.checks);
 }
 
 #[tokio::test(start_paused = true)]

@@ -99,7 +99,7 @@ fn plan() -> Plan {
         best_effort: false,
         overrides: BTreeMap::new(),
         nothing_to_do: false,
-        guards: vec![
+        checks: vec![
             CheckResult::new(
                 "operator-gone",
                 Outcome::Pass,
@@ -136,7 +136,7 @@ fn plan_screens() {
     assert!(wide.contains("packages.package-operator.run team-a/web"), "{wide}");
     assert!(wide.contains(&plan().approval.to_string()), "{wide}");
     let mut blocked = plan();
-    blocked.guards[0] = CheckResult::new(
+    blocked.checks[0] = CheckResult::new(
         "operator-gone",
         Outcome::Fail,
         "Deployment package-operator-system/package-operator has 1 ready replica",
@@ -170,7 +170,7 @@ fn start() -> (i64, Entry) {
 
 #[test]
 fn status_screens() {
-    let done = |step| Entry::StepDone { step, proof: vec!["4 objects deleted".to_owned()] };
+    let done = |step| Entry::StepDone { step, evidence: vec!["4 objects deleted".to_owned()] };
     let stopped = status(vec![start(), (10, done(Step::DeleteObjects))]);
     assert_eq!(stopped.state, "stopped");
     golden("status-stopped", &screens::runs(&[stopped], "prod-weu", now(), false));

@@ -20,7 +20,7 @@ const MAX_AGE: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct CachedCluster {
     found_at: Timestamp,
     subscription: String,
     node_resource_group: String,
@@ -42,7 +42,7 @@ pub(crate) async fn find_known_cluster(
     }
     let found = find_cluster(arm, scope).await?;
     if let (Some(path), Some(found)) = (path, &found) {
-        let entry = Entry {
+        let entry = CachedCluster {
             found_at: Timestamp::now(),
             subscription: scope.subscription.clone(),
             node_resource_group: scope.node_resource_group.clone(),
@@ -56,7 +56,7 @@ pub(crate) async fn find_known_cluster(
 
 /// Returns the cluster of an entry that is not too old, and is about the same nodes.
 fn parse(text: &str, scope: &Scope, now: Timestamp) -> Option<FoundCluster> {
-    let entry: Entry = serde_json::from_str(text).ok()?;
+    let entry: CachedCluster = serde_json::from_str(text).ok()?;
     let age = now.duration_since(entry.found_at);
     let is_current = age >= SignedDuration::ZERO && age < MAX_AGE;
     if !is_current || !scope.contains_group(&entry.subscription, &entry.node_resource_group) {
@@ -73,7 +73,7 @@ fn path(server: &str, uid: &str) -> Option<PathBuf> {
     Some(directory.join(format!("cluster-{name}.json")))
 }
 
-fn store(path: &Path, entry: &Entry) -> Result<(), Failure> {
+fn store(path: &Path, entry: &CachedCluster) -> Result<(), Failure> {
     std::fs::create_dir_all(path.parent().unwrap_or(path))?;
     outfile::write(path, show::json(entry)?.as_bytes())
 }

@@ -109,7 +109,7 @@ impl Item for NodeItem {
 }
 
 /// The items of a list by uid, or why they are not known.
-enum State<T> {
+enum Items<T> {
     Starting,
     Absent,
     Current(BTreeMap<String, T>),
@@ -117,17 +117,17 @@ enum State<T> {
 }
 
 struct Shared<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<Items<T>>,
     /// Notified of the end of `Starting`.
     started: Notify,
 }
 
 impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, Items<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, state: State<T>) {
+    fn set(&self, state: Items<T>) {
         *self.lock() = state;
         self.started.notify_waiters();
     }
@@ -147,7 +147,7 @@ impl<T> Drop for Followed<T> {
 
 impl<T: Item> Followed<T> {
     fn start(client: &kube::Client) -> Self {
-        let state = Mutex::new(State::Starting);
+        let state = Mutex::new(Items::Starting);
         let shared = Arc::new(Shared { state, started: Notify::new() });
         let task = tokio::spawn(follow(client.clone(), Arc::clone(&shared)));
         Self { shared, task }
@@ -158,10 +158,10 @@ impl<T: Item> Followed<T> {
         loop {
             let started = self.shared.started.notified();
             match &*self.shared.lock() {
-                State::Starting => {}
-                State::Absent => return Ok(None),
-                State::Current(items) => return Ok(Some(items.values().cloned().collect())),
-                State::Failed(error) => return Err(error.clone()),
+                Items::Starting => {}
+                Items::Absent => return Ok(None),
+                Items::Current(items) => return Ok(Some(items.values().cloned().collect())),
+                Items::Failed(error) => return Err(error.clone()),
             }
             started.await;
         }
@@ -175,7 +175,7 @@ async fn follow<T: Item>(client: kube::Client, shared: Arc<Shared<T>>) {
         let pause = match T::list(&api).await {
             Ok(Some(Listed { items, mut version })) => {
                 let by_uid = |item: T| (item.uid().to_owned(), item);
-                shared.set(State::Current(items.into_iter().map(by_uid).collect()));
+                shared.set(Items::Current(items.into_iter().map(by_uid).collect()));
                 // The server ends a watch every few minutes; the next one continues it.
                 while let Ended::Continue = watch(&client, &shared, &mut version).await {
                     tokio::time::sleep(PAUSE).await;
@@ -183,11 +183,11 @@ async fn follow<T: Item>(client: kube::Client, shared: Arc<Shared<T>>) {
                 PAUSE
             }
             Ok(None) => {
-                shared.set(State::Absent);
+                shared.set(Items::Absent);
                 ABSENT_PAUSE
             }
             Err(error) => {
-                shared.set(State::Failed(error));
+                shared.set(Items::Failed(error));
                 PAUSE
             }
         };
@@ -249,9 +249,9 @@ async fn watch<T: Item>(client: &kube::Client, shared: &Shared<T>, version: &mut
 }
 
 /// Applies an event and returns its version; none for an error.
-fn apply<T: Item>(state: &mut State<T>, line: &str) -> Option<String> {
+fn apply<T: Item>(state: &mut Items<T>, line: &str) -> Option<String> {
     let event: Event = serde_json::from_str(line).ok()?;
-    let State::Current(items) = state else { return None };
+    let Items::Current(items) = state else { return None };
     if event.kind == "ERROR" {
         return None;
     }
@@ -284,14 +284,14 @@ mod tests {
         .to_string()
     }
 
-    fn names(state: &State<NodeItem>) -> Vec<(&str, bool)> {
-        let State::Current(items) = state else { panic!("it is not current") };
+    fn names(state: &Items<NodeItem>) -> Vec<(&str, bool)> {
+        let Items::Current(items) = state else { panic!("it is not current") };
         items.values().map(|node| (node.name.as_str(), node.is_ready)).collect()
     }
 
     #[test]
     fn events_change_the_list_and_return_their_version() {
-        let mut state = State::<NodeItem>::Current(BTreeMap::new());
+        let mut state = Items::<NodeItem>::Current(BTreeMap::new());
         let mut apply = |line: &str| super::apply(&mut state, line);
         assert_eq!(apply(&event("ADDED", "a", "1", false)).as_deref(), Some("1"));
         assert_eq!(apply(&event("ADDED", "b", "2", true)).as_deref(), Some("2"));
@@ -308,7 +308,7 @@ mod tests {
             Some("10")
         );
         assert_eq!(names(&state), [("b", true)]);
-        let mut starting = State::<NodeItem>::Starting;
+        let mut starting = Items::<NodeItem>::Starting;
         assert_eq!(super::apply(&mut starting, &event("ADDED", "a", "1", true)), None);
     }
 
@@ -370,9 +370,9 @@ mod tests {
             }})
             .to_string()
         };
-        let mut state = State::<ClaimItem>::Current(BTreeMap::new());
-        let count = |state: &State<ClaimItem>| match state {
-            State::Current(items) => items.len(),
+        let mut state = Items::<ClaimItem>::Current(BTreeMap::new());
+        let count = |state: &Items<ClaimItem>| match state {
+            Items::Current(items) => items.len(),
             _ => 0,
         };
         apply(&mut state, &claim("karpenter.azure.com")).unwrap();

@@ -2,7 +2,7 @@
 
 use mooring_codes::Os;
 use mooring_diagnosis::{
-    CausePage, Confidence, Diagnosis, Effective, Outcome, Reported, Stage, retry,
+    BootstrapOutcome, CausePage, Confidence, Diagnosis, Effective, Reported, Stage, retry,
 };
 use serde::Serialize;
 
@@ -116,7 +116,7 @@ fn entry<'a>(diagnosis: &'a Diagnosis, file: Option<&'a str>) -> DiagnosisEntry<
 pub(super) fn diagnose_cause(page: &CausePage) -> Diagnosis {
     Diagnosis {
         os: None,
-        outcome: Outcome::NoCode,
+        outcome: BootstrapOutcome::NoCode,
         reported: Reported::default(),
         effective: Effective::default(),
         confidence: Confidence::Low,

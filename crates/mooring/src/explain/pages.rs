@@ -1,7 +1,7 @@
 //! Pages of causes, exit codes and diagnoses.
 
 use mooring_codes::{ExitCode, KnownImage, Section, sections, title};
-use mooring_diagnosis::{ANOTHER_IMAGE, CausePage, Diagnosis, Outcome, Recognized, retry};
+use mooring_diagnosis::{ANOTHER_IMAGE, BootstrapOutcome, CausePage, Diagnosis, Recognized, retry};
 use mooring_redact::Lines;
 use mooring_terminal::{Mark, Text};
 
@@ -85,9 +85,9 @@ pub(crate) fn known_image(image: &KnownImage) -> Page {
 
 pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> Page {
     let mark = match diagnosis.outcome {
-        Outcome::Failed | Outcome::NoCode => Mark::Bad,
-        Outcome::Succeeded => Mark::Good,
-        Outcome::NotABootstrap => Mark::None,
+        BootstrapOutcome::Failed | BootstrapOutcome::NoCode => Mark::Bad,
+        BootstrapOutcome::Succeeded => Mark::Good,
+        BootstrapOutcome::NotABootstrap => Mark::None,
     };
     let mut page = Page::new(Text::new(&diagnosis.summary)).marked(mark);
     let cause = Text::default().bold(&diagnosis.reason);
@@ -102,7 +102,7 @@ pub(crate) fn diagnosis(diagnosis: &Diagnosis) -> Page {
     }
     let stage = diagnosis.stage;
     page.row("Stage", Text::new(format!("{stage}: {}", stage.description())));
-    if diagnosis.outcome != Outcome::Succeeded {
+    if diagnosis.outcome != BootstrapOutcome::Succeeded {
         let owner = diagnosis.owner;
         page.row("Owner", Text::new(format!("{owner}: {}", owner.role())));
     }

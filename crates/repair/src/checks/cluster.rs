@@ -10,53 +10,53 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::{CheckResult, Outcome};
 
 pub(super) fn cluster_state(view: &ClusterView, _: &Settings, _: Timestamp) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new(CLUSTER_STATE, outcome, evidence);
+    let result = |outcome, evidence: String| CheckResult::new(CLUSTER_STATE, outcome, evidence);
     match &view.cluster {
-        None => guard(Outcome::Unknown, "the cluster was not read".to_owned()),
+        None => result(Outcome::Unknown, "the cluster was not read".to_owned()),
         Some(Reading::Known(cluster)) => {
             let state = cluster.state.as_str();
             match state {
                 "Succeeded" | "Canceled" | "Failed" | "Updating" | "Upgrading" => {
-                    guard(Outcome::Pass, format!("provisioningState is {state}"))
+                    result(Outcome::Pass, format!("provisioningState is {state}"))
                 }
                 // The state after an abort is temporary: neither ok nor failed.
                 "Canceling" => CheckResult {
                     transient: true,
-                    ..guard(Outcome::Unknown, "provisioningState is Canceling; waiting".to_owned())
+                    ..result(Outcome::Unknown, "provisioningState is Canceling; waiting".to_owned())
                 },
-                "" => guard(Outcome::Fail, "the cluster has no provisioningState".to_owned()),
-                _ => guard(
+                "" => result(Outcome::Fail, "the cluster has no provisioningState".to_owned()),
+                _ => result(
                     Outcome::Fail,
                     format!("provisioningState is {}", mooring_redact::identifier(state)),
                 ),
             }
         }
-        Some(Reading::NotFound) => guard(Outcome::Fail, "the cluster was not found".to_owned()),
+        Some(Reading::NotFound) => result(Outcome::Fail, "the cluster was not found".to_owned()),
         Some(other) => {
-            guard(Outcome::Unknown, format!("the cluster {}", other.missing().unwrap_or_default()))
+            result(Outcome::Unknown, format!("the cluster {}", other.missing().unwrap_or_default()))
         }
     }
 }
 
 /// Every other pool has nodes, or is scaled to zero on purpose.
 pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new(OTHER_POOLS, outcome, evidence);
+    let result = |outcome, evidence: String| CheckResult::new(OTHER_POOLS, outcome, evidence);
     let pools = match &view.pools {
         Some(Reading::Known(pools)) => pools,
         Some(other) => {
-            return guard(
+            return result(
                 Outcome::Unknown,
                 format!("pools {}", other.missing().unwrap_or_default()),
             );
         }
-        None => return guard(Outcome::Unknown, "pools were not read".to_owned()),
+        None => return result(Outcome::Unknown, "pools were not read".to_owned()),
     };
     let name = &settings.target.pool;
     let Some(target) = pools.iter().find(|pool| pool.name == *name) else {
-        return guard(Outcome::Fail, absent(pools, name));
+        return result(Outcome::Fail, absent(pools, name));
     };
     if let Some(why) = target.not_rebuildable() {
-        return guard(Outcome::Fail, why);
+        return result(Outcome::Fail, why);
     }
     let others = || pools.iter().filter(|pool| pool.name != *name && !is_temporary(pool));
     let empty: Vec<&str> = others()
@@ -75,9 +75,9 @@ pub(super) fn other_pools(view: &ClusterView, settings: &Settings, _: Timestamp)
             evidence.push_str("; not counted: ");
             evidence.push_str(&kinds.join(", "));
         }
-        guard(Outcome::Pass, evidence)
+        result(Outcome::Pass, evidence)
     } else {
-        guard(Outcome::Fail, format!("pools without nodes: {}", empty.join(", ")))
+        result(Outcome::Fail, format!("pools without nodes: {}", empty.join(", ")))
     }
 }
 

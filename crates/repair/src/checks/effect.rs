@@ -37,7 +37,7 @@ pub(super) fn did_not_recover(context: &Context<'_>) -> Result<(), Halt> {
         "pool {name} recovered on its own; `abort` to roll back, or \
         `resume --override {POOL_STATE}=REASON` to rebuild it anyway"
     );
-    Err(resumable(Reason::GuardRefused, message))
+    Err(resumable(Reason::CheckFailed, message))
 }
 
 /// Ensures that no write to the pool's scale set succeeded. Waits for failed reads.
@@ -60,7 +60,7 @@ pub(super) fn writes_still_fail(context: &Context<'_>) -> Result<(), Halt> {
                 set.name,
                 ago(at, context.now)
             );
-            Err(resumable(Reason::GuardRefused, message))
+            Err(resumable(Reason::CheckFailed, message))
         }
     }
 }

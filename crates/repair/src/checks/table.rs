@@ -203,30 +203,30 @@ pub(crate) fn ensure_wedged(context: &Context<'_>, before: Option<Timestamp>) ->
     context.nodes_of(context.run.pool())?;
     context.ensure_read(reads::verdict(context))?;
     let (settings, now) = (settings(context), before.unwrap_or(context.now).max(context.now));
-    let mut guards = evaluate(context.view, &settings, now);
+    let mut checks = evaluate(context.view, &settings, now);
     if let Some(before) = before {
-        keep(&mut guards, context.view, &settings, before, now);
+        keep(&mut checks, context.view, &settings, before, now);
     }
-    let refused: Vec<_> = guards.iter().filter(|guard| !guard.allows_run()).collect();
+    let refused: Vec<_> = checks.iter().filter(|check| !check.allows_run()).collect();
     if refused.is_empty() {
-        let proof = guards.iter().map(|guard| match &guard.overridden {
-            Some(reason) if guard.outcome != Outcome::Pass => {
-                format!("{} overridden: {reason}", guard.name)
+        let evidence = checks.iter().map(|check| match &check.overridden {
+            Some(reason) if check.outcome != Outcome::Pass => {
+                format!("{} overridden: {reason}", check.name)
             }
-            _ => format!("{}: {}", guard.name, guard.evidence.join("; ")),
+            _ => format!("{}: {}", check.name, check.evidence.join("; ")),
         });
-        return Ok(proof.collect());
+        return Ok(evidence.collect());
     }
     // Unknown does not block: the run waits, and its timeouts stop it where it can be resumed.
-    if refused.iter().all(|guard| guard.outcome == Outcome::Unknown) {
-        let names: Vec<_> = refused.iter().map(|guard| guard.name.as_str()).collect();
+    if refused.iter().all(|check| check.outcome == Outcome::Unknown) {
+        let names: Vec<_> = refused.iter().map(|check| check.name.as_str()).collect();
         return Err(context.wait(format!("for unknown checks: {}", names.join(", "))));
     }
     let texts: Vec<_> = refused
         .iter()
-        .map(|guard| format!("{}: {}", guard.name, guard.evidence.join("; ")))
+        .map(|check| format!("{}: {}", check.name, check.evidence.join("; ")))
         .collect();
-    Err(context.refused(Reason::GuardRefused, texts.join(" | ")))
+    Err(context.refused(Reason::CheckFailed, texts.join(" | ")))
 }
 
 /// Returns the settings; an abort by this run is not evidence against the wedge.

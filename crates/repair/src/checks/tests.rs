@@ -31,7 +31,7 @@ fn run_at(step: Option<Step>) -> Run {
     let mut add = |entry| records.push(follow(records.last(), "run", NOW, entry));
     add(Entry::RunStarted(common::session(&settings(), owner)));
     for done in Step::ALL.iter().filter(|done| step.is_none_or(|step| **done < step)) {
-        add(Entry::StepDone { step: *done, proof: Vec::new() });
+        add(Entry::StepDone { step: *done, evidence: Vec::new() });
     }
     Run::replay(&records).unwrap().unwrap()
 }

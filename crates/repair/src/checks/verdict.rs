@@ -46,16 +46,17 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detection {
     pub verdict: Verdict,
-    pub guards: Vec<CheckResult>,
+    #[serde(rename = "guards")]
+    pub checks: Vec<CheckResult>,
 }
 
 impl Detection {
     /// Returns false if the state of the cluster does not allow a repair.
     pub fn cluster_allows(&self) -> bool {
         !self
-            .guards
+            .checks
             .iter()
-            .any(|guard| guard.name == CLUSTER_STATE && guard.outcome == Outcome::Fail)
+            .any(|check| check.name == CLUSTER_STATE && check.outcome == Outcome::Fail)
     }
 }
 
@@ -63,18 +64,18 @@ impl Detection {
 pub(crate) const SIGNS: [&str; 3] = [MISSING_NODES, FAILING_WRITES, POOL_STATE];
 
 /// Returns the verdict that holds regardless of unknown checks; *unknown* if it depends on them. Overrides do not count.
-pub fn verdict(guards: &[CheckResult]) -> Verdict {
-    let is_sign = |guard: &&CheckResult| SIGNS.contains(&guard.name.as_str());
-    let is = |outcome| move |guard: &CheckResult| guard.outcome == outcome;
-    let sign_passes = guards.iter().filter(is_sign).any(is(Outcome::Pass));
-    let sign_unknown = guards.iter().filter(is_sign).any(is(Outcome::Unknown));
-    let any_fails = guards.iter().any(is(Outcome::Fail));
-    let all_pass = !guards.is_empty() && guards.iter().all(is(Outcome::Pass));
+pub fn verdict(checks: &[CheckResult]) -> Verdict {
+    let is_sign = |check: &&CheckResult| SIGNS.contains(&check.name.as_str());
+    let is = |outcome| move |check: &CheckResult| check.outcome == outcome;
+    let sign_passes = checks.iter().filter(is_sign).any(is(Outcome::Pass));
+    let sign_unknown = checks.iter().filter(is_sign).any(is(Outcome::Unknown));
+    let any_fails = checks.iter().any(is(Outcome::Fail));
+    let all_pass = !checks.is_empty() && checks.iter().all(is(Outcome::Pass));
     if all_pass {
         Verdict::Confirmed
     } else if sign_passes && any_fails {
         Verdict::Suspect
-    } else if sign_passes || sign_unknown || guards.is_empty() {
+    } else if sign_passes || sign_unknown || checks.is_empty() {
         Verdict::Unknown
     } else {
         Verdict::Healthy
@@ -89,12 +90,12 @@ mod tests {
 
     fn of(outcomes: [Outcome; 5]) -> Verdict {
         let names = [MISSING_NODES, FAILING_WRITES, CLUSTER_STATE, OTHER_POOLS, POOL_STATE];
-        let guards: Vec<_> = names
+        let checks: Vec<_> = names
             .iter()
             .zip(outcomes)
             .map(|(name, outcome)| CheckResult::new(name, outcome, ""))
             .collect();
-        verdict(&guards)
+        verdict(&checks)
     }
 
     /// Tries all values of unknown checks.
@@ -144,7 +145,7 @@ mod tests {
     fn cluster_forbids_a_repair_only_by_its_state() {
         let of = |name: &str, outcome| Detection {
             verdict: Verdict::Unknown,
-            guards: vec![
+            checks: vec![
                 CheckResult::new("other-pools", Pass, ""),
                 CheckResult::new(name, outcome, ""),
             ],
@@ -157,11 +158,11 @@ mod tests {
 
     #[test]
     fn override_allows_a_run_and_keeps_the_verdict() {
-        let mut guard = CheckResult::new("pool-state", Fail, "");
-        assert!(!guard.allows_run());
-        guard.overridden = Some("ticket".into());
-        assert!(guard.allows_run());
-        assert_eq!(verdict(&[guard]), Verdict::Healthy);
+        let mut check = CheckResult::new("pool-state", Fail, "");
+        assert!(!check.allows_run());
+        check.overridden = Some("ticket".into());
+        assert!(check.allows_run());
+        assert_eq!(verdict(&[check]), Verdict::Healthy);
         assert!(CheckResult::new("pool-state", Pass, "").allows_run());
         assert!(!CheckResult::new("pool-state", Unknown, "").allows_run());
     }

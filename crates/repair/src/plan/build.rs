@@ -34,8 +34,8 @@ pub struct Plan {
     pub temporary_pool: String,
     pub expected_seconds: u32,
     pub steps: Vec<PlannedStep>,
-    #[serde(serialize_with = "with_details")]
-    pub prechecks: Vec<CheckResult>,
+    #[serde(rename = "prechecks", serialize_with = "with_details")]
+    pub checks: Vec<CheckResult>,
     /// Temporary pool of an earlier run.
     #[serde(rename = "leftTemporaryPool", skip_serializing_if = "Option::is_none")]
     pub left_temporary_pool: Option<TemporaryPool>,
@@ -87,12 +87,12 @@ pub enum PlanError {
     Pool(#[from] PoolBodyError),
 }
 
-/// Creates a plan that can be started until `expires`; `guards` are the checks of the same reads.
+/// Creates a plan that can be started until `expires`; `detected` are the results of the verdict's checks from the same reads.
 pub fn build(
     view: &ClusterView,
     settings: &Settings,
     capacity: &Capacity,
-    guards: &[CheckResult],
+    detected: &[CheckResult],
     expires: Timestamp,
 ) -> Result<Plan, PlanError> {
     let cluster = known(view.cluster.as_ref(), "cluster")?;
@@ -138,7 +138,7 @@ pub fn build(
     let expected = steps.iter().map(|step| step.expected_seconds).sum();
     let left_temporary_pool = TemporaryPool::of(pools, name);
     let left = left_temporary_pool.as_ref();
-    let prechecks = checks::begin(&Planning {
+    let checks = checks::begin(&Planning {
         view,
         settings,
         cluster,
@@ -147,10 +147,9 @@ pub fn build(
         expected_seconds: expected,
         capacity,
     });
-    let guards = guards.iter().map(|guard| (guard.name.as_str(), guard.outcome));
     // The deadline belongs to a session, not to the plan.
-    let checks = prechecks.iter().filter(|check| check.name != TIME);
-    let findings = guards.chain(checks.map(|check| (check.name.as_str(), check.outcome)));
+    let lasting = checks.iter().filter(|check| check.name != TIME);
+    let findings = detected.iter().chain(lasting).map(|check| (check.name.as_str(), check.outcome));
     let document = Document {
         schema: DOCUMENT_SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -179,7 +178,7 @@ pub fn build(
         cluster: cluster.id.clone(),
         pool: name.clone(),
         expected_seconds: expected,
-        prechecks,
+        checks,
         left_temporary_pool,
         changes: changes(&pool.raw, &document),
         nodes: nodes_of(view, name).map(|nodes| nodes.len()),

@@ -32,7 +32,7 @@ pub fn markdown(plan: &Plan) -> String {
         );
     }
     text.push_str("\n| check | outcome | detail |\n|---|---|---|\n");
-    for check in &plan.prechecks {
+    for check in &plan.checks {
         let _ =
             writeln!(text, "| {} | {} | {} |", check.name, status(check), escape(&check.detail()));
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_arm::calls::{ActivityQuery, DeletePool};
-use mooring_arm::{Client, Document, Outcome, Priority, Progress, ResourceId, ResourceIdError};
+use mooring_arm::{
+    Client, Document, OperationOutcome, Priority, Progress, ResourceId, ResourceIdError,
+};
 use serde_json::Value;
 
 use super::responses::{
@@ -226,12 +228,12 @@ impl Azure {
         };
         let (status, refusal) = match self.client.within(READ_TIMEOUT).poll(&mut operation).await {
             Ok(Progress::Running { .. }) => ("InProgress", None),
-            Ok(Progress::Done(Outcome::Succeeded(_))) => ("Succeeded", None),
-            Ok(Progress::Done(Outcome::Failed(refusal))) => ("Failed", Some(refusal)),
-            Ok(Progress::Done(Outcome::Canceled(refusal) | Outcome::Replaced { refusal, .. })) => {
-                ("Canceled", Some(refusal))
-            }
-            Ok(Progress::Done(Outcome::Lost { .. })) => return Reading::NotFound,
+            Ok(Progress::Done(OperationOutcome::Succeeded(_))) => ("Succeeded", None),
+            Ok(Progress::Done(OperationOutcome::Failed(refusal))) => ("Failed", Some(refusal)),
+            Ok(Progress::Done(
+                OperationOutcome::Canceled(refusal) | OperationOutcome::Replaced { refusal, .. },
+            )) => ("Canceled", Some(refusal)),
+            Ok(Progress::Done(OperationOutcome::Lost { .. })) => return Reading::NotFound,
             Err(error) => return Missing::of_error(&error).of(),
         };
         let codes = refusal.iter().flat_map(|refusal| refusal.codes().map(str::to_owned));

@@ -34,13 +34,13 @@ impl Operator {
     pub async fn apply(
         &mut self,
         plan: &Plan,
-        guards: &[CheckResult],
+        checks: &[CheckResult],
         approval: Approval,
         watcher: Watcher<'_>,
     ) -> CommandResult {
         let settings = self.settings.clone();
         // A blocked run does not touch the journal.
-        if let Err(error) = may_begin(plan, guards, &settings) {
+        if let Err(error) = may_begin(plan, checks, &settings) {
             return CommandResult::Refused(error);
         }
         let mut journal = match self.acquire(LockWait::None, &mut |_| {}).await {
@@ -50,7 +50,7 @@ impl Operator {
         let now = self.process.now();
         let run_id = self.azure.client().new_id();
         let start = Start { owner: self.process.owner.clone(), approval };
-        let first = match begin(&journal.records, plan, guards, &settings, start, &run_id, now) {
+        let first = match begin(&journal.records, plan, checks, &settings, start, &run_id, now) {
             Ok(first) => first,
             Err(error) => {
                 journal.release().await;

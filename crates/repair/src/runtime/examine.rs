@@ -141,8 +141,8 @@ impl Operator {
         }
         let capacity = self.read_capacity(&view).await;
         let expires = expires.unwrap_or_else(|| ApprovalToken::expiry(self.process.now()));
-        let guards = &report.detection.guards;
-        Examined { plan: plan::build(&view, &self.settings, &capacity, guards, expires), report }
+        let checks = &report.detection.checks;
+        Examined { plan: plan::build(&view, &self.settings, &capacity, checks, expires), report }
     }
 
     async fn read_capacity(&self, view: &ClusterView) -> Capacity {

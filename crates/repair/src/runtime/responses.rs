@@ -1,7 +1,7 @@
 //! Maps responses of Azure Resource Manager to readings and results.
 
 use jiff::SignedDuration;
-use mooring_arm::{Error, ErrorKind, Outcome, Raw, Started, WriteStatus};
+use mooring_arm::{Error, ErrorKind, OperationOutcome, Raw, Started, WriteStatus};
 use serde_json::Value;
 
 use mooring_workflow::EffectResult;
@@ -104,7 +104,7 @@ pub(super) fn began(result: Result<Started, Error>) -> EffectResult {
         Ok(Started::Running(operation)) => {
             EffectResult::Started { token: serde_json::to_string(&operation).unwrap_or_default() }
         }
-        Ok(Started::Done(Outcome::Succeeded(_))) => EffectResult::Done,
+        Ok(Started::Done(OperationOutcome::Succeeded(_))) => EffectResult::Done,
         Ok(Started::Done(outcome)) => {
             EffectResult::Unknown { why: format!("it ended with {outcome:?}") }
         }

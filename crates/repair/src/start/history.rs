@@ -64,7 +64,7 @@ pub fn summaries(records: &[Record]) -> Vec<RunSummary> {
             }
             Entry::RunStarted(session) | Entry::Resumed(session) => {
                 let overrides = session.settings().overrides.into_iter();
-                let new = overrides.map(|(guard, reason)| format!("{guard}: {reason}"));
+                let new = overrides.map(|(check, reason)| format!("{check}: {reason}"));
                 let known = std::mem::take(&mut run.overrides);
                 run.overrides =
                     known.into_iter().chain(new).collect::<BTreeSet<_>>().into_iter().collect();

@@ -77,7 +77,7 @@ pub enum Consent {
 #[derive(Clone, Copy)]
 pub struct Fresh<'a> {
     pub plan: &'a Plan,
-    pub guards: &'a [CheckResult],
+    pub checks: &'a [CheckResult],
 }
 
 /// Permission to continue a run.
@@ -121,7 +121,7 @@ pub fn authorize(
     let reviewed = state.session.plan.with_overrides(&further).hash();
     let replace = |approval: Approval| {
         let fresh = fresh.ok_or(ResumeError::NoPlan)?;
-        check_new_plan(records, fresh.plan, fresh.guards, settings, &approval, now)?;
+        check_new_plan(records, fresh.plan, fresh.checks, settings, &approval, now)?;
         let plan = Arc::clone(&fresh.plan.document);
         Ok(Grant { plan, overrides: BTreeMap::new(), approval })
     };

@@ -24,7 +24,7 @@ use mooring_workflow::lock::Owner;
 pub fn begin(
     records: &[Record],
     plan: &Plan,
-    guards: &[CheckResult],
+    checks: &[CheckResult],
     settings: &Settings,
     start: Start,
     run: &str,
@@ -35,7 +35,7 @@ pub fn begin(
     {
         return Err(StartError::Unfinished(state.id));
     }
-    check_new_plan(records, plan, guards, settings, &start.approval, now)?;
+    check_new_plan(records, plan, checks, settings, &start.approval, now)?;
     let session = Session {
         plan: Arc::clone(&plan.document),
         overrides: BTreeMap::new(),
@@ -58,7 +58,7 @@ pub struct Start {
 pub(crate) fn check_new_plan(
     records: &[Record],
     plan: &Plan,
-    guards: &[CheckResult],
+    checks: &[CheckResult],
     settings: &Settings,
     approval: &Approval,
     now: Timestamp,
@@ -87,7 +87,7 @@ pub(crate) fn check_new_plan(
         }
         None => return Err(ResumeError::NotVerified.into()),
     }
-    may_begin(plan, guards, settings)?;
+    may_begin(plan, checks, settings)?;
     check_adopted(records, plan, &pointer(&settings.journal, &settings.target.pool))
 }
 
@@ -107,19 +107,19 @@ fn check_adopted(records: &[Record], plan: &Plan, journal: &str) -> Result<(), S
 /// Evaluates the checks without the journal, so that a blocked run needs no confirmation.
 pub fn may_begin(
     plan: &Plan,
-    guards: &[CheckResult],
+    checks: &[CheckResult],
     settings: &Settings,
 ) -> Result<(), StartError> {
-    let failed: Vec<String> = guards
+    let failed: Vec<String> = checks
         .iter()
-        .filter(|guard| !guard.allows_run() && !guard.transient)
-        .map(|guard| guard.name.clone())
+        .filter(|check| !check.allows_run() && !check.transient)
+        .map(|check| check.name.clone())
         .collect();
     if !failed.is_empty() {
         return Err(StartError::Refused(failed));
     }
     let blocking: Vec<String> = plan
-        .prechecks
+        .checks
         .iter()
         .filter(|check| checks::blocks(check) && !settings.overrides.contains_key(&check.name))
         .map(|check| format!("{}: {}", check.name, check.detail()))

@@ -75,7 +75,7 @@ fn step(context: &Context<'_>) -> Result<Decision, Halt> {
         pools::ensure_temporary_deleted(context)?;
         return Ok(Decision::Finish(Finish::Repaired, run.losses()));
     };
-    let proof = match step {
+    let evidence = match step {
         Step::Snapshot => clear_operation::snapshot(context),
         Step::ClearOperation => clear_operation::clear_operation(context),
         Step::Recheck => clear_operation::recheck(context),
@@ -93,5 +93,5 @@ fn step(context: &Context<'_>) -> Result<Decision, Halt> {
         Step::DeleteTemporary => pools::delete_temporary(context),
         Step::ReconcileCluster => clear_operation::reconcile_cluster(context, true),
     };
-    proof.map(Decision::Done)
+    evidence.map(Decision::Done)
 }

@@ -56,7 +56,7 @@ pub(super) fn ensure_empty(context: &Context<'_>, pool: &str) -> Progress {
     let budgets = context.pdbs()?;
     let mut waits = Vec::new();
     let mut blocked = Vec::new();
-    let mut proof = vec![format!("pool {pool} drained")];
+    let mut evidence = vec![format!("pool {pool} drained")];
     for (pod, node) in &here {
         // A dead node never confirms the deletion of a pod, and its pods do not run.
         let dead = node.is_dead(context.now);
@@ -75,7 +75,7 @@ pub(super) fn ensure_empty(context: &Context<'_>, pool: &str) -> Progress {
         if let Some(blocker) = EvictionBlocker::of(pod, budgets) {
             if dead {
                 let (budget, node) = (blocker.budget, &node.name);
-                proof.push(format!(
+                evidence.push(format!(
                     "pod {}/{} is deleted with NotReady node {node}; PDB {} bypassed",
                     pod.namespace, pod.name, budget.name
                 ));
@@ -100,7 +100,7 @@ pub(super) fn ensure_empty(context: &Context<'_>, pool: &str) -> Progress {
     if !blocked.is_empty() {
         return Err(handle_blocked(context, &blocked));
     }
-    Ok(proof)
+    Ok(evidence)
 }
 
 pub(super) fn evict(pod: &Pod) -> Effect {

@@ -46,9 +46,9 @@ pub(super) fn recreate(context: &Context<'_>) -> Progress {
     if context.pool(name)?.is_some() && context.on_planned_set()? {
         return Err(context.wait(format!("for pool {name} to be deleted")));
     }
-    let proof = ensure_pool(context, name, body, |_| true)?;
+    let evidence = ensure_pool(context, name, body, |_| true)?;
     match context.scale_set(name)? {
-        Some(_) => Ok(proof),
+        Some(_) => Ok(evidence),
         None => Err(context.wait(format!("for the new scale set of pool {name}"))),
     }
 }

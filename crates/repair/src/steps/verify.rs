@@ -14,12 +14,12 @@ use mooring_workflow::plural::counted;
 /// Ensures that all nodes of the temporary pool are Ready and have IP addresses.
 pub(super) fn temporary(context: &Context<'_>) -> Progress {
     let name = context.run.temporary();
-    let mut proof = vec![enough_nodes(context, &name)?];
+    let mut evidence = vec![enough_nodes(context, &name)?];
     let Some(set) = context.scale_set(&name)? else {
         return Err(context.wait(format!("for the scale set of pool {name}")));
     };
-    proof.push(addresses(context, &name, set)?);
-    Ok(proof)
+    evidence.push(addresses(context, &name, set)?);
+    Ok(evidence)
 }
 
 /// Ensures that the pool is empty, and that evicted workloads run on other nodes.
@@ -108,14 +108,14 @@ pub(super) fn rebuilt<'a>(context: &Context<'a>) -> Result<(&'a Pool, &'a ScaleS
 pub(super) fn pool(context: &Context<'_>) -> Progress {
     let name = context.run.pool();
     let (pool, set) = rebuilt(context)?;
-    let mut proof = vec![format!("scale set {} is new and its last write succeeded", set.name)];
-    proof.push(addresses(context, name, set)?);
+    let mut evidence = vec![format!("scale set {} is new and its last write succeeded", set.name)];
+    evidence.push(addresses(context, name, set)?);
     let different = pool_body::differences(&context.plan().pool_body, &pool.raw);
     if !different.is_empty() {
-        proof.push(format!("differs from the snapshot in {}", different.join(", ")));
+        evidence.push(format!("differs from the snapshot in {}", different.join(", ")));
     }
-    proof.extend(clear_operation::reconcile_cluster(context, false)?);
-    Ok(proof)
+    evidence.extend(clear_operation::reconcile_cluster(context, false)?);
+    Ok(evidence)
 }
 
 /// Ensures that no interface has an empty list of IP addresses. One without a list proves nothing.

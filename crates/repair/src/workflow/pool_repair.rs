@@ -187,7 +187,8 @@ pub enum Reason {
     StepTimeout,
     PoolChanged,
     PoolGone,
-    GuardRefused,
+    #[serde(rename = "GuardRefused")]
+    CheckFailed,
     YoungOperation,
     UnidentifiedOperation,
     NameTaken,

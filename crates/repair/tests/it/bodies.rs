@@ -291,11 +291,11 @@ const EXPIRES: &str = "2026-05-26T21:40:00Z";
 fn planned_with(
     pool: &Value,
     capacity: &Capacity,
-    guards: &[CheckResult],
+    checks: &[CheckResult],
     expires: &str,
     set: impl FnOnce(&mut Settings),
 ) -> plan::Plan {
-    planned_in(None, pool, capacity, guards, expires, set)
+    planned_in(None, pool, capacity, checks, expires, set)
 }
 
 /// A plan for the cluster with this uid of `kube-system`.
@@ -303,7 +303,7 @@ fn planned_in(
     uid: Option<&str>,
     pool: &Value,
     capacity: &Capacity,
-    guards: &[CheckResult],
+    checks: &[CheckResult],
     expires: &str,
     set: impl FnOnce(&mut Settings),
 ) -> plan::Plan {
@@ -321,7 +321,7 @@ fn planned_in(
     };
     let mut settings = Settings::new(target);
     set(&mut settings);
-    plan::build(&seen, &settings, capacity, guards, expires.parse().unwrap()).unwrap()
+    plan::build(&seen, &settings, capacity, checks, expires.parse().unwrap()).unwrap()
 }
 
 /// Approved without `--journal`, applied with it.
@@ -396,7 +396,7 @@ fn subnet_needs_free_addresses_for_the_temporary_pool() {
         capacity.free_addresses =
             free.iter().map(|(id, free)| ((*id).to_owned(), free.clone())).collect();
         let plan = plan_with(&live, &capacity);
-        let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
+        let found = plan.checks.into_iter().find(|check| check.name == "subnet").unwrap();
         (found.outcome, found.detail())
     };
     let plenty = || Reading::Known(10_000);
@@ -425,7 +425,7 @@ fn hostile_text_changes_no_form_of_a_plan() {
     plan.cluster = HOSTILE.to_owned();
     plan.steps[0].what = HOSTILE.to_owned();
     plan.steps[0].risk = HOSTILE.to_owned();
-    plan.prechecks[0].evidence = vec![HOSTILE.to_owned()];
+    plan.checks[0].evidence = vec![HOSTILE.to_owned()];
     plan.changes.push(HOSTILE.to_owned());
     let forms = [shown(&plan), plan::markdown(&plan), plan::mermaid(&plan)];
     for text in &forms {
@@ -473,7 +473,7 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
     let settings = Settings::new(target);
     let holder = "x".to_owned();
     let owner = Owner { host: "h".into(), pid: 1, holder };
-    let guard = |outcome, overridden: Option<&str>, transient| CheckResult {
+    let check = |outcome, overridden: Option<&str>, transient| CheckResult {
         name: "pool-state".into(),
         outcome,
         evidence: vec![],
@@ -481,13 +481,13 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
         transient,
     };
     let now = "2026-05-26T20:40:00Z".parse().unwrap();
-    let by = |records: &[_], approval, guard: CheckResult, now| {
+    let by = |records: &[_], approval, check: CheckResult, now| {
         let start = Start { owner: owner.clone(), approval };
-        begin(records, &plan, &[guard], &settings, start, "r", now)
+        begin(records, &plan, &[check], &settings, start, "r", now)
     };
     let typed = || Approval::Typed(plan.document.hash());
-    let ask = |records: &[_], _: Option<()>, guard| by(records, typed(), guard, now);
-    let pass = || guard(Outcome::Pass, None, false);
+    let ask = |records: &[_], _: Option<()>, check| by(records, typed(), check, now);
+    let pass = || check(Outcome::Pass, None, false);
     let first = by(&[], Approval::Token(plan.document.token()), pass(), now).unwrap();
     assert!(matches!(&first.entry, Entry::RunStarted(session) if session.plan == plan.document));
     assert!(ask(&[], None, pass()).is_ok());
@@ -509,10 +509,10 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
         assert!(matches!(late, Err(StartError::Expired(_))), "{when}: {late:?}");
     }
     let refused = Err(StartError::Refused(vec!["pool-state".into()]));
-    assert_eq!(ask(&[], None, guard(Outcome::Fail, None, false)), refused);
-    assert_eq!(ask(&[], None, guard(Outcome::Unknown, None, false)), refused);
-    assert!(ask(&[], None, guard(Outcome::Unknown, None, true)).is_ok());
-    assert!(ask(&[], None, guard(Outcome::Fail, Some("ticket 7"), false)).is_ok());
+    assert_eq!(ask(&[], None, check(Outcome::Fail, None, false)), refused);
+    assert_eq!(ask(&[], None, check(Outcome::Unknown, None, false)), refused);
+    assert!(ask(&[], None, check(Outcome::Unknown, None, true)).is_ok());
+    assert!(ask(&[], None, check(Outcome::Fail, Some("ticket 7"), false)).is_ok());
     let records = [first.clone()];
     assert_eq!(ask(&records, None, pass()), Err(StartError::Unfinished("r".into())));
     let end = Entry::Finished { finish: Finish::Refused, left: vec![] };
@@ -523,14 +523,14 @@ fn run_starts_only_with_the_approved_plan_and_all_checks() {
 #[test]
 fn plan_hash_covers_checks_settings_overrides_and_expiry() {
     let capacity = Capacity::unread();
-    let guard = |outcome| CheckResult {
+    let check = |outcome| CheckResult {
         name: "pool-state".into(),
         outcome,
         evidence: vec!["evidence is for people".into()],
         overridden: None,
         transient: false,
     };
-    let with_guard = |outcome| planned_with(&live(), &capacity, &[guard(outcome)], EXPIRES, |_| {});
+    let with_guard = |outcome| planned_with(&live(), &capacity, &[check(outcome)], EXPIRES, |_| {});
     let with_flag = |set: fn(&mut Settings)| planned(&live(), &capacity, set);
     let known = Capacity { deletions: Reading::Known(0), ..Capacity::unread() };
     let plans = [
@@ -538,7 +538,7 @@ fn plan_hash_covers_checks_settings_overrides_and_expiry() {
         with_guard(Outcome::Fail),
         with_guard(Outcome::Unknown),
         plan_with(&live(), &known),
-        planned_with(&live(), &capacity, &[guard(Outcome::Pass)], "2026-05-26T21:40:01Z", |_| {}),
+        planned_with(&live(), &capacity, &[check(Outcome::Pass)], "2026-05-26T21:40:01Z", |_| {}),
         with_flag(|settings| settings.add_override("pool-state=a").unwrap()),
         with_flag(|settings| settings.add_override("pool-state=b").unwrap()),
         with_flag(|settings| settings.add_override("quota=a").unwrap()),
@@ -552,7 +552,7 @@ fn plan_hash_covers_checks_settings_overrides_and_expiry() {
     ];
     let hashes: BTreeSet<_> = plans.iter().map(|plan| plan.document.hash()).collect();
     assert_eq!(hashes.len(), plans.len());
-    let mut evidence = guard(Outcome::Fail);
+    let mut evidence = check(Outcome::Fail);
     evidence.evidence = vec!["a minute later".into()];
     let later = planned_with(&live(), &capacity, &[evidence], EXPIRES, |_| {});
     assert_eq!(later.hash, plans[1].hash);

@@ -159,7 +159,7 @@ fn forgeries(cloud: &Cloud, point: u64) -> Vec<(String, Lines)> {
     let mut state = Run::replay(&cloud.journal).unwrap().unwrap();
     let mut longer = real.clone();
     while let (Some(step), Phase::Running) = (state.step(), state.phase) {
-        let entry = Entry::StepDone { step, proof: vec!["forged".into()] };
+        let entry = Entry::StepDone { step, evidence: vec!["forged".into()] };
         state.done.push((step, Vec::new()));
         longer.push((run.clone(), serde_json::to_value(&entry).unwrap()));
         all.push((format!("{} is done", step.name()), longer.clone()));
@@ -191,14 +191,14 @@ fn fresh(cloud: &Cloud) -> Option<(Plan, Vec<mooring_workflow::CheckResult>)> {
         seen.take(cloud.observe(query));
     }
     let report = detect(&seen, &settings, cloud.now);
-    let guards = report.detection.guards;
+    let checks = report.detection.checks;
     if report.detection.verdict == Verdict::Healthy
-        || guards.iter().any(|guard| guard.outcome == Outcome::Fail)
+        || checks.iter().any(|check| check.outcome == Outcome::Fail)
     {
         return None;
     }
     let expires = ApprovalToken::expiry(cloud.now);
-    plan::build(&seen, &settings, &capacity(), &guards, expires).ok().map(|plan| (plan, guards))
+    plan::build(&seen, &settings, &capacity(), &checks, expires).ok().map(|plan| (plan, checks))
 }
 
 /// Runs one process on a journal; returns its grant and its effects.
@@ -216,7 +216,7 @@ fn resumed(cloud: &Cloud, consent: &Consent) -> Option<(Grant, Vec<Effect>, Clou
         (Consent::Pipeline, ResumeBasis::Replannable) => Some(fresh(cloud)?),
         _ => None,
     };
-    let fresh = plan.as_ref().map(|(plan, guards)| Fresh { plan, guards });
+    let fresh = plan.as_ref().map(|(plan, checks)| Fresh { plan, checks });
     let settings = settings();
     let grant =
         authorize(&state, &basis, &cloud.journal, &settings, consent, fresh, cloud.now).ok()?;

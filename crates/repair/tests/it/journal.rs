@@ -101,7 +101,7 @@ fn entries() -> Vec<Entry> {
     ];
     let mut all = vec![
         started("system"),
-        Entry::StepDone { step: Step::Snapshot, proof: vec!["p".into()] },
+        Entry::StepDone { step: Step::Snapshot, evidence: vec!["p".into()] },
         Entry::Fact(Fact::Workloads {
             step: Step::DrainPool,
             workloads: BTreeMap::from([("u".into(), Workload { name: "n".into(), serving: 2 })]),
@@ -198,7 +198,7 @@ fn journal_keeps_recent_runs_and_counted_recreations() {
     for hour in 0..10 {
         let run = format!("r{hour}");
         let mut entries =
-            vec![started("system"), Entry::StepDone { step: Step::Snapshot, proof: vec![] }];
+            vec![started("system"), Entry::StepDone { step: Step::Snapshot, evidence: vec![] }];
         if hour == 0 {
             entries.push(intent(Step::DeletePool, delete("system")));
         }

@@ -70,14 +70,14 @@ fn sign(name: &str, outcome: Outcome, evidence: &str) -> CheckResult {
 
 const WRITES: &str = "26 writes to aks-system-31415926-vmss failed with NetworkingInternalOperationError in the last 360m, none succeeded (threshold 5, latest 2m ago)";
 
-fn report(pool: &str, guards: Vec<CheckResult>) -> DetectionReport {
+fn report(pool: &str, checks: Vec<CheckResult>) -> DetectionReport {
     DetectionReport {
         schema: "mooring.repair/v1",
         at: now(),
         cluster: "prod-weu".to_owned(),
         pool: pool.to_owned(),
         greenfield: false,
-        detection: Detection { verdict: verdict(&guards), guards },
+        detection: Detection { verdict: verdict(&checks), checks },
         operation: None,
         temporary_pool: None,
         other_pools: None,
@@ -109,24 +109,24 @@ fn wedged() -> DetectionReport {
 fn healthy(pool: &str) -> DetectionReport {
     let no = |name| sign(name, Outcome::Fail, "no");
     let yes = |name| sign(name, Outcome::Pass, "yes");
-    let guards = vec![
+    let checks = vec![
         no("missing-nodes"),
         no("failing-writes"),
         yes("cluster-state"),
         yes("other-pools"),
         no("pool-state"),
     ];
-    report(pool, guards)
+    report(pool, checks)
 }
 
 fn unknown() -> DetectionReport {
     let mut report = wedged();
-    report.detection.guards[1] = sign(
+    report.detection.checks[1] = sign(
         "failing-writes",
         Outcome::Unknown,
         "activity log not permitted (AuthorizationFailed)",
     );
-    report.detection.verdict = verdict(&report.detection.guards);
+    report.detection.verdict = verdict(&report.detection.checks);
     report.operation = None;
     report
 }
@@ -147,9 +147,9 @@ fn detect_screens() {
     let healthy = [healthy("gpu"), healthy("system"), healthy("user")];
     golden("detect-all-healthy", &screens::detection(&healthy, &[], &[], false));
     let mut suspect = wedged();
-    suspect.detection.guards[1].outcome = Outcome::Fail;
-    suspect.detection.guards[1].overridden = Some("ticket 7".to_owned());
-    suspect.detection.verdict = verdict(&suspect.detection.guards);
+    suspect.detection.checks[1].outcome = Outcome::Fail;
+    suspect.detection.checks[1].overridden = Some("ticket 7".to_owned());
+    suspect.detection.verdict = verdict(&suspect.detection.checks);
     golden("detect-wide", &screens::detection(&[suspect], &[], &plan, true));
 }
 
@@ -179,7 +179,7 @@ fn plan() -> Plan {
         temporary_pool: "systmp".to_owned(),
         expected_seconds: steps.iter().map(|step| step.expected_seconds).sum(),
         steps,
-        prechecks: vec![
+        checks: vec![
             check("quota", Outcome::Pass, "12 of 240 vCPUs"),
             check("vm-size", Outcome::Pass, "VM size is available"),
             check("subnet", Outcome::Unknown, "not checked: the pool uses the AKS-managed VNet"),
@@ -201,7 +201,7 @@ fn plan() -> Plan {
 
 fn blocked_plan() -> Plan {
     let mut plan = plan();
-    plan.prechecks[7] = CheckResult::new(
+    plan.checks[7] = CheckResult::new(
         "deny-assignments",
         Outcome::Fail,
         "deny assignment `network stack` denies Microsoft.Network/virtualNetworks/subnets/join/action",
@@ -242,7 +242,7 @@ fn chain(entries: Vec<(i64, Entry)>) -> Vec<Record> {
 /// The start of a run that is at its fourth step.
 fn entries() -> Vec<(i64, Entry)> {
     let settings = Settings::new(target("system"));
-    let done = |step, proof: &str| Entry::StepDone { step, proof: vec![proof.to_owned()] };
+    let done = |step, evidence: &str| Entry::StepDone { step, evidence: vec![evidence.to_owned()] };
     let put = Effect::PutPool { pool: "systmp".into(), body: Value::Null, only: None };
     vec![
         (0, Entry::RunStarted(session(&settings, owner()))),
@@ -262,7 +262,7 @@ fn past_return() -> Vec<(i64, Entry)> {
     entries.push((71, Entry::Outcome { key, result: EffectResult::Started { token } }));
     for (number, step) in Step::ALL.iter().enumerate().take(8).skip(3) {
         let second = 80 + 10 * i64::try_from(number).unwrap();
-        entries.push((second, Entry::StepDone { step: *step, proof: vec!["verified".into()] }));
+        entries.push((second, Entry::StepDone { step: *step, evidence: vec!["verified".into()] }));
     }
     let delete = Effect::DeletePool { pool: "system".into(), if_match: None };
     key = mooring_workflow::Effect::key(&delete);
@@ -283,7 +283,7 @@ fn repaired() -> RunStatus {
     let mut entries = past_return();
     for (number, step) in Step::ALL.iter().enumerate().skip(8) {
         let second = 172 + i64::try_from(number).unwrap();
-        entries.push((second, Entry::StepDone { step: *step, proof: vec!["verified".into()] }));
+        entries.push((second, Entry::StepDone { step: *step, evidence: vec!["verified".into()] }));
     }
     entries.push((199, Entry::Finished { finish: Finish::Repaired, left: Vec::new() }));
     let mut status = status(entries, false);
@@ -373,7 +373,7 @@ fn hostile_text_adds_no_line_to_a_screen() {
     let mut report = wedged();
     report.pool = HOSTILE.to_owned();
     report.cluster = HOSTILE.to_owned();
-    report.detection.guards[0].evidence = vec![HOSTILE.to_owned()];
+    report.detection.checks[0].evidence = vec![HOSTILE.to_owned()];
     let lines = |report: DetectionReport| {
         let text = screens::detection(&[report], &[], &[], false).render(&Style::PIPE);
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");

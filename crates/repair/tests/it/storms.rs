@@ -180,10 +180,10 @@ fn signatures_file_replaces_the_built_in_list() {
 
 impl Case {
     fn wrong(&self, settings: &Settings) -> Option<String> {
-        let guards = evaluate(&seen(&self.log, &self.live), settings, now());
+        let checks = evaluate(&seen(&self.log, &self.live), settings, now());
         let writes: &CheckResult =
-            guards.iter().find(|guard| guard.name == "failing-writes").unwrap();
-        let found = (writes.outcome, verdict(&guards));
+            checks.iter().find(|check| check.name == "failing-writes").unwrap();
+        let found = (writes.outcome, verdict(&checks));
         (found != self.expected).then(|| {
             format!(
                 "{}: {found:?} instead of {:?}: {:?}",

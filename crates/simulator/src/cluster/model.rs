@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::options::{Options, creation_time};
 use super::{access, claims, workloads};
 use crate::azure::Azure;
-use crate::exchange::{Outcome, Request};
+use crate::exchange::{Request, ServerReply};
 use crate::faults::Service;
 use crate::karpenter::{self, Karpenter};
 use crate::kubernetes::{self, Kubernetes, StatusError, User};
@@ -102,7 +102,7 @@ impl Cluster {
         self.kubernetes.forget_history();
     }
 
-    pub fn handle(&mut self, service: Service, request: &Request, now: Timestamp) -> Outcome {
+    pub fn handle(&mut self, service: Service, request: &Request, now: Timestamp) -> ServerReply {
         self.settle(now);
         let outcome = match service {
             Service::Kubernetes => match access::known(&self.azure, request, now) {

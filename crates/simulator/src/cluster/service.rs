@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::model::Cluster;
 use crate::clock::{Clock, Model, Shared};
-use crate::exchange::{Outcome, Request};
+use crate::exchange::{Request, ServerReply};
 use crate::faults::Service;
 use crate::kubernetes::InProcess;
 
@@ -32,7 +32,7 @@ impl Shell {
         Self::with_clock(world, Arc::new(move || clock.now()))
     }
 
-    pub fn handle(&self, service: Service, request: &Request) -> Outcome {
+    pub fn handle(&self, service: Service, request: &Request) -> ServerReply {
         let now = self.now();
         let outcome = self.lock().handle(service, request, now);
         self.touched();
@@ -41,9 +41,9 @@ impl Shell {
 
     /// Returns the outcome of one request, for a transport in the same process. A timeout fault
     /// never returns: the caller needs a timeout.
-    pub async fn call(&self, service: Service, request: Request) -> Outcome {
+    pub async fn call(&self, service: Service, request: Request) -> ServerReply {
         match self.handle(service, &request) {
-            Outcome::Silence => std::future::pending().await,
+            ServerReply::Silence => std::future::pending().await,
             outcome => outcome,
         }
     }
@@ -65,7 +65,7 @@ impl Shell {
 pub(crate) struct KubernetesApi(pub(crate) Shell);
 
 impl crate::serve::Service for KubernetesApi {
-    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         std::future::ready(self.0.handle(Service::Kubernetes, &request)).boxed()
     }
 }

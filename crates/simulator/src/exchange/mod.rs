@@ -14,7 +14,7 @@ pub type Response = http::Response<Body>;
 
 /// Result of one request for its client.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ServerReply {
     Answer(Response),
     /// Head and first bytes of the response; then the connection breaks.
     CutShort(Response, usize),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::azure::Azure;
-use crate::exchange::{Outcome, Request};
+use crate::exchange::{Request, ServerReply};
 use crate::kubernetes::{Kubernetes, User};
 
 /// Returns Karpenter's user at the cluster's API.
@@ -74,10 +74,10 @@ fn ask(azure: &mut Azure, method: &str, uri: &str, body: Bytes, now: Timestamp) 
     request.map_or(0, |request| status_of(&azure.handle(&request, now)))
 }
 
-fn status_of(outcome: &Outcome) -> u16 {
+fn status_of(outcome: &ServerReply) -> u16 {
     match outcome {
-        Outcome::Answer(response) => response.status().as_u16(),
-        Outcome::CutShort(..) | Outcome::Dropped | Outcome::Silence => 0,
+        ServerReply::Answer(response) => response.status().as_u16(),
+        ServerReply::CutShort(..) | ServerReply::Dropped | ServerReply::Silence => 0,
     }
 }
 

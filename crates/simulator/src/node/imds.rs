@@ -7,7 +7,7 @@ use http::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::exchange::{Body, Outcome, Request, Response, json as answer};
+use crate::exchange::{Body, Request, Response, ServerReply, json as answer};
 
 #[derive(Debug, Clone)]
 pub struct Imds {
@@ -38,7 +38,7 @@ impl Imds {
         }
     }
 
-    pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
+    pub fn handle(&self, request: &Request, now: Timestamp) -> ServerReply {
         let query = crate::exchange::uri::query(request.uri().query());
         let get = |name: &str| query.get(name).map_or("", String::as_str);
         if request
@@ -69,7 +69,7 @@ impl Imds {
         }
     }
 
-    fn instance(&self, rest: &str, format: &str) -> Outcome {
+    fn instance(&self, rest: &str, format: &str) -> ServerReply {
         let whole = json!({
             "compute": self.compute,
             "network": {"interface": [{"ipv4": {"ipAddress": [{"privateIpAddress": "10.224.0.4", "publicIpAddress": ""}], "subnet": [{"address": "10.224.0.0", "prefix": "16"}]}, "macAddress": "000D3A000001"}]},
@@ -80,11 +80,11 @@ impl Imds {
             Some(_) if format == "text" => {
                 refuse(400, "Bad request. The format text is for leaves only")
             }
-            Some(value) => Outcome::Answer(answer(StatusCode::OK, value)),
+            Some(value) => ServerReply::Answer(answer(StatusCode::OK, value)),
         }
     }
 
-    fn token(&self, resource: &str, client: &str, now: Timestamp) -> Outcome {
+    fn token(&self, resource: &str, client: &str, now: Timestamp) -> ServerReply {
         if resource.is_empty() {
             return oauth_error("invalid_request", "Required query variable 'resource' is missing");
         }
@@ -113,30 +113,30 @@ impl Imds {
             "expires_on": expires.to_string(), "ext_expires_in": LIFETIME.to_string(),
             "not_before": now.as_second().to_string(), "resource": resource, "token_type": "Bearer",
         });
-        Outcome::Answer(answer(StatusCode::OK, &body))
+        ServerReply::Answer(answer(StatusCode::OK, &body))
     }
 
-    fn attested(&self, nonce: &str, now: Timestamp) -> Outcome {
+    fn attested(&self, nonce: &str, now: Timestamp) -> ServerReply {
         let document = json!({
             "nonce": nonce, "vmId": self.compute["vmId"], "subscriptionId": self.compute["subscriptionId"],
             "timeStamp": {"createdOn": now.to_string(), "expiresOn": ""},
         });
         let body = json!({"encoding": "pkcs7", "signature": STANDARD.encode(document.to_string())});
-        Outcome::Answer(answer(StatusCode::OK, &body))
+        ServerReply::Answer(answer(StatusCode::OK, &body))
     }
 }
 
-fn plain(text: &str) -> Outcome {
-    Outcome::Answer(Response::new(Body::Full(text.to_owned().into())))
+fn plain(text: &str) -> ServerReply {
+    ServerReply::Answer(Response::new(Body::Full(text.to_owned().into())))
 }
 
-fn refuse(status: u16, text: &str) -> Outcome {
+fn refuse(status: u16, text: &str) -> ServerReply {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
-    Outcome::Answer(answer(status, &json!({"error": text})))
+    ServerReply::Answer(answer(status, &json!({"error": text})))
 }
 
-fn oauth_error(error: &str, text: &str) -> Outcome {
-    Outcome::Answer(answer(
+fn oauth_error(error: &str, text: &str) -> ServerReply {
+    ServerReply::Answer(answer(
         StatusCode::BAD_REQUEST,
         &json!({"error": error, "error_description": text}),
     ))

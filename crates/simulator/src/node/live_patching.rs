@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::exchange::{Body, Outcome, Request, Response, Trailers};
+use crate::exchange::{Body, Request, Response, ServerReply, Trailers};
 
 pub const METHOD: &str = "/akslivepatching.v1.LivePatchingService/GetComponentConfig";
 /// Name in the service's certificate.
@@ -37,8 +37,8 @@ impl LivePatching {
     }
 
     /// Responds to one call; `vm` is the VM whose attested document is accepted.
-    pub fn handle(&self, request: &Request, vm: &Value) -> Outcome {
-        Outcome::Answer(self.config(request, vm).map_or_else(failed, |config| {
+    pub fn handle(&self, request: &Request, vm: &Value) -> ServerReply {
+        ServerReply::Answer(self.config(request, vm).map_or_else(failed, |config| {
             let mut message = vec![0x0a];
             append_string(&mut message, COMPONENT.as_bytes());
             message.push(0x12);

@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::exchange::{Outcome, Request, json as answer};
+use crate::exchange::{Request, ServerReply, json as answer};
 
 #[derive(Debug, Clone)]
 pub struct Registry {
@@ -28,7 +28,7 @@ impl Registry {
         }
     }
 
-    pub fn handle(&self, request: &Request, now: Timestamp) -> Outcome {
+    pub fn handle(&self, request: &Request, now: Timestamp) -> ServerReply {
         let form = crate::exchange::uri::query(std::str::from_utf8(request.body()).ok());
         let query = crate::exchange::uri::query(request.uri().query());
         let field = |name: &str| form.get(name).or(query.get(name)).map_or("", String::as_str);
@@ -65,14 +65,14 @@ impl Registry {
         scope: &str,
         body: impl Fn() -> Value,
         now: Timestamp,
-    ) -> Outcome {
+    ) -> ServerReply {
         let header = request
             .headers()
             .get(http::header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
         let token = header.and_then(|header| header.strip_prefix("Bearer "));
         if token.and_then(|token| claims(token, "access_token", now)).is_some() {
-            return Outcome::Answer(answer(StatusCode::OK, &body()));
+            return ServerReply::Answer(answer(StatusCode::OK, &body()));
         }
         let host = &self.host;
         let scope = if scope.is_empty() { String::new() } else { format!(",scope=\"{scope}\"") };
@@ -84,11 +84,11 @@ impl Registry {
         if let Ok(challenge) = HeaderValue::from_str(&challenge) {
             response.headers_mut().insert(http::header::WWW_AUTHENTICATE, challenge);
         }
-        Outcome::Answer(response)
+        ServerReply::Answer(response)
     }
 
     /// Exchanges a token of Entra ID for a refresh token.
-    fn exchange(&self, grant: &str, given: &str, now: Timestamp) -> Outcome {
+    fn exchange(&self, grant: &str, given: &str, now: Timestamp) -> ServerReply {
         if grant != "access_token" {
             return denied(
                 StatusCode::BAD_REQUEST,
@@ -114,7 +114,7 @@ impl Registry {
     }
 
     /// Exchanges a refresh token for an access token.
-    fn access(&self, refresh: &str, scope: &str, now: Timestamp) -> Outcome {
+    fn access(&self, refresh: &str, scope: &str, now: Timestamp) -> ServerReply {
         match claims(refresh, "refresh_token", now) {
             Some(reader) if self.readers.contains(&reader) => {
                 token("access_token", &reader, scope, now)
@@ -124,10 +124,10 @@ impl Registry {
     }
 }
 
-fn token(kind: &str, reader: &str, scope: &str, now: Timestamp) -> Outcome {
+fn token(kind: &str, reader: &str, scope: &str, now: Timestamp) -> ServerReply {
     let claims = json!({"grant_type": kind, "appid": reader, "scope": scope, "exp": now.as_second() + 3 * 3600});
     let token = format!("simulated.{}.registry", URL_SAFE_NO_PAD.encode(claims.to_string()));
-    Outcome::Answer(answer(StatusCode::OK, &json!({kind: token})))
+    ServerReply::Answer(answer(StatusCode::OK, &json!({kind: token})))
 }
 
 fn claims(token: &str, kind: &str, now: Timestamp) -> Option<String> {
@@ -137,6 +137,6 @@ fn claims(token: &str, kind: &str, now: Timestamp) -> Option<String> {
     valid.then(|| claims["appid"].as_str().unwrap_or_default().to_owned())
 }
 
-fn denied(status: StatusCode, code: &str, message: &str) -> Outcome {
-    Outcome::Answer(answer(status, &json!({"errors": [{"code": code, "message": message}]})))
+fn denied(status: StatusCode, code: &str, message: &str) -> ServerReply {
+    ServerReply::Answer(answer(status, &json!({"errors": [{"code": code, "message": message}]})))
 }

@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use super::service::Service;
-use crate::exchange::{Body, Outcome, Request, Response, Trailers};
+use crate::exchange::{Body, Request, Response, ServerReply, Trailers};
 
 /// Maximum body of a request: ten times an etcd object, far above any ARM body.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
@@ -42,13 +42,13 @@ async fn answer(
     let (head, body) = request.into_parts();
     let body = Limited::new(body, MAX_BODY_BYTES).collect().await?.to_bytes();
     match service.call(Request::from_parts(head, body)).await {
-        Outcome::Answer(mut response) => {
+        ServerReply::Answer(mut response) => {
             let trailers = response.extensions_mut().remove::<Trailers>();
             Ok(response.map(|body| Sent::whole(body, trailers)))
         }
-        Outcome::CutShort(response, length) => Ok(cut_short(response, length)),
-        Outcome::Dropped => Err("the connection is dropped by a fault rule".into()),
-        Outcome::Silence => std::future::pending().await,
+        ServerReply::CutShort(response, length) => Ok(cut_short(response, length)),
+        ServerReply::Dropped => Err("the connection is dropped by a fault rule".into()),
+        ServerReply::Silence => std::future::pending().await,
     }
 }
 

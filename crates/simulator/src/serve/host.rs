@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 
 use super::service::Service;
-use crate::exchange::{Body, Outcome, Request, Response};
+use crate::exchange::{Body, Request, Response, ServerReply};
 
 /// A service that accepts only requests for its own host.
 pub struct HostCheck {
@@ -24,14 +24,14 @@ impl HostCheck {
 }
 
 impl Service for HostCheck {
-    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         if is_served(host_of(&request), self.address) {
             return self.service.call(request);
         }
         let why = "this simulation is not served under the name in the Host header\n";
         let mut response = Response::new(Body::Full(why.into()));
         *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
-        Box::pin(async move { Outcome::Answer(response) })
+        Box::pin(async move { ServerReply::Answer(response) })
     }
 }
 

@@ -45,7 +45,7 @@ struct Pool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct State {
+struct StateChange {
     id: String,
     state: String,
 }
@@ -94,7 +94,7 @@ pub(super) fn answer(shell: &Shell, request: &Request, now: Timestamp) -> Respon
         }),
         ("POST", "/admin/unwedge") => read::<Pool>(body)
             .and_then(|wanted| found(shell.azure().unwedge(&wanted.pool, now), &wanted.pool)),
-        ("POST", "/admin/provisioningState") => read::<State>(body).and_then(|wanted| {
+        ("POST", "/admin/provisioningState") => read::<StateChange>(body).and_then(|wanted| {
             found(shell.azure().set_state(&wanted.id, &wanted.state), &wanted.id)
         }),
         ("POST", "/admin/vms") => read::<Vm>(body).map(|vm| create(shell, vm, now)),

@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use super::admin;
 use super::shell::{Shell, now};
 use crate::azure::LOGS;
-use crate::exchange::{Outcome, Request};
+use crate::exchange::{Request, ServerReply};
 use crate::faults::Service as Called;
 use crate::node::live_patching;
 use crate::secrets;
@@ -18,11 +18,11 @@ impl Shell {
         sent.is_some_and(|sent| secrets::matches(&self.admin_token, sent))
     }
 
-    fn answer(&self, request: &Request) -> Outcome {
+    fn answer(&self, request: &Request) -> ServerReply {
         let path = request.uri().path();
         let starts = |prefix: &str| path.starts_with(prefix);
         if starts("/admin/") {
-            return Outcome::Answer(if self.may_administer(request) {
+            return ServerReply::Answer(if self.may_administer(request) {
                 admin::answer(self, request, now())
             } else {
                 admin::refuse()
@@ -37,7 +37,7 @@ impl Shell {
                 .with_faults(Called::Imds, request, now(), |now| self.imds.handle(request, now));
         }
         if starts(LOGS) {
-            return Outcome::Answer(self.azure().serial_log(request));
+            return ServerReply::Answer(self.azure().serial_log(request));
         }
         if path == live_patching::METHOD {
             return self.live_patching.handle(request, &self.imds.compute["vmId"]);
@@ -52,7 +52,7 @@ impl Shell {
 }
 
 impl Service for Shell {
-    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         let outcome = self.answer(&request);
         Box::pin(async move { outcome })
     }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use mooring_agent::hotfix::grpc::{self, Call, CallFailure, Status};
 use mooring_agent::world::{Dial, Host};
 use mooring_contract::Secret;
-use mooring_simulator::exchange::Outcome;
+use mooring_simulator::exchange::ServerReply;
 use mooring_simulator::imds::Imds;
 use mooring_simulator::live_patching::{CERTIFICATE_NAME, METHOD, PROTOCOL};
 use mooring_simulator::scenario::Scenario;
@@ -18,7 +18,7 @@ fn signature(imds: &Imds) -> Secret {
     let request = http::Request::get("/metadata/attested/document?api-version=2025-04-07");
     let request = request.header("Metadata", "true").body(Bytes::new()).unwrap();
     let now = "2026-11-15T08:00:00Z".parse().unwrap();
-    let Outcome::Answer(response) = imds.handle(&request, now) else { panic!("no response") };
+    let ServerReply::Answer(response) = imds.handle(&request, now) else { panic!("no response") };
     let body: serde_json::Value = serde_json::from_slice(&response.body().bytes()).unwrap();
     Secret::from(body["signature"].as_str().unwrap())
 }

@@ -13,7 +13,7 @@ use found::Found;
 
 use crate::model::life::{LifeState, NodeLife};
 use crate::model::timeline::{
-    Attempt, Extent, Kind, Outcome, Running, Skipped, Source, Span, Status, Timeline,
+    Attempt, Extent, Kind, Running, Skipped, Source, Span, Status, Timeline, TimelineOutcome,
 };
 use crate::model::{critical_path, production, steps, tree};
 use crate::read::collect::{NodeData, collect};
@@ -60,10 +60,10 @@ fn assemble(node: &str, files: &[&File]) -> Timeline {
     let exit_code = exit_code_of(&data);
     let agent_failed = data.spans.iter().any(|span| span.kind == Kind::Agent && span.failed);
     let outcome = match exit_code {
-        Some(0) => Outcome::Succeeded,
-        Some(_) => Outcome::Failed,
-        None if agent_failed => Outcome::Failed,
-        None => data.life.as_ref().map_or(Outcome::Unknown, NodeLife::outcome),
+        Some(0) => TimelineOutcome::Succeeded,
+        Some(_) => TimelineOutcome::Failed,
+        None if agent_failed => TimelineOutcome::Failed,
+        None => data.life.as_ref().map_or(TimelineOutcome::Unknown, NodeLife::outcome),
     };
     let system = data.system.unwrap_or_default();
     let mut skipped = data.skipped.clone();
@@ -109,8 +109,8 @@ fn exit_code_of(data: &NodeData) -> Option<i64> {
     reported.or_else(spans).or_else(|| data.life.as_ref()?.code)
 }
 
-fn diagnosis(data: &NodeData, outcome: Outcome) -> Option<mooring_diagnosis::Diagnosis> {
-    if outcome == Outcome::Succeeded {
+fn diagnosis(data: &NodeData, outcome: TimelineOutcome) -> Option<mooring_diagnosis::Diagnosis> {
+    if outcome == TimelineOutcome::Succeeded {
         return None;
     }
     cause(&data.report_text)
@@ -119,7 +119,7 @@ fn diagnosis(data: &NodeData, outcome: Outcome) -> Option<mooring_diagnosis::Dia
 fn cause(report: &[u8]) -> Option<mooring_diagnosis::Diagnosis> {
     let hints = Hints { os: Some(Os::Linux), image_date: None };
     let found = diagnose_bounded(report, hints).into_iter().next()?;
-    (found.outcome != mooring_diagnosis::Outcome::Succeeded).then_some(found)
+    (found.outcome != mooring_diagnosis::BootstrapOutcome::Succeeded).then_some(found)
 }
 
 fn earlier(data: &NodeData) -> Option<Attempt> {
@@ -211,7 +211,7 @@ fn bounded(mut found: Vec<Found>, skipped: &mut Vec<Skipped>) -> Vec<Found> {
 }
 
 /// Adds the scripts as a whole from the report if their last event is missing.
-fn add_run(data: &NodeData, outcome: Outcome, found: &mut Vec<Found>) {
+fn add_run(data: &NodeData, outcome: TimelineOutcome, found: &mut Vec<Found>) {
     let Some(report) = &data.report else { return };
     let Some(start) = report.began.and_then(|began| data.at(began)) else { return };
     if found.iter().any(|one| one.kind == Kind::Run) {
@@ -232,7 +232,7 @@ fn add_run(data: &NodeData, outcome: Outcome, found: &mut Vec<Found>) {
         kind: Kind::Run,
         start,
         end,
-        failed: outcome == Outcome::Failed,
+        failed: outcome == TimelineOutcome::Failed,
         sources: vec![Source::Report],
         message: String::new(),
     });
@@ -247,11 +247,11 @@ fn end_of_bootstrap(found: &[Found]) -> Option<Timestamp> {
 /// Finds the step that was running when the run failed. Adds a span if its start is known.
 fn running(
     data: &NodeData,
-    outcome: Outcome,
+    outcome: TimelineOutcome,
     code: Option<i64>,
     found: &mut Vec<Found>,
 ) -> Option<(String, String)> {
-    if outcome == Outcome::Succeeded {
+    if outcome == TimelineOutcome::Succeeded {
         return None;
     }
     let steps = || found.iter().filter(|one| one.kind == Kind::Step);
@@ -274,7 +274,7 @@ fn running(
         None if last_done.is_none() && is_agents_own(data) => return None,
         // The code in the failure record alone may be that of several steps.
         None if data.report.is_none() && data.life.is_some() => return None,
-        None if outcome == Outcome::Failed => {
+        None if outcome == TimelineOutcome::Failed => {
             steps::infer(last_done.map(|one| one.name.as_str()), code)?
         }
         None => return None,
@@ -304,7 +304,7 @@ fn is_agents_own(data: &NodeData) -> bool {
 }
 
 /// Sets ends, comparisons, order and nesting.
-fn finished(found: Vec<Found>, outcome: Outcome, system: production::System) -> Vec<Span> {
+fn finished(found: Vec<Found>, outcome: TimelineOutcome, system: production::System) -> Vec<Span> {
     let latest = found.iter().map(|one| one.end.unwrap_or(one.start)).max();
     let end_of_all = end_of_bootstrap(&found).or(latest);
     let spans = found.into_iter().filter_map(|one| {
@@ -313,7 +313,9 @@ fn finished(found: Vec<Found>, outcome: Outcome, system: production::System) -> 
             Some(end) if end == one.start && one.kind == Kind::Boot => Status::Instant,
             Some(_) => Status::Done,
             // Not finished because it ran in the background, or because the log was cut.
-            None if outcome == Outcome::Succeeded && one.kind != Kind::Stage => return None,
+            None if outcome == TimelineOutcome::Succeeded && one.kind != Kind::Stage => {
+                return None;
+            }
             None => Status::Unfinished,
         };
         let end = one.end.or(end_of_all).map_or(one.start, |end| end.max(one.start));

@@ -6,17 +6,17 @@ use super::found::Found;
 use crate::model::life::{
     BOOT, BOOTSTRAP, LAUNCH, LifeState, MACHINE, MACHINE_AND_BOOTSTRAP, NodeLife, READY, REGISTER,
 };
-use crate::model::timeline::{Kind, Outcome, Source};
+use crate::model::timeline::{Kind, Source, TimelineOutcome};
 
 impl NodeLife {
     /// Returns the result of the bootstrap, as far as the cluster and Azure show it.
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> TimelineOutcome {
         if self.node_created.is_some() || self.registered.is_some() {
-            Outcome::Succeeded
+            TimelineOutcome::Succeeded
         } else if self.has_failed_extension || self.failed.is_some() {
-            Outcome::Failed
+            TimelineOutcome::Failed
         } else {
-            Outcome::Unknown
+            TimelineOutcome::Unknown
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
         );
         life.add(LifeFile::NodeClaim, text.as_bytes()).unwrap();
         let life = life.judged(None);
-        assert_eq!((life.state, life.outcome()), (LifeState::Joined, Outcome::Succeeded));
+        assert_eq!((life.state, life.outcome()), (LifeState::Joined, TimelineOutcome::Succeeded));
         let expected = [(LAUNCH, 3.0), (MACHINE_AND_BOOTSTRAP, 37.0), (READY, 10.0)];
         let expected = expected.map(|(name, seconds)| (name.to_owned(), Some(seconds)));
         assert_eq!(names(&life), expected);
@@ -217,15 +217,15 @@ mod tests {
     #[test]
     fn outcome_follows_from_any_one_fact() {
         let outcome = |life: NodeLife| life.outcome();
-        assert_eq!(outcome(NodeLife::default()), Outcome::Unknown);
+        assert_eq!(outcome(NodeLife::default()), TimelineOutcome::Unknown);
         let failed_extension = NodeLife { has_failed_extension: true, ..NodeLife::default() };
-        assert_eq!(outcome(failed_extension), Outcome::Failed);
+        assert_eq!(outcome(failed_extension), TimelineOutcome::Failed);
         let failed = NodeLife { failed: Some(at(0)), ..NodeLife::default() };
-        assert_eq!(outcome(failed.clone()), Outcome::Failed);
+        assert_eq!(outcome(failed.clone()), TimelineOutcome::Failed);
         let registered = NodeLife { registered: Some(at(1)), ..failed.clone() };
-        assert_eq!(outcome(registered), Outcome::Succeeded);
+        assert_eq!(outcome(registered), TimelineOutcome::Succeeded);
         let node = NodeLife { node_created: Some(at(1)), ..failed };
-        assert_eq!(outcome(node), Outcome::Succeeded);
+        assert_eq!(outcome(node), TimelineOutcome::Succeeded);
     }
 
     #[test]

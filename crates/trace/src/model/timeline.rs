@@ -10,7 +10,7 @@ use crate::model::life::NodeLife;
 pub struct Timeline {
     /// Host name if a log contains it, else the directory name.
     pub node: String,
-    pub outcome: Outcome,
+    pub outcome: TimelineOutcome,
     pub exit_code: Option<i64>,
     /// First and last known instant; none if nothing has a time.
     pub extent: Option<Extent>,
@@ -70,14 +70,14 @@ impl Extent {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TimelineOutcome {
     Succeeded,
     Failed,
     /// No report, or a report without a result.
     Unknown,
 }
 
-impl Outcome {
+impl TimelineOutcome {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",

@@ -8,13 +8,15 @@ use super::waterfall;
 use crate::escape::escape;
 use crate::model::critical_path::links;
 use crate::model::production::{SOURCE, Speed, System};
-use crate::model::timeline::{Kind, Outcome, Source, Span, Status, Timeline};
+use crate::model::timeline::{Kind, Source, Span, Status, Timeline, TimelineOutcome};
 
 const MAX_STEPS: usize = 8;
 
 pub fn page(timelines: &[Timeline]) -> String {
     let title = match timelines {
-        [one] if one.outcome == Outcome::Failed => format!("{}: bootstrap failed", one.node),
+        [one] if one.outcome == TimelineOutcome::Failed => {
+            format!("{}: bootstrap failed", one.node)
+        }
         [one] => format!("{}: bootstrap timeline", one.node),
         several => format!("Bootstrap timelines of {} nodes", several.len()),
     };
@@ -101,9 +103,13 @@ fn headline(timeline: &Timeline) -> String {
             }
             (Severity::Bad, diagnosis.summary.clone())
         }
-        (None, Outcome::Succeeded) => (Severity::Good, "The bootstrap succeeded.".to_owned()),
-        (None, Outcome::Failed) => (Severity::Bad, format!("The bootstrap failed: {code}.")),
-        (None, Outcome::Unknown) => {
+        (None, TimelineOutcome::Succeeded) => {
+            (Severity::Good, "The bootstrap succeeded.".to_owned())
+        }
+        (None, TimelineOutcome::Failed) => {
+            (Severity::Bad, format!("The bootstrap failed: {code}."))
+        }
+        (None, TimelineOutcome::Unknown) => {
             (Severity::Plain, "No report found: the result is unknown.".to_owned())
         }
     };

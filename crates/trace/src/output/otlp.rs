@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model::timeline::{Outcome, Span, Status, Timeline};
+use crate::model::timeline::{Span, Status, Timeline, TimelineOutcome};
 
 pub fn to_json(timelines: &[Timeline]) -> String {
     let resources: Vec<Value> = timelines.iter().map(resource).collect();
@@ -65,10 +65,12 @@ fn spans(timeline: &Timeline, begin: Timestamp, end: Timestamp) -> Vec<Value> {
         attributes.push(text("mooring.running", &running.name));
     }
     let status = match (timeline.outcome, &timeline.diagnosis) {
-        (Outcome::Succeeded, _) => json!({"code": OK}),
-        (Outcome::Failed, Some(diagnosis)) => json!({"code": ERROR, "message": diagnosis.summary}),
-        (Outcome::Failed, None) => json!({"code": ERROR}),
-        (Outcome::Unknown, _) => json!({}),
+        (TimelineOutcome::Succeeded, _) => json!({"code": OK}),
+        (TimelineOutcome::Failed, Some(diagnosis)) => {
+            json!({"code": ERROR, "message": diagnosis.summary})
+        }
+        (TimelineOutcome::Failed, None) => json!({"code": ERROR}),
+        (TimelineOutcome::Unknown, _) => json!({}),
     };
     let mut all = vec![json!({
         "traceId": trace, "spanId": root, "name": "node bootstrap", "kind": INTERNAL,

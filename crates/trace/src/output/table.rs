@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::bars::span_of_time;
 use crate::model::critical_path::links;
 use crate::model::production::{SOURCE, Speed};
-use crate::model::timeline::{Extent, Kind, Outcome, Status, Timeline};
+use crate::model::timeline::{Extent, Kind, Status, Timeline, TimelineOutcome};
 
 const PICTURE: usize = 28;
 /// Width of a name, including indentation.
@@ -51,9 +51,11 @@ fn one(timeline: &Timeline) -> String {
 fn headline(timeline: &Timeline) -> String {
     let code = timeline.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
     let mut text = match timeline.outcome {
-        Outcome::Succeeded => format!("{}: the bootstrap succeeded{code}\n", timeline.node),
-        Outcome::Failed => format!("{}: the bootstrap failed{code}\n", timeline.node),
-        Outcome::Unknown => format!("{}: result unknown (no report found)\n", timeline.node),
+        TimelineOutcome::Succeeded => format!("{}: the bootstrap succeeded{code}\n", timeline.node),
+        TimelineOutcome::Failed => format!("{}: the bootstrap failed{code}\n", timeline.node),
+        TimelineOutcome::Unknown => {
+            format!("{}: result unknown (no report found)\n", timeline.node)
+        }
     };
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<11} {value}");

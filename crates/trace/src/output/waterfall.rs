@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::bars::{self, Bar, Chart, Row, Tone, span_of_time};
 use crate::model::production::Speed;
-use crate::model::timeline::{Extent, Gap, Kind, Outcome, Span, Status, Timeline};
+use crate::model::timeline::{Extent, Gap, Kind, Span, Status, Timeline, TimelineOutcome};
 
 /// Renders the chart with a legend as a fragment for a [`crate::output::page::Page`].
 pub fn svg(timeline: &Timeline) -> String {
@@ -38,9 +38,9 @@ pub fn chart(timeline: &Timeline) -> Chart {
 /// Text alternative of the chart.
 fn label(timeline: &Timeline, seconds: f64) -> String {
     let outcome = match timeline.outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::Failed => "failed",
-        Outcome::Unknown => "has an unknown result",
+        TimelineOutcome::Succeeded => "succeeded",
+        TimelineOutcome::Failed => "failed",
+        TimelineOutcome::Unknown => "has an unknown result",
     };
     let running =
         timeline.running.as_ref().map(|running| format!(" Last running step: {}.", running.name));

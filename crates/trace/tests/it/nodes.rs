@@ -4,7 +4,7 @@ use crate::support::{files, timeline};
 use mooring_trace::json::to_json;
 use mooring_trace::production::{Speed, System};
 use mooring_trace::table::table;
-use mooring_trace::{File, Kind, Outcome, Source, Span, Status, Timeline, html, read};
+use mooring_trace::{File, Kind, Source, Span, Status, Timeline, TimelineOutcome, html, read};
 
 fn span<'a>(timeline: &'a Timeline, name: &str) -> &'a Span {
     timeline.spans.iter().find(|span| span.short_name() == name).unwrap_or_else(|| panic!("{name}"))
@@ -18,7 +18,7 @@ fn parent<'a>(timeline: &'a Timeline, name: &str) -> Option<&'a str> {
 fn healthy_node_has_spans_from_kernel_to_kubelet() {
     let node = timeline("healthy");
     assert_eq!(node.node, "aks-default-2jf98");
-    assert_eq!((node.outcome, node.exit_code), (Outcome::Succeeded, Some(0)));
+    assert_eq!((node.outcome, node.exit_code), (TimelineOutcome::Succeeded, Some(0)));
     assert!(node.diagnosis.is_none() && node.running.is_none() && node.skipped.is_empty());
     assert_eq!(node.system, System::Ubuntu2204);
     assert_eq!(node.spans[0].name, "kernel");
@@ -43,7 +43,7 @@ fn attempt_before_a_reboot_is_shown_with_the_latest() {
     let path = "healthy/var/log/azure/aks/provision.json.previous".to_owned();
     files.push(File { path, bytes: report.bytes.clone() });
     let node = read(&files).remove(0);
-    assert_eq!((node.outcome, node.exit_code), (Outcome::Succeeded, Some(0)));
+    assert_eq!((node.outcome, node.exit_code), (TimelineOutcome::Succeeded, Some(0)));
     let (earlier, alone) = (node.earlier.clone().unwrap(), timeline("failed"));
     assert_eq!(earlier.exit_code, alone.exit_code);
     assert_eq!(earlier.diagnosis, alone.diagnosis);
@@ -98,7 +98,7 @@ fn slow_step_is_detected_with_figures_of_its_system() {
 #[test]
 fn failed_step_without_an_event_is_identified() {
     let node = timeline("failed");
-    assert_eq!((node.outcome, node.exit_code), (Outcome::Failed, Some(211)));
+    assert_eq!((node.outcome, node.exit_code), (TimelineOutcome::Failed, Some(211)));
     let running = node.running.as_ref().unwrap();
     assert_eq!(running.name, "AKS.CSE.orasLogin.oras_login_with_kubelet_identity");
     let span = &node.spans[running.span.unwrap()];
@@ -115,7 +115,7 @@ fn step_is_inferred_without_a_trace() {
     let node = &read(&files)[0];
     assert_eq!(
         (node.outcome, node.exit_code),
-        (Outcome::Failed, Some(211)),
+        (TimelineOutcome::Failed, Some(211)),
         "the last event contains the code"
     );
     let running = node.running.as_ref().unwrap();
@@ -163,7 +163,7 @@ fn invalid_files_are_listed_as_skipped() {
         bytes: b"hello".to_vec(),
     });
     let node = &read(&files)[0];
-    assert_eq!(node.outcome, Outcome::Succeeded);
+    assert_eq!(node.outcome, TimelineOutcome::Succeeded);
     assert_eq!(node.skipped.len(), 3);
     assert!(node.skipped[0].why.starts_with("it ends too early"), "{:?}", node.skipped);
 }

@@ -1,6 +1,6 @@
 //! Timelines from little more than a report, a trace or an event.
 
-use mooring_trace::{File, Kind, Outcome, Source, Span, Status, Timeline, read};
+use mooring_trace::{File, Kind, Source, Span, Status, Timeline, TimelineOutcome, read};
 
 const REPORT: &str = "var/log/azure/aks/provision.json";
 const TRACE: &str = "var/log/azure/cluster-provision.log";
@@ -60,9 +60,9 @@ fn only_a_failed_agent_fails_a_node_without_an_exit_code() {
         node(&[("var/log/azure/events/x.json", &event)]).outcome
     };
     let agent = "AKS.AKSNodeController.Provision";
-    assert_eq!(outcome(agent, "Error"), Outcome::Failed);
-    assert_eq!(outcome(agent, "Informational"), Outcome::Unknown);
-    assert_eq!(outcome("AKS.CSE.a", "Error"), Outcome::Unknown);
+    assert_eq!(outcome(agent, "Error"), TimelineOutcome::Failed);
+    assert_eq!(outcome(agent, "Informational"), TimelineOutcome::Unknown);
+    assert_eq!(outcome("AKS.CSE.a", "Error"), TimelineOutcome::Unknown);
 }
 
 fn event(task: &str, time: &str) -> (String, String) {
@@ -112,7 +112,7 @@ fn spans_of_another_boot_are_left_out_and_counted() {
 fn exit_code_of_the_record_alone_names_no_step() {
     let record = r#"[{"at":"2026-11-15T02:01:00Z","launched":"2026-11-15T02:00:00Z","code":50}]"#;
     let timeline = node(&[("a/record.json", record)]);
-    assert_eq!((timeline.outcome, timeline.exit_code), (Outcome::Failed, Some(50)));
+    assert_eq!((timeline.outcome, timeline.exit_code), (TimelineOutcome::Failed, Some(50)));
     assert_eq!(timeline.running, None);
 }
 
@@ -128,7 +128,7 @@ status:
 "#;
     let trace = step("AKS.CSE.ensureKubelet", "02:00:50.000", None);
     let timeline = node(&[("nodeclaim.yaml", claim), (TRACE, &trace)]);
-    assert_eq!(timeline.outcome, Outcome::Succeeded);
+    assert_eq!(timeline.outcome, TimelineOutcome::Succeeded);
     let seen: Vec<_> = timeline.spans.iter().map(|span| (&*span.name, span.status)).collect();
     let expected = [
         ("created → launched", Status::Done),
@@ -268,7 +268,7 @@ metadata: {name: aks-default-1, creationTimestamp: "2026-11-15T02:01:18Z"}
     assert_eq!(stages, expected);
     let life = timeline.life.as_ref().unwrap();
     assert_eq!((life.state.as_str(), life.pool.as_deref()), ("joined", Some("default")));
-    assert_eq!((timeline.node.as_str(), timeline.outcome), ("a", Outcome::Succeeded));
+    assert_eq!((timeline.node.as_str(), timeline.outcome), ("a", TimelineOutcome::Succeeded));
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     let document = parsed(&mooring_trace::json::to_json(std::slice::from_ref(&timeline)));
     let json = &document["nodes"][0];
@@ -364,7 +364,7 @@ fn single_file_is_classified_by_content() {
         trace.replace('\n', " ")
     );
     let timeline = Timeline::of("n", &[file("copy.txt", &message)]);
-    assert_eq!((timeline.outcome, timeline.exit_code), (Outcome::Failed, Some(50)));
+    assert_eq!((timeline.outcome, timeline.exit_code), (TimelineOutcome::Failed, Some(50)));
     // An object of another tool is skipped.
     let timeline = Timeline::of("n", &[file("copy.json", r#"{"msg":"hello","level":"info"}"#)]);
     assert_eq!(timeline.skipped.len(), 1);

@@ -161,9 +161,9 @@ impl<W: Workflow> Engine<'_, W> {
                 self.write(world, Entry::Fact(*fact)).await?;
                 self.keep();
             }
-            Decision::Done(proof) => {
+            Decision::Done(evidence) => {
                 let step = self.step();
-                self.write(world, Entry::StepDone { step, proof }).await?;
+                self.write(world, Entry::StepDone { step, evidence }).await?;
                 self.forget();
             }
             Decision::Apply(effect) => {

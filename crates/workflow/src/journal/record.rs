@@ -55,7 +55,8 @@ pub enum Entry<W: Types> {
     },
     StepDone {
         step: W::Step,
-        proof: Vec<String>,
+        #[serde(rename = "proof")]
+        evidence: Vec<String>,
     },
     /// The run stopped before its end.
     Stopped {

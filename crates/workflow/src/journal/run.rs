@@ -141,11 +141,11 @@ impl<W: Replay> Run<W> {
                     attempt.result = Some(result.clone());
                 }
             }
-            Entry::StepDone { step, proof } => {
+            Entry::StepDone { step, evidence } => {
                 if self.step() != Some(*step) {
                     return misplaced("another step is current");
                 }
-                self.done.push((*step, proof.clone()));
+                self.done.push((*step, evidence.clone()));
                 self.step_since = here;
             }
             Entry::Stopped { reason, .. } => {

@@ -13,7 +13,8 @@ use crate::model::effect::EffectResult;
 pub struct StepReport<S> {
     pub step: S,
     pub at: Timestamp,
-    pub proof: Vec<String>,
+    #[serde(rename = "proof")]
+    pub evidence: Vec<String>,
 }
 
 impl<S> StepReport<S> {
@@ -24,7 +25,7 @@ impl<S> StepReport<S> {
             "{:>4}:{:02}  {name:<18} {}\n",
             age / 60,
             age % 60,
-            printable(&self.proof.join("; "))
+            printable(&self.evidence.join("; "))
         )
     }
 }
@@ -49,9 +50,9 @@ impl<W: Workflow> History<W> {
         for record in records.iter().filter(|record| record.run == history.run.id) {
             history.last = record.at;
             match &record.entry {
-                Entry::StepDone { step, proof } => {
-                    let (step, proof) = (*step, proof.clone());
-                    history.steps.push(StepReport { step, at: record.at, proof });
+                Entry::StepDone { step, evidence } => {
+                    let (step, evidence) = (*step, evidence.clone());
+                    history.steps.push(StepReport { step, at: record.at, evidence });
                 }
                 Entry::Intent { effect, .. } => {
                     history.effects.push((record.at, (**effect).clone(), None));

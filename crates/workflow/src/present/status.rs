@@ -181,7 +181,7 @@ impl RunStatus {
                 name: done.step.name(),
                 done_at: done.at,
                 seconds,
-                evidence: Evidence::list(&done.proof, None),
+                evidence: Evidence::list(&done.evidence, None),
             }
         });
         Self {

@@ -82,7 +82,7 @@ impl World<Sample> for TestWorld {
                 format!("intent {step:?} {} {attempt}", effect.object)
             }
             Entry::Outcome { key, result } => format!("outcome {key} {result:?}"),
-            Entry::StepDone { step, proof } => format!("done {step:?} {proof:?}"),
+            Entry::StepDone { step, evidence } => format!("done {step:?} {evidence:?}"),
             Entry::Stopped { reason, message } => format!("stopped {reason:?}: {message}"),
             Entry::Finished { finish, left } => format!("finished {finish:?} {left:?}"),
             Entry::Fact(Fact::Noted { text }) => format!("fact {text}"),
@@ -135,16 +135,16 @@ const FINISHED: Result<RunOutcome<Sample>, RunError> = Ok(RunOutcome::Finished(F
 #[tokio::test]
 async fn run_follows_decisions_until_it_is_finished() {
     let mut world = TestWorld::new();
-    let proof = vec!["p".to_owned()];
+    let evidence = vec!["p".to_owned()];
     let terms = script(vec![
-        Decision::Done(proof.clone()),
+        Decision::Done(evidence.clone()),
         note(),
         apply("a"),
         apply("a"),
         wait(30),
         Decision::Refresh,
-        Decision::Done(proof.clone()),
-        Decision::Done(proof),
+        Decision::Done(evidence.clone()),
+        Decision::Done(evidence),
         apply("b"),
         finish(),
     ]);

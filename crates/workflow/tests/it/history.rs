@@ -23,8 +23,8 @@ fn history_lists_steps_effects_and_the_last_stop() {
     ];
     let first = history(entries.clone());
     assert_eq!((first.run.id.as_str(), first.last), ("r1", at(5)));
-    let proof = vec!["prepare is done".to_owned()];
-    assert_eq!(first.steps, [StepReport { step: SampleStep::Prepare, at: at(1), proof }]);
+    let evidence = vec!["prepare is done".to_owned()];
+    assert_eq!(first.steps, [StepReport { step: SampleStep::Prepare, at: at(1), evidence }]);
     let effects = [(at(2), change("a"), Some(EffectResult::Done)), (at(4), change("b"), None)];
     assert_eq!(first.effects, effects);
     assert_eq!(first.stopped.as_deref(), Some("m"));
@@ -48,8 +48,8 @@ fn history_is_that_of_the_last_run() {
 
 #[test]
 fn line_of_a_step_has_its_time_name_and_evidence() {
-    let proof = vec!["one".to_owned(), "two\u{1b}[2J".to_owned()];
-    let report = StepReport { step: SampleStep::Change, at: at(125), proof };
+    let evidence = vec!["one".to_owned(), "two\u{1b}[2J".to_owned()];
+    let report = StepReport { step: SampleStep::Change, at: at(125), evidence };
     let line = report.line(at(0), "change");
     assert!(line.starts_with("   2:05  change             one; two"), "{line:?}");
     assert!(line.ends_with('\n') && !line.contains('\u{1b}'), "{line:?}");

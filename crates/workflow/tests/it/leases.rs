@@ -60,7 +60,7 @@ async fn no_effect_is_made_while_the_lease_is_not_renewed() {
 /// Between acquiring and starting, an operator reads the plan.
 #[tokio::test(start_paused = true)]
 async fn run_starts_only_while_its_lease_is_current() {
-    for (seconds, starts) in [(5, true), (60, false)] {
+    for (seconds, starts) in [(5, true), (19, true), (20, false), (60, false)] {
         let server = Server::with(vec![lease_writes_fail(1, None)]);
         let (process, _stop) = process("a");
         let journal = crate::commands::acquire(&process, server.store()).await.unwrap();

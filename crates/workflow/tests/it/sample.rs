@@ -249,7 +249,7 @@ pub(crate) fn intent(object: &str) -> SampleEntry {
 }
 
 pub(crate) fn done(step: SampleStep) -> SampleEntry {
-    Entry::StepDone { step, proof: vec![format!("{} is done", step.name())] }
+    Entry::StepDone { step, evidence: vec![format!("{} is done", step.name())] }
 }
 
 pub(crate) fn stopped(message: &str) -> SampleEntry {

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::step::{Failed, command, output, print, root, run, write};
 use crates::Tested;
-use outcome::Outcome;
+use outcome::MutantOutcome;
 
 const VERSION: &str = "27.1.0";
 /// Exit codes of cargo-mutants after a complete run: all caught, some missed, some timed out.
@@ -95,7 +95,7 @@ pub(crate) fn mutants(words: &[&str]) -> Result<(), Failed> {
 }
 
 /// Runs cargo-mutants on one crate.
-fn examine(tested: &Tested, arguments: &Arguments, folder: &Path) -> Result<Outcome, Failed> {
+fn examine(tested: &Tested, arguments: &Arguments, folder: &Path) -> Result<MutantOutcome, Failed> {
     let results = folder.join(tested.name);
     std::fs::create_dir_all(&results)?;
     let mut command = cargo_mutants(tested, arguments, folder);
@@ -115,7 +115,7 @@ fn examine(tested: &Tested, arguments: &Arguments, folder: &Path) -> Result<Outc
     command.arg("--output").arg(&results);
     let status = command.status()?;
     if status.code().is_some_and(|code| COMPLETE.contains(&code)) {
-        return Outcome::read(tested.name, &results.join("mutants.out"));
+        return MutantOutcome::read(tested.name, &results.join("mutants.out"));
     }
     Err(Failed(format!(
         "cargo-mutants ended with {status} on {}\nhint: {} has its logs",

@@ -7,7 +7,7 @@ use crate::step::Failed;
 
 /// Mutants of one crate by result.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct MutantOutcome {
     pub(super) name: &'static str,
     pub(super) caught: usize,
     pub(super) survived: Vec<String>,
@@ -15,7 +15,7 @@ pub(super) struct Outcome {
     pub(super) timeout: usize,
 }
 
-impl Outcome {
+impl MutantOutcome {
     /// Reads the lists that cargo-mutants writes.
     pub(super) fn read(name: &'static str, folder: &Path) -> Result<Self, Failed> {
         let list = |file: &str| -> Result<Vec<String>, Failed> {
@@ -34,7 +34,7 @@ impl Outcome {
 }
 
 /// Formats a row per crate and, for several, their sum.
-pub(super) fn table(outcomes: &[Outcome]) -> String {
+pub(super) fn table(outcomes: &[MutantOutcome]) -> String {
     let mut text = format!(
         "{:<12} {:>8} {:>8} {:>9} {:>9} {:>8}\n",
         "CRATE", "MUTANTS", "CAUGHT", "SURVIVED", "UNVIABLE", "TIMEOUT"
@@ -62,18 +62,18 @@ fn line(text: &mut String, name: &str, counts: [usize; 4]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, table};
+    use super::{MutantOutcome, table};
 
     #[test]
     fn table_has_a_row_per_crate_and_a_sum() {
-        let arm = Outcome {
+        let arm = MutantOutcome {
             name: "arm",
             caught: 40,
             survived: vec!["x".to_owned()],
             unviable: 3,
             timeout: 1,
         };
-        let trace = Outcome { name: "trace", caught: 45, ..Outcome::default() };
+        let trace = MutantOutcome { name: "trace", caught: 45, ..MutantOutcome::default() };
         let text = table(&[arm, trace]);
         let rows: Vec<Vec<&str>> =
             text.lines().map(|line| line.split_whitespace().collect()).collect();

@@ -7,7 +7,7 @@ use crate::step::Failed;
 
 /// The result of one suite.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct SuiteOutcome {
     passed: u64,
     failed: u64,
     /// Names of tests that failed, or the reason for which there are none.
@@ -16,7 +16,7 @@ pub(super) struct Outcome {
     skipped: BTreeMap<String, u64>,
 }
 
-impl Outcome {
+impl SuiteOutcome {
     /// Reads the output of libtest or libtest-mimic, run with `--show-output`.
     pub(super) fn parse(output: &str, is_success: bool) -> Self {
         let mut outcome = Self::default();
@@ -55,7 +55,7 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for SuiteOutcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skipped: u64 = self.skipped.values().sum();
         write!(formatter, "{} passed, {} failed, {skipped} skipped", self.passed, self.failed)
@@ -95,18 +95,18 @@ fn skip_reasons(output: &str) -> Vec<&str> {
 /// The results of all suites.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    suites: BTreeMap<String, Outcome>,
+    suites: BTreeMap<String, SuiteOutcome>,
     notes: Vec<String>,
 }
 
 impl Report {
-    pub(super) fn add(&mut self, suite: &str, outcome: Outcome) {
+    pub(super) fn add(&mut self, suite: &str, outcome: SuiteOutcome) {
         self.suites.insert(suite.to_owned(), outcome);
     }
 
     /// Adds a suite that was not run.
     pub(super) fn skip(&mut self, suite: &str, tests: u64, reason: &str) {
-        let mut outcome = Outcome::default();
+        let mut outcome = SuiteOutcome::default();
         outcome.skip(reason, tests);
         self.add(suite, outcome);
     }
@@ -114,8 +114,10 @@ impl Report {
     /// Runs a check that is not a test binary, and adds it as one test.
     pub(super) fn check(&mut self, name: &str, check: fn() -> Result<(), Failed>) {
         let outcome = match check() {
-            Ok(()) => Outcome { passed: 1, ..Outcome::default() },
-            Err(Failed(why)) => Outcome { failed: 1, failures: vec![why], ..Outcome::default() },
+            Ok(()) => SuiteOutcome { passed: 1, ..SuiteOutcome::default() },
+            Err(Failed(why)) => {
+                SuiteOutcome { failed: 1, failures: vec![why], ..SuiteOutcome::default() }
+            }
         };
         self.add(name, outcome);
     }
@@ -126,7 +128,7 @@ impl Report {
     }
 
     pub(super) fn has_failed(&self) -> bool {
-        self.suites.values().any(Outcome::has_failed)
+        self.suites.values().any(SuiteOutcome::has_failed)
     }
 
     /// Lists what failed and what was skipped; the last line has the totals.
@@ -145,7 +147,7 @@ impl Report {
         for note in &self.notes {
             let _ = writeln!(text, "note: {note}");
         }
-        let sum = |number: fn(&Outcome) -> u64| self.suites.values().map(number).sum::<u64>();
+        let sum = |number: fn(&SuiteOutcome) -> u64| self.suites.values().map(number).sum::<u64>();
         let (passed, failed) = (sum(|outcome| outcome.passed), sum(|outcome| outcome.failed));
         let skipped = sum(|outcome| outcome.skipped.values().sum());
         let _ = writeln!(text, "{passed} passed, {failed} failed, {skipped} skipped");
@@ -155,7 +157,7 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Report};
+    use super::{Report, SuiteOutcome};
     use crate::step::Failed;
 
     const PASSED: &str = "
@@ -198,7 +200,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 
     fn summary(output: &str, is_success: bool) -> (String, bool) {
         let mut report = Report::default();
-        report.add("agent/it", Outcome::parse(output, is_success));
+        report.add("agent/it", SuiteOutcome::parse(output, is_success));
         (report.summary(), report.has_failed())
     }
 

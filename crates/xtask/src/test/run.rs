@@ -13,7 +13,7 @@ use crate::step::{Failed, command, print, root};
 use super::build::Suite;
 use super::durations::Durations;
 use super::lanes::{Lane, Plan, arguments};
-use super::report::{Outcome, Report};
+use super::report::{Report, SuiteOutcome};
 
 /// Output of every suite in the last run, a file each.
 const OUTPUT: &str = "target/test-output";
@@ -69,7 +69,7 @@ fn run_suite(
     variables: &[(String, OsString)],
     quick: bool,
     output: &Path,
-) -> (Outcome, String, f64) {
+) -> (SuiteOutcome, String, f64) {
     let file = output.join(format!("{}.txt", suite.name.replace('/', "-")));
     let start = Instant::now();
     let ended = File::options().create(true).append(true).open(&file).and_then(|out| {
@@ -87,7 +87,7 @@ fn run_suite(
         let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
         let _ = writeln!(text, "{}: {status}", suite.program.display());
     }
-    (Outcome::parse(&text, is_success), text, seconds)
+    (SuiteOutcome::parse(&text, is_success), text, seconds)
 }
 
 /// A command with the directory and the variables that `cargo test` would give it.

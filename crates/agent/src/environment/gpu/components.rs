@@ -63,12 +63,12 @@ fn name_of(url: &str) -> &str {
 }
 
 #[derive(Default)]
-struct Entry {
+struct Component {
     download_url: String,
     latest_version: String,
 }
 
-fn read(document: &[u8]) -> Result<Vec<Entry>, json::Error> {
+fn read(document: &[u8]) -> Result<Vec<Component>, json::Error> {
     // The whole text must be good, also where it is of no interest.
     let mut reader = Reader::new(document, Dialect::Go);
     reader.skip(MAX_DEPTH)?;
@@ -92,8 +92,8 @@ fn read(document: &[u8]) -> Result<Vec<Entry>, json::Error> {
     Ok(entries)
 }
 
-fn read_entry(reader: &mut Reader<'_>) -> Result<Entry, json::Error> {
-    let mut entry = Entry::default();
+fn read_entry(reader: &mut Reader<'_>) -> Result<Component, json::Error> {
+    let mut entry = Component::default();
     members(reader, |reader, name| {
         if case::is_ignoring_case(name, "downloadURL") {
             set_text(reader, &mut entry.download_url)

@@ -13,7 +13,7 @@ use crate::world::Host;
 
 /// The outcome of a check, with the names of upstream's telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum CheckOutcome {
     LpsRead,
     NoHotfixForBase,
     NoHotfixAvailable,
@@ -23,7 +23,7 @@ enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl CheckOutcome {
     fn as_str(self) -> &'static str {
         match self {
             Self::LpsRead => "lpsRead",
@@ -46,10 +46,10 @@ pub(crate) fn check_hotfix(agent: &mut Agent<'_>, has_extra_words: bool) -> u8 {
     }
     let (outcome, error) = match check(agent) {
         Ok(outcome) => (outcome, None),
-        Err(error) => (Outcome::Failed, Some(error)),
+        Err(error) => (CheckOutcome::Failed, Some(error)),
     };
     let level = match outcome {
-        Outcome::Failed => EventLevel::Error,
+        CheckOutcome::Failed => EventLevel::Error,
         _ => EventLevel::Informational,
     };
     let message = match &error {
@@ -82,9 +82,9 @@ fn leave_event_on_panic(agent: &mut Agent<'_>, start: SystemTime) {
     agent.world.on_panic(Some(0), Box::new(last_words));
 }
 
-fn check(agent: &mut Agent<'_>) -> Result<Outcome, String> {
+fn check(agent: &mut Agent<'_>) -> Result<CheckOutcome, String> {
     if policy::read(agent) == Policy::Off {
-        return Ok(Outcome::DisabledByPolicy);
+        return Ok(CheckOutcome::DisabledByPolicy);
     }
     let text = match live::fetch(agent) {
         Ok(text) => text,
@@ -93,7 +93,7 @@ fn check(agent: &mut Agent<'_>) -> Result<Outcome, String> {
                 "LPS reports no hotfix available for this node (fail-open)",
                 &[("reason", Value::Text(&why))],
             );
-            return Ok(Outcome::NoHotfixAvailable);
+            return Ok(CheckOutcome::NoHotfixAvailable);
         }
         Err(FetchError::Refused(why)) => {
             return Err(format!("LPS fetch failed with a client error, not falling back: {why}"));
@@ -104,18 +104,18 @@ fn check(agent: &mut Agent<'_>) -> Result<Outcome, String> {
         Pointer::parse(&text).map_err(|error| format!("parsing LPS hotfix pointer: {error}"))?;
     if hotfixes.is_empty() {
         agent.info("LPS returned no hotfixes for this node; existing pointer left intact", &[]);
-        return Ok(Outcome::NoHotfixAvailable);
+        return Ok(CheckOutcome::NoHotfixAvailable);
     }
     let served = Pointer { hotfixes: hotfixes.clone(), ..Pointer::default() };
     pointer::stage(agent, hotfixes).map_err(|error| format!("writing hotfix config: {error}"))?;
     Ok(match served.agent_version(agent.version) {
-        Some(_) => Outcome::LpsRead,
-        None => Outcome::NoHotfixForBase,
+        Some(_) => CheckOutcome::LpsRead,
+        None => CheckOutcome::NoHotfixForBase,
     })
 }
 
 /// Uses the map of the node config, since the service is unreachable.
-fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<Outcome, String> {
+fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<CheckOutcome, String> {
     let attributes = [("error", Value::Text(why))];
     agent.warn("failed to reach LPS, attempting cold-start fallback", &attributes);
     let hotfixes = target::cold_start(agent).map_err(|error| {
@@ -126,5 +126,5 @@ fn fall_back(agent: &mut Agent<'_>, why: &str) -> Result<Outcome, String> {
     };
     pointer::stage(agent, hotfixes)
         .map_err(|error| format!("writing cold-start hotfix config: {error}"))?;
-    Ok(Outcome::CustomDataFallback)
+    Ok(CheckOutcome::CustomDataFallback)
 }

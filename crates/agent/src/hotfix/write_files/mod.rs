@@ -183,7 +183,7 @@ fn read_list(lines: &mut Lines<'_>) -> Result<Vec<WriteFile>, String> {
 
 /// An entry's values, as they are written.
 #[derive(Default)]
-struct Entry {
+struct FileFields {
     path: Option<Vec<u8>>,
     permissions: Option<Vec<u8>>,
     owner: Option<Vec<u8>>,
@@ -193,7 +193,7 @@ struct Entry {
 
 fn read_entry(lines: &mut Lines<'_>, margin: usize) -> Result<WriteFile, String> {
     let depth = margin + 2;
-    let mut entry = Entry::default();
+    let mut entry = FileFields::default();
     let mut first = None;
     while let Some(line) = lines.peek_significant() {
         if first.is_some() && indent(line) != depth {
@@ -274,7 +274,7 @@ fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
-impl Entry {
+impl FileFields {
     fn decode(self) -> Result<WriteFile, String> {
         let text = |value: Option<Vec<u8>>, name: &str| {
             String::from_utf8(value.unwrap_or_default()).map_err(|_| format!("{name} is not UTF-8"))

@@ -13,7 +13,7 @@ pub(crate) const HEAD_BYTES: u64 = 2048;
 
 /// State of a candidate path of a binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ProgramState {
     Good,
     Missing,
     NotExecutable {
@@ -40,7 +40,7 @@ pub(crate) enum State {
     },
 }
 
-impl fmt::Display for State {
+impl fmt::Display for ProgramState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Good => f.write_str("present"),
@@ -77,7 +77,7 @@ pub(crate) fn elf_state(
     real: &Path,
     length: u64,
     expected: Option<&'static str>,
-) -> State {
+) -> ProgramState {
     let needed = elf.needed_length(|offset, count| {
         let end = offset.checked_add(count).and_then(|end| usize::try_from(end).ok());
         let in_head = usize::try_from(offset).ok().zip(end);
@@ -87,11 +87,11 @@ pub(crate) fn elf_state(
         }
     });
     match expected {
-        _ if needed > length => State::Truncated { length, needed },
+        _ if needed > length => ProgramState::Truncated { length, needed },
         Some(expected) if expected != elf.architecture() => {
-            State::WrongArchitecture { found: elf.architecture(), expected }
+            ProgramState::WrongArchitecture { found: elf.architecture(), expected }
         }
-        _ => State::Good,
+        _ => ProgramState::Good,
     }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn examine_program(world: &mut dyn World, path: &Path) -> Result<(), 
         return Err(format!("not an ELF program ({length} bytes)"));
     };
     match elf_state(world, &elf, &head, path, length, Some(this_machine())) {
-        State::Good => Ok(()),
+        ProgramState::Good => Ok(()),
         state => Err(state.to_string()),
     }
 }

@@ -8,8 +8,8 @@ use futures::future::join_all;
 use jiff::Timestamp;
 use mooring_arm::calls::{ActivityQuery, DeletePool, Script};
 use mooring_arm::{
-    Budget, Client, Cloud, Document, Error, ErrorKind, Limits, Operation, Outcome, ResourceId,
-    Settings, Started, WriteStatus,
+    Budget, Client, Cloud, Document, Error, ErrorKind, Limits, Operation, OperationOutcome,
+    ResourceId, Settings, Started, WriteStatus,
 };
 use mooring_simulator::azure::{Azure, Options};
 use mooring_simulator::faults::Fault;
@@ -287,12 +287,12 @@ fn gave_up(_: &Error) -> StepOutcome {
     StepOutcome::Accepted
 }
 
-fn step_outcome(outcome: &Outcome) -> StepOutcome {
+fn step_outcome(outcome: &OperationOutcome) -> StepOutcome {
     match outcome {
-        Outcome::Succeeded(_) => StepOutcome::Succeeded,
-        Outcome::Failed(_) => StepOutcome::Failed,
-        Outcome::Canceled(_) => StepOutcome::Canceled,
-        Outcome::Replaced { .. } => StepOutcome::Replaced,
-        Outcome::Lost { .. } => StepOutcome::Lost,
+        OperationOutcome::Succeeded(_) => StepOutcome::Succeeded,
+        OperationOutcome::Failed(_) => StepOutcome::Failed,
+        OperationOutcome::Canceled(_) => StepOutcome::Canceled,
+        OperationOutcome::Replaced { .. } => StepOutcome::Replaced,
+        OperationOutcome::Lost { .. } => StepOutcome::Lost,
     }
 }

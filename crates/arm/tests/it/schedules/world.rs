@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use mooring_arm::identity::IdentityError;
 use mooring_arm::{Limits, Token, TransportError, World};
 use mooring_simulator::azure::Azure;
-use mooring_simulator::exchange::{Body, Outcome};
+use mooring_simulator::exchange::{Body, ServerReply};
 use mooring_simulator::random::Random;
 
 /// The only host that may receive a token.
@@ -139,7 +139,7 @@ impl TestWorld {
     }
 
     /// Passes the request to the model, and records the status from its trace.
-    fn arrive(&self, index: usize, request: &Request<Bytes>) -> Outcome {
+    fn arrive(&self, index: usize, request: &Request<Bytes>) -> ServerReply {
         let mut azure = self.azure.lock().unwrap();
         let outcome = azure.handle(request, self.now());
         let line = azure.trace().lines().next_back().unwrap_or_default();
@@ -228,12 +228,16 @@ impl World for TestWorld {
             // In transit to the client: a call that is dropped here has unknown status.
             tokio::time::sleep(Duration::from_millis(self.below(400))).await;
             let (response, cut) = match outcome {
-                Outcome::Answer(response) => (response, None),
+                ServerReply::Answer(response) => (response, None),
                 // The truncation is not always visible: a proxy may end the body normally.
-                Outcome::CutShort(response, length) if self.percent(50) => (response, Some(length)),
-                Outcome::CutShort(..) => return Err(TransportError::unknown("the body broke off")),
-                Outcome::Dropped => return Err(TransportError::unknown("connection reset")),
-                Outcome::Silence => return std::future::pending().await,
+                ServerReply::CutShort(response, length) if self.percent(50) => {
+                    (response, Some(length))
+                }
+                ServerReply::CutShort(..) => {
+                    return Err(TransportError::unknown("the body broke off"));
+                }
+                ServerReply::Dropped => return Err(TransportError::unknown("connection reset")),
+                ServerReply::Silence => return std::future::pending().await,
             };
             // The headers of a truncated response are ignored.
             let retry_after = response.headers().get("retry-after").filter(|_| cut.is_none());

@@ -30,7 +30,7 @@ pub(super) const MAX_CAUSE_BYTES: usize = 64;
 
 /// A node that joined or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CountedNode {
     /// Derived from the uid of the NodeClaim.
     pub id: u64,
     pub at: Timestamp,
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub cause: Option<String>,
 }
 
-impl Outcome {
+impl CountedNode {
     pub fn new(uid: &str, at: Timestamp, pool: &str, image: &str, cause: Option<&str>) -> Self {
         Self {
             id: id_of(hash(&[uid])),
@@ -54,7 +54,7 @@ impl Outcome {
     }
 
     /// Returns the outcome of a recorded failure.
-    pub fn of_failure(entry: &record::Entry) -> Self {
+    pub fn of_failure(entry: &record::FailureRecord) -> Self {
         let cause = if entry.unconfirmed { UNCONFIRMED } else { &entry.cause };
         let image = entry.image.as_deref().unwrap_or_default();
         Self::new(&entry.uid, entry.at, &entry.pool, image, Some(cause))
@@ -103,7 +103,7 @@ impl Document {
 
     /// Counts outcomes, each at most once, and drops half hours that are too old. Returns true if anything
     /// changed.
-    pub fn merge(&mut self, outcomes: &[Outcome], now: Timestamp) -> bool {
+    pub fn merge(&mut self, outcomes: &[CountedNode], now: Timestamp) -> bool {
         self.since = self.since.min(now);
         self.counted.clamp(now);
         let mut names = KnownNames::of(&self.half_hours);
@@ -174,7 +174,7 @@ impl KnownNames {
         names
     }
 
-    fn bounded(&mut self, outcome: &Outcome) -> RowKey {
+    fn bounded(&mut self, outcome: &CountedNode) -> RowKey {
         // One place each is for `OTHER`.
         let name = |known: &mut BTreeSet<String>, name: &str, max: usize| {
             if !known.contains(name) && known.len() >= max - 1 {

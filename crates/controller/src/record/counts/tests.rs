@@ -11,12 +11,18 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
 }
 
-fn failed(number: usize, pool: &str, seconds: i64) -> Outcome {
-    Outcome::new(&format!("uid-{number}"), at(seconds), pool, "image", Some("OrasBinaryMissing"))
+fn failed(number: usize, pool: &str, seconds: i64) -> CountedNode {
+    CountedNode::new(
+        &format!("uid-{number}"),
+        at(seconds),
+        pool,
+        "image",
+        Some("OrasBinaryMissing"),
+    )
 }
 
-fn joined(number: usize, pool: &str, seconds: i64) -> Outcome {
-    Outcome::new(&format!("uid-{number}"), at(seconds), pool, "image", None)
+fn joined(number: usize, pool: &str, seconds: i64) -> CountedNode {
+    CountedNode::new(&format!("uid-{number}"), at(seconds), pool, "image", None)
 }
 
 fn sums(document: &Document) -> (u64, u64) {
@@ -85,19 +91,19 @@ fn times_in_the_future_do_not_stop_counting() {
 #[test]
 fn rows_above_the_limits_keep_their_totals() {
     let mut document = Document::new(at(0));
-    let outcomes: Vec<Outcome> = (0..20_000_i32)
+    let outcomes: Vec<CountedNode> = (0..20_000_i32)
         .map(|number| {
             // Every name differs, and all half hours of a week are used.
             let time = i64::from(number % 336) * HALF_HOUR_SECONDS;
             let name = "\"é".repeat(40);
             let cause = (number % 3 > 0).then(|| format!("{number}{name}"));
             let (pool, image) = (format!("{number}{name}"), format!("{number}{name}{name}"));
-            Outcome::new(&number.to_string(), at(time), &pool, &image, cause.as_deref())
+            CountedNode::new(&number.to_string(), at(time), &pool, &image, cause.as_deref())
         })
         .collect();
     for half_hour in 0..336 {
         let now = at(half_hour * HALF_HOUR_SECONDS);
-        let some: Vec<Outcome> = outcomes.iter().filter(|one| one.at == now).cloned().collect();
+        let some: Vec<CountedNode> = outcomes.iter().filter(|one| one.at == now).cloned().collect();
         assert!(document.merge(&some, now));
         document = reread(&document);
     }
@@ -115,18 +121,18 @@ fn largest_document_fits_into_its_configmap() {
     let mut document = Document::new(at(0));
     let now = at(336 * HALF_HOUR_SECONDS);
     let name = |number: usize, max: usize| format!("{number}{}", "\"".repeat(max));
-    let outcomes: Vec<Outcome> = (0..40_000)
+    let outcomes: Vec<CountedNode> = (0..40_000)
         .map(|number| {
             let time = i64::try_from(number % 337).unwrap() * HALF_HOUR_SECONDS;
             let pool = name(number % (MAX_POOLS - 1), MAX_POOL_BYTES - 3);
             let image = name(number % (MAX_IMAGES - 1), MAX_IMAGE_BYTES - 3);
             let cause = name(number % (MAX_CAUSES - 1), MAX_CAUSE_BYTES - 3);
-            Outcome::new(&number.to_string(), at(time), &pool, &image, Some(&cause))
+            CountedNode::new(&number.to_string(), at(time), &pool, &image, Some(&cause))
         })
         .collect();
     document.merge(&outcomes, now);
     // As many ids as are remembered, and counts with as many digits as fit.
-    let recent: Vec<Outcome> =
+    let recent: Vec<CountedNode> =
         (40_000..60_000).map(|number| failed(number, "0", 336 * HALF_HOUR_SECONDS)).collect();
     document.merge(&recent, now);
     document.half_hours.values_mut().flat_map(BTreeMap::values_mut).for_each(|n| *n = u32::MAX);
@@ -141,7 +147,7 @@ fn largest_document_fits_into_its_configmap() {
 #[test]
 fn totals_and_series_are_filtered() {
     let mut document = Document::new(at(0));
-    let cause = |number: usize, seconds, cause| Outcome {
+    let cause = |number: usize, seconds, cause| CountedNode {
         cause: Some(String::from(cause)),
         ..failed(number, "a", seconds)
     };
@@ -230,7 +236,7 @@ fn half_hours_are_kept_for_a_week() {
 fn totals_are_selected_by_pool_image_and_cause() {
     let mut document = Document::new(at(0));
     let outcome = |number: usize, pool: &str, image: &str, cause: Option<&str>| {
-        Outcome::new(&format!("uid-{number}"), at(1), pool, image, cause)
+        CountedNode::new(&format!("uid-{number}"), at(1), pool, image, cause)
     };
     let outcomes = [
         outcome(1, "a", "i", None),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Action, Input, add, at, claim, entry, event, leader};
 use crate::observation::{Observation, Progress};
-use crate::record::Entry;
+use crate::record::FailureRecord;
 use crate::schedule::Priority;
 use crate::state::reads::event_reads::{EVENT_TTL, contradicts};
 use crate::verdict::event::Kind;
@@ -26,7 +26,7 @@ fn confirmed_failure_is_reported_on_its_pool() {
         ("", false, &[NodeClaim]),
         ("", true, &[NodeClaim]),
     ] {
-        let entry = Entry { pool: pool.to_owned(), unconfirmed, ..entry("a", "X", 1) };
+        let entry = FailureRecord { pool: pool.to_owned(), unconfirmed, ..entry("a", "X", 1) };
         let mut actions = Vec::new();
         leader().create_events(&entry, &mut actions);
         let kind = |action: &Action| match action {
@@ -44,7 +44,7 @@ fn dropped_writes_of_all_queues_are_counted() {
     state.dropped.writes = 4;
     let write = Action::Record(Box::new(entry("a", "X", 1)));
     state.deferred.requeue(vec![write; 16_384 + 3], at(0));
-    let outcome = crate::record::counts::Outcome::new("a", at(0), "default", "i", None);
+    let outcome = crate::record::counts::CountedNode::new("a", at(0), "default", "i", None);
     state.counting.requeue(vec![outcome; 16_384 + 2], at(0));
     assert_eq!(state.dropped().writes, 4 + 3 + 2);
 }

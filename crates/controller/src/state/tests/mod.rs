@@ -18,7 +18,7 @@ use crate::claim::intern::Interner;
 use crate::claim::scope::Scope;
 use crate::observation::Observation;
 use crate::observation::karpenter::ProvisioningError;
-use crate::record::Entry;
+use crate::record::FailureRecord;
 use crate::schedule::Priority;
 use crate::settings::Settings;
 use crate::verdict::condition::Reason;
@@ -85,7 +85,7 @@ fn event(uid: &str, name: &str, seconds: i64) -> Input {
     Input::GivenUp(ProvisioningError { uid: uid.into(), name: name.into(), at: at(seconds), text })
 }
 
-fn entry(uid: &str, cause: &str, seconds: i64) -> Entry {
+fn entry(uid: &str, cause: &str, seconds: i64) -> FailureRecord {
     serde_json::from_value(json!({
         "id": uid, "at": at(seconds), "uid": uid, "nodeClaim": uid, "pool": "default", "node": "aks-c",
         "reason": "CSEFailed", "message": "m", "note": "n", "key": "k", "cause": cause, "image": "i",

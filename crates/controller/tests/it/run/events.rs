@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use mooring_simulator::cluster::Shell;
-use mooring_simulator::exchange::{Outcome, Request};
+use mooring_simulator::exchange::{Request, ServerReply};
 use mooring_simulator::faults::Service;
 use mooring_simulator::karpenter::Options;
 use mooring_simulator::serve::{self, Authority};
@@ -117,7 +117,7 @@ async fn server_before_1_23_gets_events_with_a_namespace() {
 struct Served(Shell);
 
 impl serve::Service for Served {
-    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         std::future::ready(self.0.handle(Service::Kubernetes, &request)).boxed()
     }
 }

@@ -1,7 +1,7 @@
 //! One-time queries: instances of AKS node pools, NodeClaims, and the state of the cluster.
 
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError, ReportSource};
-use mooring_controller::record::{Document, Entry};
+use mooring_controller::record::{Document, FailureRecord};
 use mooring_controller::run::{View, read_list};
 use mooring_controller::state::{Sweep, SweepResult};
 use mooring_simulator::azure::Cse;
@@ -26,7 +26,7 @@ fn node(name: &str, provider_id: &str) -> Value {
     })
 }
 
-fn entry(uid: &str, node: &str, cause: &str) -> Entry {
+fn entry(uid: &str, node: &str, cause: &str) -> FailureRecord {
     serde_json::from_value(json!({
         "id": uid, "at": "2026-11-15T04:00:00Z", "uid": uid, "nodeClaim": format!("claim-{uid}"),
         "pool": "default", "node": node, "reason": "CSEFailed", "message": "m", "note": "n", "key": "k",
@@ -35,7 +35,7 @@ fn entry(uid: &str, node: &str, cause: &str) -> Entry {
     .unwrap()
 }
 
-fn record(cluster: &Cluster, entries: &[Entry]) {
+fn record(cluster: &Cluster, entries: &[FailureRecord]) {
     let mut document = Document::default();
     document.merge(entries, 50);
     create(cluster, document.config_map(NAMESPACE, None));

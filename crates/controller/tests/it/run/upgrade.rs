@@ -1,6 +1,6 @@
 //! Lease and record of version 0.1.0 in kube-system: its Lease is respected, its record is taken over once.
 
-use mooring_controller::record::{Document, Entry};
+use mooring_controller::record::{Document, FailureRecord};
 use mooring_simulator::karpenter::Options;
 use mooring_simulator::kubernetes::Key;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn put_old(cluster: &Cluster, object: Value) {
 }
 
 fn old_record() -> Document {
-    let entry = |number: u8, source: &str| -> Entry {
+    let entry = |number: u8, source: &str| -> FailureRecord {
         serde_json::from_value(json!({
             "id": format!("{number}"), "at": "2026-11-15T04:00:00Z", "uid": format!("u{number}"),
             "nodeClaim": format!("default-old{number}"), "pool": "default", "node": "aks-old", "reason": "CSEFailed",

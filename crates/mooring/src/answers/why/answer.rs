@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use mooring_codes::Os;
 use mooring_controller::claim::image;
 use mooring_controller::query::NodeReport;
-use mooring_controller::record::{Document, Entry};
+use mooring_controller::record::{Document, FailureRecord};
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::LostNode;
 use mooring_inventory::{
@@ -200,7 +200,7 @@ impl NodeEntry {
 }
 
 /// Returns true for a recorded failure of the same node, other than the one that it has now.
-fn is_earlier(node: &Node, entry: &Entry) -> bool {
+fn is_earlier(node: &Node, entry: &FailureRecord) -> bool {
     let is_same = node.uid == entry.uid || node.node.as_deref() == Some(&*entry.node);
     let is_shown = node.failure.as_ref().is_some_and(|failure| failure.cause == entry.cause);
     is_same && node.exists && !is_shown

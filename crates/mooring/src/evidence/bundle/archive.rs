@@ -39,7 +39,7 @@ impl Part {
 
 /// File of the archive, with secrets redacted.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct ArchivedFile {
     pub(crate) part: Part,
     /// Name on the screen, such as `NodeClaim` or `14 events`.
     pub(crate) label: String,
@@ -79,7 +79,7 @@ pub(crate) struct Contents {
     /// The name that was given; none for a directory.
     pub(crate) subject: Option<String>,
     pub(crate) cluster: Option<ClusterIdentity>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<ArchivedFile>,
     pub(crate) skipped: Vec<Skipped>,
 }
 
@@ -160,11 +160,11 @@ fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Contents, Entry, Part};
+    use super::{ArchivedFile, Contents, Part};
 
     #[test]
     fn redactions_of_all_files_are_summed() {
-        let entries = [2, 0, 3].map(|redactions| Entry {
+        let entries = [2, 0, 3].map(|redactions| ArchivedFile {
             part: Part::Node,
             label: String::new(),
             path: "a.log".to_owned(),

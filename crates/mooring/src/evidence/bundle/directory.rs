@@ -5,7 +5,7 @@ use mooring_contract::node_config;
 use mooring_redact::Redactor;
 
 use super::allowlist::{ALLOWED, EXCLUDED, NBC_COMMAND, NODE_CONFIG};
-use super::archive::{Contents, Entry, Part};
+use super::archive::{ArchivedFile, Contents, Part};
 use super::redact::redact;
 use super::root::{Read, ReadError, Root};
 
@@ -84,7 +84,7 @@ fn entry(
     why: &str,
     read: &Read,
     free: usize,
-) -> Result<Entry, &'static str> {
+) -> Result<ArchivedFile, &'static str> {
     if read.bytes.contains(&0) {
         return Err("not a text file");
     }
@@ -95,7 +95,7 @@ fn entry(
     if bytes.len() > free {
         return Err("the size limit of the bundle is reached");
     }
-    Ok(Entry {
+    Ok(ArchivedFile {
         part: Part::Node,
         label: String::new(),
         path: path.to_owned(),

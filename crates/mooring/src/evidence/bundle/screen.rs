@@ -71,11 +71,11 @@ fn size(bytes: usize) -> String {
 mod tests {
     use mooring_terminal::Style;
 
-    use super::super::archive::Entry;
+    use super::super::archive::ArchivedFile;
     use super::*;
 
-    fn entry(part: Part, label: &str) -> Entry {
-        Entry {
+    fn entry(part: Part, label: &str) -> ArchivedFile {
+        ArchivedFile {
             part,
             label: label.to_owned(),
             path: label.to_owned(),

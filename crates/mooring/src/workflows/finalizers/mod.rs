@@ -118,19 +118,19 @@ impl Session {
     /// Prints a plan. The exit code shows whether `apply` would start.
     async fn show(&self, plan: &Plan, output: &PlanOutput) -> Result<u8, Failure> {
         show::plan(self, plan, output).await?;
-        let Some(guard) = plan.guards.iter().find(|guard| !guard.allows_run()) else {
+        let Some(check) = plan.checks.iter().find(|check| !check.allows_run()) else {
             return Ok(0);
         };
         if plan.nothing_to_do {
             return Ok(0);
         }
-        let why = guard.evidence.join("; ");
-        Err(match guard.outcome {
-            Outcome::Unknown => Failure::io(format!("{} is unknown: {why}", guard.name)),
+        let why = check.evidence.join("; ");
+        Err(match check.outcome {
+            Outcome::Unknown => Failure::io(format!("{} is unknown: {why}", check.name)),
             _ => Failure::blocked(format!(
                 "{}: {why}\n{}",
-                guard.name,
-                exit::check_hint(&guard.name)
+                check.name,
+                exit::check_hint(&check.name)
             )),
         })
     }
@@ -231,7 +231,7 @@ impl Session {
         let is_wide = request.output.output == RunFormat::Wide;
         write_screen(&screens::plan(plan, self.cluster(), &[], is_wide));
         // A blocked plan needs no confirmation.
-        if plan.guards.iter().all(CheckResult::allows_run) {
+        if plan.checks.iter().all(CheckResult::allows_run) {
             let command = if request.begin == Begin::New { "apply" } else { "resume" };
             confirm(&name, &format!("mooring finalizers {command} --yes --plan-hash HASH"))?;
         }
@@ -275,7 +275,7 @@ fn show_progress(progress: &mut Progress, state: &Run, action: &Decision, now: T
         }
         Decision::Wait { why, .. } => (Event::Wait, format!("waiting {why}")),
         Decision::Stop(stop) => (Event::Stop, format!("stopping: {}", stop.message)),
-        Decision::Done(proof) => (Event::Done, proof.join("; ")),
+        Decision::Done(evidence) => (Event::Done, evidence.join("; ")),
         Decision::Record(fact) => {
             let Fact::Spared { key, why } = &**fact;
             (Event::Change, format!("{key} was skipped: {why}"))

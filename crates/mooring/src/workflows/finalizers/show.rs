@@ -49,7 +49,7 @@ pub(crate) async fn plan(
 
 /// Returns `apply` only if it would start.
 fn next(session: &Session, plan: &Plan) -> Vec<Next> {
-    if plan.nothing_to_do || !plan.guards.iter().all(CheckResult::allows_run) {
+    if plan.nothing_to_do || !plan.checks.iter().all(CheckResult::allows_run) {
         return Vec::new();
     }
     let command = format!("mooring finalizers apply{}", session.flags);

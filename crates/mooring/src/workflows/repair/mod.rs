@@ -221,7 +221,7 @@ async fn apply(
     let examined = with_progress(None, operator.examine(expires, None)).await;
     let report = &examined.report;
     leftover::ensure_found(report, operator)?;
-    let overridden = report.detection.guards.iter().any(|guard| guard.overridden.is_some());
+    let overridden = report.detection.checks.iter().any(|check| check.overridden.is_some());
     show::verdict(report);
     if report.detection.verdict == Verdict::Healthy && !overridden {
         ensure_no_temporary_pool(report)?;
@@ -229,8 +229,8 @@ async fn apply(
         return report_unchanged(operator, report, output, flags).await;
     }
     let plan = examined.plan.map_err(|error| no_plan(&error))?;
-    let guards = &report.detection.guards;
-    may_begin(&plan, guards, operator.settings())
+    let checks = &report.detection.checks;
+    may_begin(&plan, checks, operator.settings())
         .map_err(|error| exit::refusal(&error, &flags(&operator.settings().target.pool)))?;
     show::warnings(&plan);
     if let Some(recent) = report.operation.as_ref().filter(|operation| operation.left_alone) {
@@ -253,7 +253,7 @@ async fn apply(
     let watcher =
         Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
     // The future is large.
-    let applied = Box::pin(operator.apply(&plan, guards, approval, watcher));
+    let applied = Box::pin(operator.apply(&plan, checks, approval, watcher));
     let ending = signals.run(applied, CommandResult::Resumable).await;
     progress.end();
     let done = exit::end(operator, ending, output, flags).await;

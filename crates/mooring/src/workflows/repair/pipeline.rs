@@ -117,9 +117,9 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
             Box::pin(signals.run(resume, CommandResult::Resumable)).await
         }
         resumes => {
-            let guards = &report.detection.guards;
+            let checks = &report.detection.checks;
             if report.detection.verdict == Verdict::Healthy
-                || guards.iter().any(|guard| guard.outcome == Outcome::Fail)
+                || checks.iter().any(|check| check.outcome == Outcome::Fail)
             {
                 return match resumes {
                     Some((state, _)) => not_resumed(state, report),
@@ -135,7 +135,7 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                     ));
                 }
                 show_plan(operator, plan, report).await?;
-                may_begin(plan, guards, operator.settings())
+                may_begin(plan, checks, operator.settings())
                     .map_err(|error| Failure::io(error.to_string()))?;
                 return Ok(0);
             }
@@ -154,12 +154,12 @@ async fn step(operator: &mut Operator, signals: Signals, dry_run: bool) -> Resul
                 let run = printable(&state.id);
                 write(&format!("run {run} is unfinished and continues with a new plan\n"));
                 let mut say = print_once();
-                let fresh = Some(Fresh { plan, guards });
+                let fresh = Some(Fresh { plan, checks });
                 let resume = operator.resume(&Consent::Pipeline, fresh, watcher, &mut say);
                 Box::pin(signals.run(resume, CommandResult::Resumable)).await
             } else {
                 let approval = Approval::Pipeline(plan.document.hash());
-                let run = operator.apply(plan, guards, approval, watcher);
+                let run = operator.apply(plan, checks, approval, watcher);
                 Box::pin(signals.run(run, CommandResult::Resumable)).await
             }
         }
@@ -223,7 +223,7 @@ const RESTART: &str = "run the step again to start a new run";
 fn needs_operator(reason: Reason) -> bool {
     matches!(
         reason,
-        Reason::GuardRefused
+        Reason::CheckFailed
             | Reason::PoolChanged
             | Reason::PoolGone
             | Reason::NameTaken

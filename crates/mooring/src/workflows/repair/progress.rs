@@ -34,7 +34,7 @@ pub(crate) fn show_progress(
     let (event, text) = match action {
         Decision::Apply(effect) => (Event::Change, effect.key()),
         Decision::Wait { why, .. } => (Event::Wait, format!("waiting {why}")),
-        Decision::Done(proof) => (Event::Done, proof.join("; ")),
+        Decision::Done(evidence) => (Event::Done, evidence.join("; ")),
         Decision::Stop(stop) => (Event::Stop, format!("stopping: {}", stop.message)),
         Decision::Record(_) | Decision::Refresh | Decision::Finish(..) => return,
     };

@@ -82,7 +82,7 @@ impl Resume<'_> {
             consent = self.consent(operator, state, &basis, fresh.as_ref())?;
         }
         let fresh =
-            fresh.as_ref().map(|(plan, report)| Fresh { plan, guards: &report.detection.guards });
+            fresh.as_ref().map(|(plan, report)| Fresh { plan, checks: &report.detection.checks });
         let mut progress = new_progress(operator, "Continued repair of").await;
         let watcher =
             Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
@@ -115,8 +115,8 @@ impl Resume<'_> {
         let examined = with_progress(None, operator.examine(expires, Some(state))).await;
         show::verdict(&examined.report);
         let plan = examined.plan.map_err(|error| no_plan(&error))?;
-        let guards = &examined.report.detection.guards;
-        may_begin(&plan, guards, operator.settings()).map_err(|error| {
+        let checks = &examined.report.detection.checks;
+        may_begin(&plan, checks, operator.settings()).map_err(|error| {
             let failure = exit::refusal(&error, &(self.flags)(&operator.settings().target.pool));
             Failure::blocked(format!(
                 "{}; `mooring repair abort` ends the unfinished run",

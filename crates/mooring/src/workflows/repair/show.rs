@@ -108,7 +108,7 @@ pub(crate) fn plan_next(
 ) -> Vec<Next> {
     let flags = flags(&plan.pool);
     let is_recent = report.operation.as_ref().is_some_and(|operation| operation.left_alone);
-    if is_recent || may_begin(plan, &report.detection.guards, operator.settings()).is_err() {
+    if is_recent || may_begin(plan, &report.detection.checks, operator.settings()).is_err() {
         let command = format!("mooring repair detect{flags}");
         return vec![Next::new(command, "`apply` would not start; check the pool again")];
     }
@@ -118,7 +118,7 @@ pub(crate) fn plan_next(
 
 /// Prints warnings of checks, for runs whose plan is not printed.
 pub(crate) fn warnings(plan: &Plan) {
-    for check in plan.prechecks.iter().filter(|check| mooring_repair::checks::warns(check)) {
+    for check in plan.checks.iter().filter(|check| mooring_repair::checks::warns(check)) {
         write(&format!("warning: {}: {}\n", check.name, printable(&check.detail())));
     }
 }

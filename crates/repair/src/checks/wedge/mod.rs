@@ -23,13 +23,13 @@ pub(super) fn missing_nodes(
     settings: &Settings,
     now: Timestamp,
 ) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new(MISSING_NODES, outcome, evidence);
+    let result = |outcome, evidence: String| CheckResult::new(MISSING_NODES, outcome, evidence);
     let pool_name = &settings.target.pool;
     let (pool, nodes) = match (target(view, pool_name), known(view.nodes.as_ref())) {
         (Ok(Some(pool)), Ok(nodes)) => (pool, nodes),
-        (Ok(None), _) => return guard(Outcome::Fail, format!("pool {pool_name} was not found")),
-        (Err(why), _) => return guard(Outcome::Unknown, format!("pools {why}")),
-        (_, Err(why)) => return guard(Outcome::Unknown, format!("nodes {why}")),
+        (Ok(None), _) => return result(Outcome::Fail, format!("pool {pool_name} was not found")),
+        (Err(why), _) => return result(Outcome::Unknown, format!("pools {why}")),
+        (_, Err(why)) => return result(Outcome::Unknown, format!("nodes {why}")),
     };
     let usable =
         nodes.iter().filter(|n| n.pool.as_deref() == Some(pool_name) && n.usable()).count();
@@ -37,14 +37,14 @@ pub(super) fn missing_nodes(
     let below = i64::try_from(usable).is_ok_and(|usable| usable < min);
     let counts = format!("{} (minimum {min})", counted(usable, "Ready, schedulable node"));
     if below {
-        return guard(Outcome::Pass, counts);
+        return result(Outcome::Pass, counts);
     }
     let Some(set) = view.scale_set_of(pool_name) else {
-        return guard(Outcome::Unknown, format!("{counts}; the scale set of the pool is unknown"));
+        return result(Outcome::Unknown, format!("{counts}; the scale set of the pool is unknown"));
     };
     let instances = match known(view.instances.get(&set.name)) {
         Ok(instances) => instances,
-        Err(why) => return guard(Outcome::Unknown, format!("{counts}; instances {why}")),
+        Err(why) => return result(Outcome::Unknown, format!("{counts}; instances {why}")),
     };
     let unregistered =
         || instances.iter().filter(|instance| !nodes.iter().any(|node| node.is_on(&instance.id)));
@@ -60,18 +60,18 @@ pub(super) fn missing_nodes(
     let without_id = nodes.iter().filter(without_id).count();
     if old > 0 && old <= without_id {
         let text = format!("{counts}; {} without a providerID", counted(without_id, "node"));
-        guard(Outcome::Unknown, text)
+        result(Outcome::Unknown, text)
     } else if old > 0 {
         let text =
             format!("{counts}; {} not registered as nodes after {minutes}", counted(old, "VM"));
-        guard(Outcome::Pass, text)
+        result(Outcome::Pass, text)
     } else if ageless > 0 {
-        guard(
+        result(
             Outcome::Unknown,
             format!("{counts}; {} not registered as nodes, age unknown", counted(ageless, "VM")),
         )
     } else {
-        guard(
+        result(
             Outcome::Fail,
             format!("{counts}; all VMs older than {minutes} are registered as nodes"),
         )
@@ -84,16 +84,16 @@ pub(super) fn failing_writes(
     settings: &Settings,
     now: Timestamp,
 ) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new(FAILING_WRITES, outcome, evidence);
+    let result = |outcome, evidence: String| CheckResult::new(FAILING_WRITES, outcome, evidence);
     let Some(set) = view.scale_set_of(&settings.target.pool) else {
         let why = view.scale_sets.as_ref().and_then(Reading::missing);
         let why = why.map_or_else(String::new, |why| format!(" (scale sets {why})"));
-        return guard(Outcome::Unknown, format!("the scale set of the pool is unknown{why}"));
+        return result(Outcome::Unknown, format!("the scale set of the pool is unknown{why}"));
     };
     // Without the log, the pool may have recovered.
     let events = match known(view.events.as_ref()) {
         Ok(events) => events,
-        Err(why) => return guard(Outcome::Unknown, format!("activity log {why}")),
+        Err(why) => return result(Outcome::Unknown, format!("activity log {why}")),
     };
     let writes = Writes::of(events, &set.id);
     let success = writes.last_success();
@@ -157,23 +157,23 @@ fn count(writes: Writes<'_>, signature: &Signature, subject: Subject<'_>) -> Sig
 /// Keeps the outcome of `failing-writes` from right before an operation was aborted, unless a write succeeded since or the
 /// log cannot be read. Nothing is retried after an abort.
 pub(crate) fn keep(
-    guards: &mut [CheckResult],
+    checks: &mut [CheckResult],
     view: &ClusterView,
     settings: &Settings,
     before: Timestamp,
     now: Timestamp,
 ) {
-    let Some(guard) = guards.iter_mut().find(|guard| guard.name == FAILING_WRITES) else { return };
+    let Some(check) = checks.iter_mut().find(|check| check.name == FAILING_WRITES) else { return };
     let is_known =
         known(view.events.as_ref()).is_ok() && view.scale_set_of(&settings.target.pool).is_some();
     // The log may show writes now that it did not show then.
     let since = before.checked_sub(LOG_DELAY).unwrap_or(Timestamp::MIN);
     let has_recovered = recovered(view, settings, now).is_some_and(|at| at > since);
-    if guard.outcome != Outcome::Pass && is_known && !has_recovered {
-        guard.outcome = Outcome::Pass;
+    if check.outcome != Outcome::Pass && is_known && !has_recovered {
+        check.outcome = Outcome::Pass;
         let kept =
             format!("result from right before the operation was aborted, {}", ago(before, now));
-        guard.evidence.insert(0, kept);
+        check.evidence.insert(0, kept);
     }
 }
 
@@ -193,17 +193,17 @@ pub(crate) fn recovered(
 }
 
 pub(super) fn pool_state(view: &ClusterView, settings: &Settings, _: Timestamp) -> CheckResult {
-    let guard = |outcome, evidence: String| CheckResult::new(POOL_STATE, outcome, evidence);
+    let result = |outcome, evidence: String| CheckResult::new(POOL_STATE, outcome, evidence);
     match target(view, &settings.target.pool) {
-        Err(why) => guard(Outcome::Unknown, format!("pools {why}")),
-        Ok(None) => guard(Outcome::Fail, format!("pool {} was not found", settings.target.pool)),
+        Err(why) => result(Outcome::Unknown, format!("pools {why}")),
+        Ok(None) => result(Outcome::Fail, format!("pool {} was not found", settings.target.pool)),
         Ok(Some(pool)) => {
             let state = pool.state();
             let wedged = settings.wedge_states.iter().any(|wedge| wedge == state);
             let shown = if state.is_empty() { "unknown" } else { state };
             let wanted = settings.wedge_states.join(", ");
             let outcome = if wedged { Outcome::Pass } else { Outcome::Fail };
-            guard(outcome, format!("provisioningState is {shown} (wedged if {wanted})"))
+            result(outcome, format!("provisioningState is {shown} (wedged if {wanted})"))
         }
     }
 }

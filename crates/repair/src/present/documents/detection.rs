@@ -117,7 +117,7 @@ fn pool(report: &DetectionReport) -> DetectedPool {
     DetectedPool {
         name: report.pool.clone(),
         verdict: report.detection.verdict,
-        signs: report.detection.guards.iter().map(sign).collect(),
+        signs: report.detection.checks.iter().map(sign).collect(),
         operation: report.operation.as_ref().map(|running| Operation {
             id: running.id.clone(),
             started_at: running.since,

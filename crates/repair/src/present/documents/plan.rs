@@ -81,5 +81,5 @@ impl PublishedPlan {
 /// Returns the checks of a plan as they are published.
 pub fn checks(plan: &Plan) -> Vec<PublishedCheck> {
     let published = |check| PublishedCheck::new(check, blocks(check), source(&check.name));
-    plan.prechecks.iter().map(published).collect()
+    plan.checks.iter().map(published).collect()
 }

@@ -102,10 +102,10 @@ pub fn queries(view: &ClusterView, settings: &Settings) -> Vec<Query> {
 pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> DetectionReport {
     let greenfield = matches!(view.cluster, Some(Reading::NotFound));
     let detection = if greenfield {
-        Detection { verdict: Verdict::Unknown, guards: Vec::new() }
+        Detection { verdict: Verdict::Unknown, checks: Vec::new() }
     } else {
-        let guards = checks::evaluate(view, settings, now);
-        Detection { verdict: verdict(&guards), guards }
+        let checks = checks::evaluate(view, settings, now);
+        Detection { verdict: verdict(&checks), checks }
     };
     let pools = view.pools.as_ref().and_then(Reading::known);
     let name = &settings.target.pool;

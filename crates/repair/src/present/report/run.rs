@@ -82,8 +82,12 @@ impl RunReport {
             markdown_code(&self.plan_hash)
         );
         for done in &self.steps {
-            let _ =
-                writeln!(text, "| {} | {} |", done.step.name(), markdown(&done.proof.join("; ")));
+            let _ = writeln!(
+                text,
+                "| {} | {} |",
+                done.step.name(),
+                markdown(&done.evidence.join("; "))
+            );
         }
         for (word, lines) in [("Overridden", &self.overrides), ("Remaining", &self.left)] {
             for line in lines {
@@ -141,7 +145,7 @@ mod tests {
             steps: vec![StepReport {
                 step: Step::Snapshot,
                 at: Timestamp::UNIX_EPOCH,
-                proof: all(),
+                evidence: all(),
             }],
             effects: all(),
             overrides: all(),

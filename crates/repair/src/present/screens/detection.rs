@@ -64,7 +64,7 @@ pub fn detection(
 fn block(screen: &mut Screen, report: &DetectionReport, is_wide: bool) {
     let (mark, sentence) = sentence(report);
     screen.sentence(mark, sentence);
-    signs(screen, &report.detection.guards, is_wide);
+    signs(screen, &report.detection.checks, is_wide);
     let also = report.operation.iter().map(ToString::to_string);
     for line in also.chain(report.temporary_pool.iter().map(ToString::to_string)) {
         screen.hanging(2, 9, Text::new(format!("also     {line}")));
@@ -73,10 +73,10 @@ fn block(screen: &mut Screen, report: &DetectionReport, is_wide: bool) {
 
 /// Returns the verdict as a sentence that names pool and cluster.
 pub(super) fn sentence(report: &DetectionReport) -> (Mark, String) {
-    let guards = &report.detection.guards;
-    let count = |outcome| guards.iter().filter(|guard| guard.outcome == outcome).count();
+    let checks = &report.detection.checks;
+    let count = |outcome| checks.iter().filter(|check| check.outcome == outcome).count();
     let (yes, unknown) = (count(Outcome::Pass), count(Outcome::Unknown));
-    let all = counted(guards.len(), "sign");
+    let all = counted(checks.len(), "sign");
     let pool = format!("Pool {} of {}", report.pool, report.cluster);
     match report.detection.verdict {
         Verdict::Confirmed => (Mark::Bad, format!("{pool} is wedged: all {all} are present.")),
@@ -84,7 +84,7 @@ pub(super) fn sentence(report: &DetectionReport) -> (Mark, String) {
             (Mark::Warning, format!("{pool} may be wedged: {yes} of {all} are present."))
         }
         Verdict::Healthy => (Mark::Good, format!("{pool} is not wedged.")),
-        Verdict::Unknown if guards.is_empty() => {
+        Verdict::Unknown if checks.is_empty() => {
             (Mark::Warning, format!("{pool} could not be checked."))
         }
         Verdict::Unknown => (
@@ -95,23 +95,23 @@ pub(super) fn sentence(report: &DetectionReport) -> (Mark, String) {
 }
 
 /// Adds one line per sign: yes, no or unknown, the statement, and evidence.
-pub(super) fn signs(screen: &mut Screen, guards: &[CheckResult], is_wide: bool) {
-    let title = |guard: &CheckResult| {
-        let statement = statement(&guard.name);
-        if is_wide { format!("{statement} ({})", guard.name) } else { statement.to_owned() }
+pub(super) fn signs(screen: &mut Screen, checks: &[CheckResult], is_wide: bool) {
+    let title = |check: &CheckResult| {
+        let statement = statement(&check.name);
+        if is_wide { format!("{statement} ({})", check.name) } else { statement.to_owned() }
     };
-    let width = guards.iter().map(|guard| title(guard).len()).max().unwrap_or(0);
-    for guard in guards {
-        let (state, mark) = match guard.outcome {
+    let width = checks.iter().map(|check| title(check).len()).max().unwrap_or(0);
+    for check in checks {
+        let (state, mark) = match check.outcome {
             Outcome::Pass => ("yes", Mark::Bad),
             Outcome::Fail => ("no", Mark::Good),
             Outcome::Unknown => ("unknown", Mark::Warning),
         };
-        let overridden = guard.overridden.as_ref();
+        let overridden = check.overridden.as_ref();
         let overridden = overridden.map(|comment| format!(" (overridden: {comment})"));
         let text = Text::default()
             .colored(mark, format!("{state:<7}"))
-            .plain(format!("  {:<width$}  {}", title(guard), guard.detail()))
+            .plain(format!("  {:<width$}  {}", title(check), check.detail()))
             .plain(overridden.unwrap_or_default());
         screen.hanging(2, 7 + 2 + width + 2, text);
     }

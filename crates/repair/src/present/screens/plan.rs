@@ -18,7 +18,7 @@ pub fn plan(plan: &Plan, report: &DetectionReport, next: &[Next], is_wide: bool)
     if report.detection.verdict != Verdict::Confirmed {
         let (mark, text) = sentence(report);
         screen.sentence(mark, text);
-        signs(&mut screen, &report.detection.guards, is_wide);
+        signs(&mut screen, &report.detection.checks, is_wide);
     }
     screen.prose(
         0,

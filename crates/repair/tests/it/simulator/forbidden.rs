@@ -28,7 +28,7 @@ fn lock(azure: &mut Azure, scope: String, level: LockLevel) {
 }
 
 fn found<'a>(plan: &'a Plan, name: &str) -> &'a CheckResult {
-    plan.prechecks.iter().find(|check| check.name == name).unwrap()
+    plan.checks.iter().find(|check| check.name == name).unwrap()
 }
 
 async fn planned(harness: &Harness) -> Plan {
@@ -47,9 +47,9 @@ async fn refuses(harness: &Harness, name: &str, parts: &[&str]) {
     for part in parts {
         assert!(check.detail().contains(part) && table.contains(part), "{part}: {table}");
     }
-    let guards = &examined.report.detection.guards;
+    let checks = &examined.report.detection.checks;
     let approval = Approval::Typed(plan.document.hash());
-    let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let ending = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
     let CommandResult::Refused(StartError::Blocked(why)) = ending else { panic!("{ending:?}") };
     assert!(why.contains(&format!("{name}: ")), "{why}");
     assert_eq!(*harness.sent.lock().unwrap(), Vec::<String>::new());
@@ -277,8 +277,8 @@ async fn permission_lost_during_a_run_is_reported_without_retry() {
     let plan = examined.plan.unwrap();
     change(&harness, |azure| azure.unassign(&group(azure, "rg-network")));
     let approval = Approval::Typed(plan.document.hash());
-    let guards = &examined.report.detection.guards;
-    let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let checks = &examined.report.detection.checks;
+    let ending = harness.operator().apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
     let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
         panic!("{ending:?}")
     };
@@ -296,8 +296,8 @@ async fn permission_lost_during_a_run_is_reported_without_retry() {
     let plan = examined.plan.unwrap();
     change(&harness, |azure| lock(azure, azure.options().cluster_id(), LockLevel::CanNotDelete));
     let approval = Approval::Typed(plan.document.hash());
-    let guards = &examined.report.detection.guards;
-    let ending = harness.operator().apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let checks = &examined.report.detection.checks;
+    let ending = harness.operator().apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
     let CommandResult::Stopped(RunOutcome::Resumable { message, .. }) = ending else {
         panic!("{ending:?}")
     };

@@ -257,14 +257,14 @@ impl Harness {
             }
             let examined = operator.examine(None, unfinished.as_ref()).await;
             let plan = examined.plan.unwrap();
-            let guards = &examined.report.detection.guards;
+            let checks = &examined.report.detection.checks;
             let watcher = Box::new(|_: &_, _: &_, _| {});
             if basis.is_some() {
-                let fresh = Some(Fresh { plan: &plan, guards });
+                let fresh = Some(Fresh { plan: &plan, checks });
                 return operator.resume(&Consent::Pipeline, fresh, watcher, &mut |_| {}).await;
             }
             let approval = Approval::Pipeline(plan.document.hash());
-            operator.apply(&plan, guards, approval, watcher).await
+            operator.apply(&plan, checks, approval, watcher).await
         };
         tokio::select! {
             ending = run => Some(ending),

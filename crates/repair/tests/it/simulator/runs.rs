@@ -58,8 +58,8 @@ async fn repair_reads_no_more_than_it_needs() {
     let plan = examined.plan.unwrap();
     harness.reads.lock().unwrap().clear();
     let approval = Approval::Pipeline(plan.document.hash());
-    let guards = &examined.report.detection.guards;
-    let ending = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let checks = &examined.report.detection.checks;
+    let ending = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
     assert!(
         matches!(ending, CommandResult::Stopped(RunOutcome::Finished(Finish::Repaired))),
         "{ending:?}"
@@ -103,7 +103,7 @@ async fn wedge_is_confirmed_for_any_correlation_of_retries() {
 async fn plan_shows_free_addresses_of_the_subnet_or_the_reason() {
     let subnet = async |harness: &Harness| {
         let plan = harness.operator().examine(None, None).await.plan.unwrap();
-        let found = plan.prechecks.into_iter().find(|check| check.name == "subnet").unwrap();
+        let found = plan.checks.into_iter().find(|check| check.name == "subnet").unwrap();
         (found.outcome, found.detail())
     };
     let (harness, _running) = Harness::new("wedged-system-pool");
@@ -341,8 +341,8 @@ async fn older_journal_copy_is_reported_with_the_snapshot() {
     let examined = operator.examine(None, None).await;
     let plan = examined.plan.unwrap();
     let approval = Approval::Typed(plan.document.hash());
-    let guards = &examined.report.detection.guards;
-    let applied = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {})).await;
+    let checks = &examined.report.detection.checks;
+    let applied = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {})).await;
     let CommandResult::Refused(refused) = applied else { panic!("{applied:?}") };
     let resumed = harness.resume(&Consent::Unattended).await;
     let CommandResult::Failed(failed) = resumed else { panic!("{resumed:?}") };
@@ -367,8 +367,8 @@ async fn run_of_a_replaced_cluster_is_not_resumed() {
     let mut plan = examined.plan.unwrap();
     Arc::make_mut(&mut plan.document).cluster_uid = Some("replaced".to_owned());
     let approval = Approval::Pipeline(plan.document.hash());
-    let guards = &examined.report.detection.guards;
-    let run = operator.apply(&plan, guards, approval, Box::new(|_, _, _| {}));
+    let checks = &examined.report.detection.checks;
+    let run = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {}));
     let killed = tokio::time::timeout(Duration::from_secs(90), run).await;
     assert!(killed.is_err(), "{killed:?}");
     // The Lease of the killed process expires.

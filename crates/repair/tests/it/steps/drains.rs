@@ -134,9 +134,10 @@ fn pdb_is_bypassed_only_on_a_dead_node_and_recorded() {
             assert_eq!(cloud.deletes.len(), 1);
             assert!(cloud.now >= now + SignedDuration::from_mins(5 - minutes));
             let state = Run::replay(&cloud.journal).unwrap().unwrap();
-            let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
+            let (_, evidence) =
+                state.done.iter().find(|(step, _)| *step == Step::DrainPool).unwrap();
             let expected = "pod kube-system/rigid-a is deleted with NotReady node aks-system-0-0; PDB rigid-budget bypassed";
-            assert!(proof.iter().any(|line| line == expected), "{proof:?}");
+            assert!(evidence.iter().any(|line| line == expected), "{evidence:?}");
         }
     }
 }

@@ -68,8 +68,8 @@ fn externally_recreated_pool_is_not_changed() {
 fn pool_of_this_run_is_not_taken_for_an_external_one() {
     let end = once(Cloud::wedged(), &settings());
     let state = Run::replay(&end.cloud.borrow().journal).unwrap().unwrap();
-    let (_, proof) = state.done.iter().find(|(step, _)| *step == Step::RecreatePool).unwrap();
-    assert_eq!(*proof, ["pool system is Succeeded"]);
+    let (_, evidence) = state.done.iter().find(|(step, _)| *step == Step::RecreatePool).unwrap();
+    assert_eq!(*evidence, ["pool system is Succeeded"]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn recovered_pool_is_neither_drained_nor_deleted() {
         cloud.borrow_mut().pools.get_mut("system").unwrap().set_state("Succeeded");
         let end = recover(&cloud.borrow(), &settings(), None);
         let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
+        assert_eq!(reason, Reason::CheckFailed, "{step:?}: {message}");
         assert!(message.contains("recovered on its own") && message.contains("abort"), "{message}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
         let undone = undo(&end.cloud.borrow(), None);
@@ -189,7 +189,7 @@ fn pool_with_successful_writes_is_not_drained_or_deleted() {
         cloud.borrow_mut().pools.get_mut("system").unwrap().wedged = false;
         let end = recover(&cloud.borrow(), &settings(), None);
         let (reason, message) = stopped(&end);
-        assert_eq!(reason, Reason::GuardRefused, "{step:?}: {message}");
+        assert_eq!(reason, Reason::CheckFailed, "{step:?}: {message}");
         assert!(message.contains("succeeded just now"), "{message}");
         assert_eq!(keys(&end.cloud.borrow()), before, "{step:?}");
         let end = recover(&end.cloud.borrow(), &overriding("failing-writes"), None);

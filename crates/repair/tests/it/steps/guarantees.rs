@@ -309,11 +309,11 @@ fn node_cordoned_by_an_operator_stays_cordoned_on_abort() {
 fn former_node_count_is_awaited_and_not_the_minimum() {
     let end = once(Cloud::wedged(), &crate::fake::scenarios::settings());
     let cloud = end.cloud.borrow();
-    let proof = cloud.journal.iter().find_map(|record| match &record.entry {
-        Entry::StepDone { step: Step::WaitForNodes, proof } => Some(proof.join("")),
+    let evidence = cloud.journal.iter().find_map(|record| match &record.entry {
+        Entry::StepDone { step: Step::WaitForNodes, evidence } => Some(evidence.join("")),
         _ => None,
     });
-    assert_eq!(proof.unwrap(), "pool system has 3 Ready, schedulable nodes");
+    assert_eq!(evidence.unwrap(), "pool system has 3 Ready, schedulable nodes");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn built(
 }
 
 fn result(plan: Plan, name: &str) -> (Outcome, String) {
-    let found = plan.prechecks.into_iter().find(|check| check.name == name).unwrap();
+    let found = plan.checks.into_iter().find(|check| check.name == name).unwrap();
     (found.outcome, found.detail())
 }
 
@@ -127,7 +127,7 @@ fn tolerations_are_checked_for_a_system_pool_without_the_taint() {
             let pool = pools.iter_mut().find(|pool| pool.name == "system").unwrap();
             std::sync::Arc::make_mut(&mut pool.raw)["properties"]["nodeTaints"] = taints;
         });
-        plan.prechecks.into_iter().map(|check| check.name).collect::<Vec<_>>()
+        plan.checks.into_iter().map(|check| check.name).collect::<Vec<_>>()
     };
     let critical = serde_json::json!(["CriticalAddonsOnly=true:NoSchedule"]);
     assert!(names(serde_json::json!([])).iter().any(|name| name == "tolerations"));

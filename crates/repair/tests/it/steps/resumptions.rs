@@ -182,7 +182,7 @@ fn without_a_tag_a_new_plan_is_approved_or_nothing() {
     let state = state(&cloud);
     let plan = planned(&cloud, &settings(), &capacity()).unwrap();
     let ask = |consent: &Consent, fresh: bool| {
-        let fresh = fresh.then_some(Fresh { plan: &plan, guards: &[] });
+        let fresh = fresh.then_some(Fresh { plan: &plan, checks: &[] });
         let basis = ResumeBasis::Replannable;
         authorize(&state, &basis, &cloud.journal, &settings(), consent, fresh, cloud.now)
     };

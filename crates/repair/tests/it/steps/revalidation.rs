@@ -221,7 +221,7 @@ fn successful_write_after_the_abort_ends_the_run() {
     let cloud = until(Step::ClearOperation, &settings(), old_operation);
     let cloud = cloud.borrow().clone();
     let state = cloud.state.clone().unwrap();
-    let judged = state.checked_before_abort().expect("the guards passed right before the abort");
+    let judged = state.checked_before_abort().expect("the checks passed right before the abort");
     let action = |minutes: i64, codes: &str| {
         let Answer::Events(Reading::Known(mut events)) = cloud.observe(&Query::Events) else {
             panic!()
@@ -244,7 +244,7 @@ fn successful_write_after_the_abort_ends_the_run() {
     assert!(is_done(&nothing_left), "what was judged stays valid: {nothing_left:?}");
     let succeeded = action(1, "Succeeded");
     assert!(
-        matches!(succeeded, Decision::Stop(Stop { reason: Reason::GuardRefused, .. })),
+        matches!(succeeded, Decision::Stop(Stop { reason: Reason::CheckFailed, .. })),
         "{succeeded:?}"
     );
     // Without an abort by this run, earlier results do not count.

@@ -8,11 +8,11 @@ use crate::azure::api::access::sign_in;
 use crate::azure::api::request::{ArmError, ArmPath, Call, Reply, versions};
 use crate::azure::state::Azure;
 use crate::exchange::uri::query;
-use crate::exchange::{Body, Outcome, Request, Response, json};
+use crate::exchange::{Body, Request, Response, ServerReply, json};
 use crate::faults::{self, Fault, Service};
 
 impl Azure {
-    pub fn handle(&mut self, request: &Request, now: Timestamp) -> Outcome {
+    pub fn handle(&mut self, request: &Request, now: Timestamp) -> ServerReply {
         let path = request.uri().path();
         let method = request.method().as_str();
         let writes = !matches!(method, "GET" | "HEAD");
@@ -51,8 +51,8 @@ impl Azure {
         service: Service,
         request: &Request,
         now: Timestamp,
-        answer: impl FnOnce(Timestamp) -> Outcome,
-    ) -> Outcome {
+        answer: impl FnOnce(Timestamp) -> ServerReply,
+    ) -> ServerReply {
         let (path, method) = (request.uri().path(), request.method().as_str());
         let writes = !matches!(method, "GET" | "HEAD");
         let fault = self.faults.next_of(
@@ -66,13 +66,13 @@ impl Azure {
             format_args!("{method} {path} fault {}", kind.as_deref().unwrap_or("none")),
         );
         match fault {
-            Some(Fault::TimeoutBefore | Fault::TimeoutAfter) => Outcome::Silence,
-            Some(Fault::DropBefore | Fault::DropAfter) => Outcome::Dropped,
+            Some(Fault::TimeoutBefore | Fault::TimeoutAfter) => ServerReply::Silence,
+            Some(Fault::DropBefore | Fault::DropAfter) => ServerReply::Dropped,
             Some(fault @ Fault::Status { .. }) => self.fate_of(request, now, Some(&fault), "").1,
             Some(Fault::Truncate) => match answer(self.model_time(now)) {
-                Outcome::Answer(response) => {
+                ServerReply::Answer(response) => {
                     let half = response.body().bytes().len() / 2;
-                    Outcome::CutShort(response, half)
+                    ServerReply::CutShort(response, half)
                 }
                 other => other,
             },
@@ -86,7 +86,7 @@ impl Azure {
         now: Timestamp,
         fault: Option<&Fault>,
         request_id: &str,
-    ) -> (Option<Reply>, Outcome) {
+    ) -> (Option<Reply>, ServerReply) {
         let mut sent = None;
         let outcome = Fault::deliver(fault, || {
             let reply = match fault {

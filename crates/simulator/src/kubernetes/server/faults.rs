@@ -3,14 +3,14 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::model::Kubernetes;
-use crate::exchange::{Outcome, Request, Response};
+use crate::exchange::{Request, Response, ServerReply};
 use crate::faults::{Call, Fault, Service};
 use crate::kubernetes::api::negotiate::error_answer;
 use crate::kubernetes::api::read::watch::is_about_events;
 use crate::kubernetes::api::state::StatusError;
 
 impl Kubernetes {
-    pub(crate) fn handle_with_faults(&mut self, request: &Request, now: Timestamp) -> Outcome {
+    pub(crate) fn handle_with_faults(&mut self, request: &Request, now: Timestamp) -> ServerReply {
         let method = request.method().as_str();
         let path = request.uri().path().to_owned();
         let writes = !matches!(method, "GET" | "HEAD" | "OPTIONS") && !path.contains("reviews");
@@ -18,12 +18,14 @@ impl Kubernetes {
         let fault = self.faults.next_of(call, now, |fault| !is_about_events(fault));
         match fault {
             Some(Fault::Status { status, code, retry_after }) => {
-                Outcome::Answer(refusal(status, code.as_deref(), retry_after))
+                ServerReply::Answer(refusal(status, code.as_deref(), retry_after))
             }
-            Some(Fault::Stale { seconds }) => Outcome::Answer(self.stale(request, seconds, now)),
+            Some(Fault::Stale { seconds }) => {
+                ServerReply::Answer(self.stale(request, seconds, now))
+            }
             Some(Fault::Restart) => {
                 self.restart();
-                Outcome::Dropped
+                ServerReply::Dropped
             }
             fault => Fault::deliver(fault.as_ref(), || self.answer(request, now)),
         }

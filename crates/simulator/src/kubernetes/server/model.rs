@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::clock::{Clock, Model, Shared};
-use crate::exchange::{Outcome, Request};
+use crate::exchange::{Request, ServerReply};
 use crate::kubernetes::api::state::{ApiServer, Options};
 use crate::kubernetes::controllers::pod_times::PodTimes;
 use crate::kubernetes::controllers::settle;
@@ -53,16 +53,16 @@ impl Kubernetes {
         Self { api, pods: PodTimes::default(), trace }
     }
 
-    pub fn handle(&mut self, request: &Request, now: Timestamp) -> Outcome {
+    pub fn handle(&mut self, request: &Request, now: Timestamp) -> ServerReply {
         let outcome = self.handle_with_faults(request, now);
         let (method, path) = (request.method(), request.uri());
         let end = match &outcome {
-            Outcome::Answer(response) => response.status().as_str().to_owned(),
-            Outcome::CutShort(response, length) => {
+            ServerReply::Answer(response) => response.status().as_str().to_owned(),
+            ServerReply::CutShort(response, length) => {
                 format!("{} cut at {length}", response.status().as_str())
             }
-            Outcome::Dropped => "dropped".to_owned(),
-            Outcome::Silence => "silence".to_owned(),
+            ServerReply::Dropped => "dropped".to_owned(),
+            ServerReply::Silence => "silence".to_owned(),
         };
         let path = path.path_and_query().map_or("", |path| path.as_str());
         self.trace.record(now, format_args!("{method} {path} {end} @{}", self.store.revision()));
@@ -99,13 +99,13 @@ impl Shell {
         Self::with_clock(model, Arc::new(move || clock.now()))
     }
 
-    pub fn handle(&self, request: &Request) -> Outcome {
+    pub fn handle(&self, request: &Request) -> ServerReply {
         self.with(|model, now| model.handle(request, now))
     }
 }
 
 impl crate::serve::Service for Shell {
-    fn call(&self, request: Request) -> BoxFuture<'static, Outcome> {
+    fn call(&self, request: Request) -> BoxFuture<'static, ServerReply> {
         std::future::ready(self.handle(&request)).boxed()
     }
 }

@@ -11,14 +11,14 @@ use http_body::Frame;
 use http_body_util::BodyExt as _;
 
 use super::model::Shell;
-use crate::exchange::{Body, Outcome, Request};
+use crate::exchange::{Body, Request, ServerReply};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A client of the model. Cheap to clone.
 #[derive(Clone)]
 pub struct InProcess {
-    answer: Arc<dyn Fn(&Request) -> Outcome + Send + Sync>,
+    answer: Arc<dyn Fn(&Request) -> ServerReply + Send + Sync>,
     token: Option<http::HeaderValue>,
 }
 
@@ -34,7 +34,7 @@ impl InProcess {
 
     /// Returns a client of any implementation of the API, such as a whole simulation.
     pub fn with_handler(
-        answer: impl Fn(&Request) -> Outcome + Send + Sync + 'static,
+        answer: impl Fn(&Request) -> ServerReply + Send + Sync + 'static,
         token: &str,
     ) -> Self {
         let mut token = http::HeaderValue::try_from(format!("Bearer {token}")).ok();
@@ -68,12 +68,14 @@ where
                 head.headers.insert(http::header::AUTHORIZATION, token);
             }
             match answer(&Request::from_parts(head, body)) {
-                Outcome::Answer(response) => Ok(response.map(|body| AnswerBody::new(body, None))),
-                Outcome::CutShort(response, length) => {
+                ServerReply::Answer(response) => {
+                    Ok(response.map(|body| AnswerBody::new(body, None)))
+                }
+                ServerReply::CutShort(response, length) => {
                     Ok(response.map(|body| AnswerBody::new(body, Some(length))))
                 }
-                Outcome::Dropped => Err("the connection is dropped by a fault rule".into()),
-                Outcome::Silence => std::future::pending().await,
+                ServerReply::Dropped => Err("the connection is dropped by a fault rule".into()),
+                ServerReply::Silence => std::future::pending().await,
             }
         }
         .boxed()

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use mooring_contract::Secret;
 use mooring_simulator::cluster::Options;
-use mooring_simulator::exchange::Outcome;
+use mooring_simulator::exchange::ServerReply;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::serve::Service as _;
 use mooring_simulator::sim::Shell;
@@ -14,7 +14,7 @@ async fn status(shell: &Shell, method: &str, path: &str, authorization: Option<&
         request = request.header("authorization", value);
     }
     match shell.call(request.body(Bytes::new()).unwrap()).await {
-        Outcome::Answer(answer) => answer.status().as_u16(),
+        ServerReply::Answer(answer) => answer.status().as_u16(),
         other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Faults by rule, and their replay.
 
 use mooring_simulator::azure::Options;
-use mooring_simulator::exchange::Outcome;
+use mooring_simulator::exchange::ServerReply;
 use mooring_simulator::faults::{Condition, Fault, OperationFault, Rule};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn extra() -> String {
     format!("{CLUSTER}/agentPools/extra")
 }
 
-fn create(harness: &mut Harness) -> Outcome {
+fn create(harness: &mut Harness) -> ServerReply {
     let body = json!({"properties": {"count": 1, "vmSize": "Standard_D4s_v5"}});
     harness.outcome("PUT", &format!("{}?api-version=2025-02-01", extra()), Some(&body))
 }
@@ -43,11 +43,13 @@ fn lost_before_has_no_effect_and_lost_after_has_it() {
         let outcome = create(&mut harness);
         match fault {
             Fault::TimeoutBefore | Fault::TimeoutAfter => {
-                assert!(matches!(outcome, Outcome::Silence));
+                assert!(matches!(outcome, ServerReply::Silence));
             }
-            Fault::DropBefore | Fault::DropAfter => assert!(matches!(outcome, Outcome::Dropped)),
+            Fault::DropBefore | Fault::DropAfter => {
+                assert!(matches!(outcome, ServerReply::Dropped));
+            }
             Fault::Truncate => {
-                assert!(matches!(outcome, Outcome::CutShort(_, length) if length > 0));
+                assert!(matches!(outcome, ServerReply::CutShort(_, length) if length > 0));
             }
             _ => assert_eq!(seen(outcome).status, 503),
         }

@@ -1,7 +1,7 @@
 //! Malformed requests get an error response.
 
 use bytes::Bytes;
-use mooring_simulator::exchange::Outcome;
+use mooring_simulator::exchange::ServerReply;
 use proptest::prelude::*;
 
 use super::support::{CLUSTER, COMPUTE, Harness, seen};
@@ -55,7 +55,7 @@ mod slow {
                 .body(Bytes::from(body));
             if let Ok(request) = request {
                 let outcome = harness.azure.handle(&request, harness.now);
-                prop_assert!(matches!(outcome, Outcome::Answer(_)));
+                prop_assert!(matches!(outcome, ServerReply::Answer(_)));
                 harness.pass(3600);
             }
         }

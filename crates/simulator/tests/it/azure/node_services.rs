@@ -9,7 +9,7 @@ use super::support::seen;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-fn imds(path: &str, with_header: bool) -> mooring_simulator::exchange::Outcome {
+fn imds(path: &str, with_header: bool) -> mooring_simulator::exchange::ServerReply {
     let service = Imds::new("westeurope", "node", "id-1", "tenant");
     let mut request = http::Request::get(path);
     if with_header {
@@ -21,7 +21,7 @@ fn imds(path: &str, with_header: bool) -> mooring_simulator::exchange::Outcome {
 #[test]
 fn a_node_reads_its_region_and_a_browser_does_not() {
     let path = "/metadata/instance/compute/location?api-version=2021-02-01&format=text";
-    let mooring_simulator::exchange::Outcome::Answer(answer) = imds(path, true) else {
+    let mooring_simulator::exchange::ServerReply::Answer(answer) = imds(path, true) else {
         panic!("no answer")
     };
     assert_eq!(answer.body().bytes(), "westeurope");

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use mooring_simulator::azure::{Azure, Options, Rights};
-use mooring_simulator::exchange::{Outcome, Request};
+use mooring_simulator::exchange::{Request, ServerReply};
 use mooring_simulator::scenario::Scenario;
 use serde_json::Value;
 
@@ -69,7 +69,12 @@ impl Harness {
         self.azure.settle(self.now);
     }
 
-    pub(crate) fn outcome(&mut self, method: &str, target: &str, body: Option<&Value>) -> Outcome {
+    pub(crate) fn outcome(
+        &mut self,
+        method: &str,
+        target: &str,
+        body: Option<&Value>,
+    ) -> ServerReply {
         self.outcome_with(method, target, body, &[])
     }
 
@@ -79,7 +84,7 @@ impl Harness {
         target: &str,
         body: Option<&Value>,
         headers: &[(&str, &str)],
-    ) -> Outcome {
+    ) -> ServerReply {
         // A client signs in again before its token expires.
         self.token = self.azure.token("https://management.azure.com/", self.now);
         let mut request = http::Request::builder()
@@ -141,8 +146,8 @@ impl Harness {
     }
 }
 
-pub(crate) fn seen(outcome: Outcome) -> Reply {
-    let Outcome::Answer(response) = outcome else { panic!("no answer: {outcome:?}") };
+pub(crate) fn seen(outcome: ServerReply) -> Reply {
+    let ServerReply::Answer(response) = outcome else { panic!("no answer: {outcome:?}") };
     let (head, body) = response.into_parts();
     let bytes = body.bytes();
     let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };

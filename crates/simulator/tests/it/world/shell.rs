@@ -6,7 +6,7 @@ use bytes::Bytes;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use mooring_simulator::cluster::{Cluster, Options, Shell};
-use mooring_simulator::exchange::Outcome;
+use mooring_simulator::exchange::ServerReply;
 use mooring_simulator::faults::Service;
 use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
@@ -43,7 +43,7 @@ async fn azure_answers_in_process_and_a_stranger_is_refused() {
         .body(Bytes::new())
         .unwrap();
     let outcome = shell.call(Service::Arm, request).await;
-    assert!(matches!(outcome, Outcome::Answer(response) if response.status() == 200));
+    assert!(matches!(outcome, ServerReply::Answer(response) if response.status() == 200));
     let client = kube::Client::new(shell.kube_service("nobody"), "default");
     let nodes: Api<k8s_openapi::api::core::v1::Node> = Api::all(client);
     let error = nodes.list(&ListParams::default()).await.unwrap_err();

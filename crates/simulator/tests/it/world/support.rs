@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use mooring_simulator::cluster::{Cluster, Options};
-use mooring_simulator::exchange::{Outcome, Request};
+use mooring_simulator::exchange::{Request, ServerReply};
 use mooring_simulator::faults::Service;
 use mooring_simulator::kubernetes::Key;
 use mooring_simulator::scenario::Scenario;
@@ -35,7 +35,7 @@ impl Harness {
     /// Returns status and body of one response.
     fn ask(&mut self, service: Service, request: &Request) -> (u16, Value) {
         match self.world.handle(service, request, self.now) {
-            Outcome::Answer(response) => {
+            ServerReply::Answer(response) => {
                 let body = serde_json::from_slice(&response.body().bytes()).unwrap_or_default();
                 (response.status().as_u16(), body)
             }

@@ -62,7 +62,7 @@ pub(super) struct Harness {
     pub(super) words: Vec<String>,
 }
 
-pub(super) struct Outcome {
+pub(super) struct LoginOutcome {
     pub(super) code: i32,
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -70,7 +70,7 @@ pub(super) struct Outcome {
     log: Vec<serde_json::Value>,
 }
 
-impl Outcome {
+impl LoginOutcome {
     /// The attempts of a step, as (status, kind).
     pub(super) fn attempts(&self, step: &str) -> Vec<(Option<u64>, Option<&str>)> {
         let attempts = self.log.iter().filter(|record| record["msg"] == "registry-login attempt");
@@ -154,7 +154,7 @@ impl Harness {
         fs::read_to_string(self.node.typed(&format!("oras.{what}"))).ok()
     }
 
-    pub(super) fn run(&self) -> Outcome {
+    pub(super) fn run(&self) -> LoginOutcome {
         let ca_file = self.node.typed("ca.pem").display().to_string();
         let (registry, imds) = (self.registry.url(), self.imds.url());
         let usual = [
@@ -184,7 +184,7 @@ impl Harness {
                 .unwrap(),
         );
         let log = self.node.read(LOG).unwrap_or_default();
-        Outcome {
+        LoginOutcome {
             code: output.status.code().unwrap(),
             stdout: text(&output.stdout),
             stderr: text(&output.stderr),

@@ -1,12 +1,12 @@
 //! Tokens are never printed or written, regardless of their source.
 
 use super::harness::{
-    ACCESS_TOKEN, ANONYMOUS_TOKEN, Harness, Outcome, challenge, imds, jwt, refresh_token,
+    ACCESS_TOKEN, ANONYMOUS_TOKEN, Harness, LoginOutcome, challenge, imds, jwt, refresh_token,
 };
 use super::server::{ReceivedRequest, Reply};
 use crate::node::canary::forms;
 
-fn search(what: &str, lab: &Harness, outcome: &Outcome) {
+fn search(what: &str, lab: &Harness, outcome: &LoginOutcome) {
     let mut places = vec![
         ("standard output".to_owned(), outcome.stdout.clone().into_bytes()),
         ("standard error".to_owned(), outcome.stderr.clone().into_bytes()),

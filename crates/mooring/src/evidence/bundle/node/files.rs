@@ -3,7 +3,7 @@
 use mooring_redact::Redactor;
 use serde_json::Value;
 
-use super::super::archive::{Entry, Part};
+use super::super::archive::{ArchivedFile, Part};
 use super::super::redact::redact;
 use crate::output;
 use crate::output::failure::Failure;
@@ -22,12 +22,12 @@ pub(super) struct Target<'a> {
 
 impl Target<'_> {
     /// Returns an object as YAML.
-    pub(super) fn yaml(self, value: &Value) -> Result<Entry, Failure> {
+    pub(super) fn yaml(self, value: &Value) -> Result<ArchivedFile, Failure> {
         self.document(value, output::yaml)
     }
 
     /// Returns a document as JSON.
-    pub(super) fn json(self, value: &Value) -> Result<Entry, Failure> {
+    pub(super) fn json(self, value: &Value) -> Result<ArchivedFile, Failure> {
         self.document(value, |value| Ok(format!("{value:#}\n")))
     }
 
@@ -35,7 +35,7 @@ impl Target<'_> {
         self,
         value: &Value,
         render: impl Fn(&Value) -> Result<String, Failure>,
-    ) -> Result<Entry, Failure> {
+    ) -> Result<ArchivedFile, Failure> {
         let text = value.to_string();
         let redacted = redact(&Redactor::new([""; 0]), text.as_bytes());
         let bytes = match serde_json::from_slice::<Value>(&redacted.bytes) {
@@ -47,7 +47,7 @@ impl Target<'_> {
     }
 
     /// Returns a text, or its end.
-    pub(super) fn text(self, text: &str) -> Entry {
+    pub(super) fn text(self, text: &str) -> ArchivedFile {
         // The node's secrets are unknown here; only patterns apply.
         let redacted = redact(&Redactor::new([""; 0]), text.as_bytes());
         let mut bytes = redacted.bytes;
@@ -58,11 +58,11 @@ impl Target<'_> {
             bytes.drain(..=from + line);
         }
         let entry = self.entry(bytes, text.len(), redacted.redactions);
-        Entry { is_truncated, ..entry }
+        ArchivedFile { is_truncated, ..entry }
     }
 
-    fn entry(self, bytes: Vec<u8>, original: usize, redactions: usize) -> Entry {
-        Entry {
+    fn entry(self, bytes: Vec<u8>, original: usize, redactions: usize) -> ArchivedFile {
+        ArchivedFile {
             part: self.part,
             label: self.label.to_owned(),
             path: self.path.to_owned(),

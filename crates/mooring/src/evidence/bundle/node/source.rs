@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mooring_arm::{Client, Limits, ResourceId};
 use mooring_controller::Scope;
-use mooring_controller::record::{Document, Entry};
+use mooring_controller::record::{Document, FailureRecord};
 use mooring_inventory::Facts;
 use mooring_workflow::published::{SourceName, SourceState};
 use serde_json::Value;
@@ -120,7 +120,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Returns the failures of nodes with the name, and of the named nodes.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &FailureRecord> {
         let record = self.facts().and_then(|facts| facts.record.as_ref());
         record.into_iter().flat_map(Document::entries)
     }

@@ -1,7 +1,7 @@
 //! The nodes that a name refers to.
 
 use mooring_arm::ResourceId;
-use mooring_controller::record::Entry;
+use mooring_controller::record::FailureRecord;
 use serde_json::Value;
 
 use super::names::{file_name, is_name};
@@ -23,7 +23,7 @@ pub(super) struct Subject {
     pub(super) node_class: Option<String>,
     /// The VM, or why it is unknown.
     pub(super) vm: Option<Result<ResourceId, String>>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<FailureRecord>,
 }
 
 impl Subject {
@@ -102,7 +102,7 @@ impl Subject {
         }
     }
 
-    fn recorded(sources: &Sources<'_>, entry: &Entry) -> Self {
+    fn recorded(sources: &Sources<'_>, entry: &FailureRecord) -> Self {
         let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         let azure = sources.azure.as_ref().ok();
         let name = Some(&entry.node).filter(|name| is_name(name));

@@ -3,7 +3,7 @@ use kube::api::{ListParams, PatchParams, WatchEvent, WatchParams};
 use serde_json::json;
 
 use super::*;
-use crate::exchange::{Body, Outcome};
+use crate::exchange::{Body, ServerReply};
 use crate::faults::{Condition, Fault, Rule};
 
 fn rule(method: &str, then: Fault) -> Rule {
@@ -143,7 +143,7 @@ fn a_rough_hour(seed: u64) -> (String, Vec<String>, Vec<bytes::Bytes>) {
         if watch.is_none() {
             let path = format!("{base}/configmaps?watch=true&resourceVersion={}", model.revision());
             let request = http::Request::get(path).body(bytes::Bytes::new()).unwrap();
-            if let Outcome::Answer(answer) = model.handle(&request, now)
+            if let ServerReply::Answer(answer) = model.handle(&request, now)
                 && let Body::Stream(stream) = answer.into_body()
             {
                 watch = Some(stream);

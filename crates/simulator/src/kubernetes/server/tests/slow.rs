@@ -2,12 +2,12 @@ use futures::StreamExt as _;
 use serde_json::json;
 
 use super::*;
-use crate::exchange::{Body, Outcome, Response};
+use crate::exchange::{Body, Response, ServerReply};
 
 fn ask(model: &mut Kubernetes, path: &str) -> Response {
     let request = http::Request::get(path).body(bytes::Bytes::new()).unwrap();
     match model.handle(&request, start()) {
-        Outcome::Answer(response) => response,
+        ServerReply::Answer(response) => response,
         other => panic!("an answer was expected, not {other:?}"),
     }
 }

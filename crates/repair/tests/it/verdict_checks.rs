@@ -70,12 +70,12 @@ fn recorded() -> ClusterView {
     seen
 }
 
-fn guard(seen: &ClusterView, settings: &Settings, name: &str) -> CheckResult {
-    evaluate(seen, settings, now()).into_iter().find(|guard| guard.name == name).unwrap()
+fn check(seen: &ClusterView, settings: &Settings, name: &str) -> CheckResult {
+    evaluate(seen, settings, now()).into_iter().find(|check| check.name == name).unwrap()
 }
 
 fn outcome(seen: &ClusterView, name: &str) -> Outcome {
-    guard(seen, &settings(), name).outcome
+    check(seen, &settings(), name).outcome
 }
 
 fn pool(name: &str, properties: &Value) -> Pool {
@@ -90,9 +90,9 @@ fn with_pools(pools: Vec<Pool>) -> ClusterView {
 
 #[test]
 fn recorded_wedge_is_confirmed() {
-    let guards = evaluate(&recorded(), &settings(), now());
-    assert_eq!(verdict(&guards), Verdict::Confirmed, "{guards:#?}");
-    let names: Vec<_> = guards.iter().map(|guard| guard.name.as_str()).collect();
+    let checks = evaluate(&recorded(), &settings(), now());
+    assert_eq!(verdict(&checks), Verdict::Confirmed, "{checks:#?}");
+    let names: Vec<_> = checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(
         names,
         ["missing-nodes", "failing-writes", "cluster-state", "other-pools", "pool-state"]
@@ -102,7 +102,7 @@ fn recorded_wedge_is_confirmed() {
 #[test]
 fn unready_or_cordoned_nodes_do_not_count_toward_the_minimum() {
     // Of the five recorded nodes one is cordoned, one NotReady, one without a condition, one being deleted.
-    let text = guard(&recorded(), &settings(), "missing-nodes").evidence.join("");
+    let text = check(&recorded(), &settings(), "missing-nodes").evidence.join("");
     assert!(text.starts_with("1 Ready, schedulable node (minimum 2)"), "{text}");
     let node = |ready: bool| {
         json!({"metadata": {"name": "n", "labels": {"agentpool": "system"}},
@@ -122,9 +122,9 @@ fn unready_or_cordoned_nodes_do_not_count_toward_the_minimum() {
         let nodes = (0..3).map(|index| Node::read(&node(index < ready)).unwrap());
         let nodes = nodes.chain([elsewhere]).collect();
         seen.take(Answer::Nodes(Reading::Known(nodes)));
-        let guard = guard(&seen, &settings(), "missing-nodes");
-        assert_eq!(guard.outcome, expected, "{ready}/{min}");
-        assert!(!guard.evidence[0].is_empty());
+        let check = check(&seen, &settings(), "missing-nodes");
+        assert_eq!(check.outcome, expected, "{ready}/{min}");
+        assert!(!check.evidence[0].is_empty());
     }
 }
 
@@ -167,9 +167,9 @@ fn denied_reads_are_unknown_and_never_healthy() {
         let mut seen = recorded();
         seen.take(answer.clone());
         for name in names {
-            let guard = guard(&seen, &settings(), name);
-            assert_eq!(guard.outcome, Outcome::Unknown, "{name} {answer:?}");
-            assert!(!guard.allows_run());
+            let check = check(&seen, &settings(), name);
+            assert_eq!(check.outcome, Outcome::Unknown, "{name} {answer:?}");
+            assert!(!check.allows_run());
         }
         assert_eq!(verdict(&evaluate(&seen, &settings(), now())), Verdict::Unknown, "{answer:?}");
     }
@@ -177,13 +177,13 @@ fn denied_reads_are_unknown_and_never_healthy() {
     assert!(
         evaluate(&nothing, &settings(), now())
             .iter()
-            .all(|guard| guard.outcome == Outcome::Unknown)
+            .all(|check| check.outcome == Outcome::Unknown)
     );
 }
 
 #[test]
 fn failed_writes_count_once_per_request_by_nested_codes() {
-    let text = guard(&recorded(), &settings(), "failing-writes").evidence.join("");
+    let text = check(&recorded(), &settings(), "failing-writes").evidence.join("");
     // Ten of the first page; of the second only q8 (other case) and q9 (nested code), which are too close for two.
     assert!(text.starts_with("11 writes to aks-system-20157742-vmss"), "{text}");
 }
@@ -206,7 +206,7 @@ fn storm(count: i64) -> Vec<ActivityEvent> {
 fn writes(events: Vec<ActivityEvent>, settings: &Settings) -> Outcome {
     let mut seen = recorded();
     seen.take(Answer::Events(Reading::Known(events)));
-    guard(&seen, settings, "failing-writes").outcome
+    check(&seen, settings, "failing-writes").outcome
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn counted(events: &[Value]) -> usize {
         event.at = now() - SignedDuration::from_mins(5 + turn);
     }
     seen.take(Answer::Events(Reading::Known(events)));
-    let text = guard(&seen, &settings(), "failing-writes").evidence.join("");
+    let text = check(&seen, &settings(), "failing-writes").evidence.join("");
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
@@ -310,11 +310,11 @@ fn scale_set_is_found_by_tag_and_never_by_name() {
     ] {
         let mut seen = recorded();
         seen.take(Answer::ScaleSets(Reading::Known(vec![set(tags.clone())])));
-        assert_eq!(guard(&seen, &settings(), "failing-writes").outcome, outcome, "{tags}");
+        assert_eq!(check(&seen, &settings(), "failing-writes").outcome, outcome, "{tags}");
     }
     let mut none = recorded();
     none.take(Answer::ScaleSets(Reading::Known(Vec::new())));
-    assert_eq!(guard(&none, &settings(), "failing-writes").outcome, Outcome::Unknown);
+    assert_eq!(check(&none, &settings(), "failing-writes").outcome, Outcome::Unknown);
 }
 
 #[test]
@@ -434,11 +434,11 @@ fn cluster_state_allows_or_blocks_a_repair() {
         let mut cluster = Cluster::read(&fixture!("01_managed_cluster_get_succeeded")).unwrap();
         cluster.state = state.into();
         seen.take(Answer::Cluster(Reading::Known(cluster)));
-        let guard = guard(&seen, &settings(), "cluster-state");
-        assert_eq!(guard.outcome, expected, "{state}");
-        assert!(guard.evidence[0].contains(state));
-        assert_eq!(guard.transient, state == "Canceling", "only what will end is waited for");
-        assert_eq!(guard.evidence[0].contains("has no provisioningState"), state.is_empty());
+        let check = check(&seen, &settings(), "cluster-state");
+        assert_eq!(check.outcome, expected, "{state}");
+        assert!(check.evidence[0].contains(state));
+        assert_eq!(check.transient, state == "Canceling", "only what will end is waited for");
+        assert_eq!(check.evidence[0].contains("has no provisioningState"), state.is_empty());
     }
 }
 
@@ -461,10 +461,10 @@ fn pool_state_is_wedged_only_in_configured_states() {
         ("SomethingFuture", Outcome::Fail, Outcome::Fail),
     ] {
         let seen = with_pools(vec![pool("system", &json!({"provisioningState": state}))]);
-        assert_eq!(guard(&seen, &settings(), "pool-state").outcome, narrow, "{state}");
-        let wide_guard = guard(&seen, &all, "pool-state");
-        assert_eq!(wide_guard.outcome, wide, "{state}");
-        assert!(wide_guard.evidence[0].contains(state));
+        assert_eq!(check(&seen, &settings(), "pool-state").outcome, narrow, "{state}");
+        let wide_check = check(&seen, &all, "pool-state");
+        assert_eq!(wide_check.outcome, wide, "{state}");
+        assert!(wide_check.evidence[0].contains(state));
     }
 }
 
@@ -566,9 +566,9 @@ fn other_pools_have_nodes_or_are_empty_on_purpose() {
         (vec![pool("user", &json!({"count": 4}))], Outcome::Fail, "pool system was not found"),
         (vec![], Outcome::Fail, "pool system was not found"),
     ] {
-        let guard = guard(&with_pools(pools.clone()), &settings(), "other-pools");
-        assert_eq!(guard.outcome, expected, "{pools:?}");
-        assert!(guard.evidence[0].contains(text), "{}", guard.evidence[0]);
+        let check = check(&with_pools(pools.clone()), &settings(), "other-pools");
+        assert_eq!(check.outcome, expected, "{pools:?}");
+        assert!(check.evidence[0].contains(text), "{}", check.evidence[0]);
     }
 }
 
@@ -585,12 +585,12 @@ fn override_allows_a_failed_check_with_its_reason() {
     let mut settings = settings();
     settings.add_override("pool-state=ticket 7").unwrap();
     let seen = with_pools(vec![pool("system", &json!({"provisioningState": "Succeeded"}))]);
-    let found = guard(&seen, &settings, "pool-state");
+    let found = check(&seen, &settings, "pool-state");
     assert_eq!(
         (found.outcome, found.allows_run(), found.overridden.as_deref()),
         (Outcome::Fail, true, Some("ticket 7"))
     );
-    assert_eq!(guard(&seen, &settings, "other-pools").overridden, None);
+    assert_eq!(check(&seen, &settings, "other-pools").overridden, None);
 }
 
 #[test]
