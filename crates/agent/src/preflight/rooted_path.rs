@@ -37,11 +37,11 @@ pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -
             at.pop();
             continue;
         }
-        let next = at.join(&word);
-        let real = root.join(&next);
+        at.push(&word);
+        let real = root.join(&at);
         let Ok(entry) = world.entry(&real) else {
             // Word by word: an empty rest would end the path in a slash.
-            let mut wanted = Path::new("/").join(&next);
+            let mut wanted = Path::new("/").join(&at);
             wanted.extend(left.iter().rev());
             return if is_link { Target::Dangling(wanted) } else { Target::Missing };
         };
@@ -49,17 +49,17 @@ pub(super) fn resolve(world: &mut dyn World, root: Option<&Path>, path: &Path) -
             if left.is_empty() {
                 return Target::There { path: real, entry };
             }
-            at = next;
             continue;
         }
         links += 1;
         is_link |= left.is_empty();
         let target = match world.read_link(&real) {
             Ok(target) if links <= MAX_LINKS => target,
-            _ => return Target::Dangling(Path::new("/").join(next)),
+            _ => return Target::Dangling(Path::new("/").join(at)),
         };
+        at.pop();
         if target.is_absolute() {
-            at = PathBuf::new();
+            at.clear();
         }
         left.extend(components(&target));
     }
