@@ -5,18 +5,21 @@
 //! | `style` | [`Style`]: width, color, Unicode and links of an output |
 //! | `text` | [`Text`]: words with colors and links; text of other systems is made safe here |
 //! | `screen` | [`Screen`]: sentences, labels, commands and tables, rendered for a style |
+//! | `message` | messages on stderr, wrapped |
 //! | `table` | [`Table`]: columns that are dropped by rank if they do not fit |
 //! | `wrap` | wrapping at words, truncating in the middle |
 //!
 //! The rules: a pipe is never wrapped or truncated; sentences wrap at 100 columns; labels take 12; commands and evidence
 //! are never wrapped; colors are never the only sign.
 
+mod message;
 mod screen;
 mod style;
 mod table;
 mod text;
 mod wrap;
 
+pub use message::wrap_message;
 pub use screen::{LABEL, Screen};
 pub use style::{Choice, Environment, Style};
 pub use table::{Align, Column, Table};

@@ -8,7 +8,7 @@ use crate::text::{Mark, Text, adapt};
 pub const LABEL: usize = 12;
 
 /// Sentences wrap here, also on wider terminals.
-const PROSE: usize = 100;
+pub(crate) const PROSE: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Block {
@@ -88,7 +88,8 @@ impl Screen {
     ) {
         for (at, text) in texts.into_iter().enumerate() {
             let label = if at == 0 { label } else { "" };
-            let mut line = Text::new(format!("{label:<width$}"));
+            let gap = if crate::width(label) < width { "" } else { " " };
+            let mut line = Text::new(format!("{label:<width$}{gap}"));
             line.append(text);
             self.blocks.push(Block::Prose { indent, hanging: width, text: line });
         }
@@ -245,6 +246,9 @@ mod tests {
         let mut screen = Screen::default();
         screen.labeled(4, 10, "code", [Text::new("232")]);
         assert_eq!(screen.render(&NARROW), "    code      232\n");
+        let mut screen = Screen::default();
+        screen.label("In production", [Text::new("37 of 37 nodes on it")]);
+        assert_eq!(screen.render(&NARROW), "In production 37 of 37 nodes\n            on it\n");
     }
 
     #[test]

@@ -9,9 +9,18 @@ pub fn width(text: &str) -> usize {
 
 /// Splits a text at blanks into lines of at most `first` and `rest` columns. A longer word gets its own line.
 pub(crate) fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
+    wrap_words(text.split(' '), first, rest)
+}
+
+/// Joins words with blanks into lines of at most `first` and `rest` columns.
+pub(crate) fn wrap_words<'a>(
+    words: impl Iterator<Item = &'a str>,
+    first: usize,
+    rest: usize,
+) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut free = first;
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    for word in words.filter(|word| !word.is_empty()) {
         let needed = width(word);
         let is_start = lines.last().is_none_or(String::is_empty);
         if !is_start && needed + 1 > free {

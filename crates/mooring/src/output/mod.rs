@@ -13,4 +13,4 @@ pub(crate) mod show;
 pub(crate) use arguments::{OutputArguments, init, is_quiet, message_style, style};
 pub(crate) use format::AnswerFormat;
 pub(crate) use plugin::{is_plugin, with_commands};
-pub(crate) use show::{print_document, print_screen, yaml};
+pub(crate) use show::{print_document, print_markdown, print_screen, yaml};

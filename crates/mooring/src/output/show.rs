@@ -4,10 +4,10 @@ use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mooring_redact::printable_lines;
-use mooring_terminal::Screen;
+use mooring_terminal::{Screen, Style, wrap_message};
 use serde::Serialize;
 
-use super::arguments::{is_quiet, style};
+use super::arguments::{is_quiet, message_style, style};
 use super::plugin::with_commands;
 use crate::output::failure::Failure;
 
@@ -52,6 +52,21 @@ pub(crate) fn print_screen(screen: &Screen) -> Result<(), Failure> {
     print_raw(with_commands(&screen.render(&style())).as_bytes())
 }
 
+/// Prints a screen as Markdown.
+pub(crate) fn print_markdown(screen: &Screen) -> Result<(), Failure> {
+    print_raw(with_commands(&code_block(&screen.render(&Style::PIPE))).as_bytes())
+}
+
+/// Returns text as a code block of Markdown, which keeps its columns and hides markup in it.
+pub(crate) fn code_block(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
+    format!("{fence}text\n{}\n{fence}\n", text.trim_end())
+}
+
+fn longest_run(text: &str, wanted: char) -> usize {
+    text.split(|character| character != wanted).map(str::len).max().unwrap_or(0)
+}
+
 /// Prints a document as JSON or YAML.
 pub(crate) fn print_document(document: &impl Serialize, is_yaml: bool) -> Result<(), Failure> {
     let text = if is_yaml { yaml(document)? } else { json(document)? };
@@ -64,10 +79,15 @@ pub(crate) fn yaml(document: &impl Serialize) -> Result<String, Failure> {
     Ok(mooring_redact::printable_lines(&text))
 }
 
-/// Prints a message to stderr, without terminal control characters.
+/// Returns a message as stderr shows it: without terminal control characters, and wrapped on a terminal.
+pub(crate) fn message(text: &str) -> String {
+    wrap_message(&with_commands(&printable_lines(text)), &message_style())
+}
+
+/// Prints a message to stderr.
 #[expect(clippy::print_stderr, reason = "messages go to stderr")]
 pub(crate) fn print_note(text: &str) {
-    eprintln!("{}", with_commands(&printable_lines(text)));
+    eprintln!("{}", message(text));
 }
 
 pub(crate) fn print_warning(text: &str) {
@@ -87,7 +107,13 @@ pub(crate) use mooring_workflow::published::escape_hidden;
 mod tests {
     use serde_json::{Value, json};
 
-    use super::yaml;
+    use super::{code_block, yaml};
+
+    #[test]
+    fn fence_of_a_code_block_is_longer_than_any_in_its_text() {
+        assert_eq!(code_block("a `b`\n"), "```text\na `b`\n```\n");
+        assert_eq!(code_block("```\n"), "````text\n```\n````\n");
+    }
 
     #[test]
     fn yaml_has_the_members_of_the_json_document() {

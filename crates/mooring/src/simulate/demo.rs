@@ -9,6 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::output::failure::Failure;
 use crate::output::show::print;
+use crate::simulate::scenarios::print_scenarios;
 
 pub(crate) const DEMO_HELP: &str = "\
 Examples:
@@ -53,8 +54,7 @@ pub(crate) struct DemoArguments {
 
 pub(crate) fn demo(arguments: DemoArguments) -> Result<ExitCode, Failure> {
     if arguments.list {
-        let lines = Scenario::list().map(|(name, what)| format!("{name:<20} {}\n", what.trim()));
-        print(lines.collect::<String>().as_bytes())?;
+        print_scenarios(Scenario::list())?;
         return Ok(ExitCode::SUCCESS);
     }
     let usage = |error: mooring_demo::ScenarioError| Failure::usage(error.to_string());

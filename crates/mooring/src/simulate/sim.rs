@@ -7,14 +7,13 @@ use clap::Args;
 use mooring_simulator::karpenter;
 use mooring_simulator::scenario::Scenario;
 use mooring_simulator::sim::{self, Settings, Simulation};
-use mooring_terminal::{Column, Screen, Table, Text};
 use rustix::process::{Pid, test_kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::scenarios::print_scenarios;
 use super::speed::parse_speed;
 use crate::arguments::suggest;
 use crate::output::failure::Failure;
-use crate::output::print_screen;
 use crate::output::show::print;
 
 pub(crate) const SIM_EXAMPLES: &str = "\
@@ -96,14 +95,9 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<(), Failure> {
 }
 
 fn list() -> Result<(), Failure> {
-    let mut table = Table::new([Column::left("NAME"), Column::left("DESCRIPTION").shortened(20)]);
-    for name in Scenario::names() {
-        let scenario = Scenario::named(name).map_err(|error| Failure::io(error.to_string()))?;
-        table.row([Text::new(name), Text::new(scenario.description)]);
-    }
-    let mut screen = Screen::default();
-    screen.table(table);
-    print_screen(&screen)
+    let description = |name| Scenario::named(name).map(|scenario| (name, scenario.description));
+    let scenarios: Result<Vec<_>, _> = Scenario::names().map(description).collect();
+    print_scenarios(scenarios.map_err(|error| Failure::io(error.to_string()))?)
 }
 
 fn unknown(name: &str, error: &impl std::fmt::Display) -> Failure {

@@ -2,15 +2,14 @@
 
 use std::io::Write as _;
 
-use mooring_redact::printable_lines;
 use mooring_terminal::Screen;
 
 use crate::output;
-use crate::output::with_commands;
+use crate::output::{show, with_commands};
 
-/// Writes to stderr, without terminal control characters.
+/// Writes a message to stderr.
 pub(crate) fn write(text: &str) {
-    write_raw(&with_commands(&printable_lines(text)));
+    write_raw(&show::message(text));
 }
 
 /// Writes a screen to stderr.
