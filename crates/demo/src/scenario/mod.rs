@@ -117,8 +117,8 @@ impl Scenario {
     /// Parses a scenario; `file` is its name in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let invalid = |why: String| ScenarioError::Invalid { file: file.to_owned(), why };
-        let scenario: Self =
-            serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        let scenario: Self = serde_saphyr::from_str(text)
+            .map_err(|error| invalid(error.to_string().trim_start_matches("error: ").to_owned()))?;
         scenario.check().map_err(invalid)?;
         Ok(scenario)
     }

@@ -80,8 +80,8 @@ impl Profile {
     /// Parses a profile; `file` is its name in errors.
     pub fn parse(file: &str, text: &str) -> Result<Self, ProfileError> {
         let invalid = |why: String| ProfileError::Invalid { file: file.to_owned(), why };
-        let profile: Self =
-            serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        let profile: Self = serde_saphyr::from_str(text)
+            .map_err(|error| invalid(error.to_string().trim_start_matches("error: ").to_owned()))?;
         profile.checked().map_err(invalid)
     }
 

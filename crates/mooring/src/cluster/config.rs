@@ -79,7 +79,11 @@ fn parse(text: &str) -> Result<Config, String> {
         return Ok(Config::default());
     }
     serde_saphyr::from_str(text).map_err(|error| {
-        let text = mooring_redact::foreign(&error.to_string(), mooring_redact::Limit::Chars(300));
+        // Further lines repeat the file.
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let first = first.strip_prefix("error: ").unwrap_or(first);
+        let text = mooring_redact::foreign(first, mooring_redact::Limit::Chars(300));
         format!("{text}\nhint: `contexts: {{NAME: {{cluster: NAME, namespace: NAME, protected: true}}}}`")
     })
 }
@@ -103,5 +107,7 @@ mod tests {
         assert_eq!(parse(" \n").unwrap(), Config::default());
         let error = parse("contexts: {a: {protect: true}}").unwrap_err();
         assert!(error.contains("protect") && error.contains("hint: "), "{error}");
+        assert!(error.starts_with("line 1 column 16: unknown field "), "{error}");
+        assert_eq!(error.lines().count(), 2, "{error}");
     }
 }
