@@ -206,6 +206,13 @@ pub fn contexts(path: Option<&Path>) -> Vec<String> {
     names
 }
 
+/// Returns true if `KUBECONFIG` or `~/.kube/config` has a current context that exists.
+pub fn has_current_context() -> bool {
+    let Ok(kubeconfig) = read_default() else { return false };
+    let current = kubeconfig.current_context.as_deref();
+    current.is_some_and(|name| cluster_of(&kubeconfig, name).is_some())
+}
+
 fn server(config: &kube::Config) -> String {
     let url = &config.cluster_url;
     let port = url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();

@@ -60,6 +60,8 @@ pub(crate) struct ReadArguments {
     #[arg(long)]
     pub(crate) exit_zero: bool,
     /// Show deleted nodes of this time only, such as 90m, 24h or 7d
+    ///
+    /// With a controller, which counts nodes by half hours, from the start of a half hour on.
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = parse_duration)]
     pub(crate) since: Duration,
     /// Show one pool only

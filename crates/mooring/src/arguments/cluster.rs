@@ -22,29 +22,37 @@ pub(crate) struct ClusterName {
     pub(crate) cluster: Option<String>,
 }
 
+/// Flags that select a cluster as kubectl does, and Mooring's objects in it.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ClusterArguments {
+pub(crate) struct KubeArguments {
     /// Path to the kubeconfig [default: $KUBECONFIG, ~/.kube/config or in-cluster]
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Context of the kubeconfig [env: MOORING_CONTEXT] [default: the current context]
     #[arg(long, value_name = "NAME")]
     pub(crate) context: Option<String>,
+    /// Namespace of Mooring's Lease, failure record and journals [env: MOORING_NAMESPACE] [default: that of
+    /// the controller, or mooring-system]
+    #[arg(short, long, value_name = "NAME", value_parser = parse_namespace)]
+    pub(crate) namespace: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ClusterArguments {
+    #[command(flatten)]
+    pub(crate) kube: KubeArguments,
     #[command(flatten)]
     pub(crate) name: ClusterName,
-    /// Node resource group [env: AZURE_NODE_RESOURCE_GROUP] [default: read from the cluster]
+    /// Node resource group [env: MOORING_NODE_RESOURCE_GROUP, AZURE_NODE_RESOURCE_GROUP] [default: read from the
+    /// cluster]
     ///
-    /// VMs are read in this resource group only. The environment variable is ignored if --resource-group or --cluster
+    /// VMs are read in this resource group only. The environment variables are ignored if --resource-group or --cluster
     /// is set.
     #[arg(long, value_name = "NAME")]
     pub(crate) node_resource_group: Option<String>,
     /// Azure Resource Manager endpoint [env: AZURE_RESOURCE_MANAGER_ENDPOINT] [default: public cloud]
     #[arg(long, value_name = "URL")]
     pub(crate) arm_endpoint: Option<String>,
-    /// Namespace of Mooring's Lease, failure record and journals [env: MOORING_NAMESPACE] [default: that of
-    /// the controller, or mooring-system]
-    #[arg(short, long, value_name = "NAME", value_parser = parse_namespace)]
-    pub(crate) namespace: Option<String>,
 }
 
 /// Flags of commands that read a cluster and Azure.

@@ -2,8 +2,12 @@
 
 mod cluster;
 mod duration;
+mod kind;
 mod namespace;
 pub(crate) mod suggest;
 
-pub(crate) use cluster::{AzureMode, ClusterArguments, ClusterName, SourceArguments};
+pub(crate) use cluster::{
+    AzureMode, ClusterArguments, ClusterName, KubeArguments, SourceArguments,
+};
 pub(crate) use duration::parse_duration;
+pub(crate) use kind::without_kind;

@@ -109,8 +109,25 @@ complete -F _mooring_names -o bashdefault -o default mooring
     )
 }
 
+/// Prints the flags of the line that name a cluster, one per line.
+const FISH_CLUSTER: &str = r"
+function __mooring_cluster
+    set -l words (commandline -opc)
+    for i in (seq (count $words))
+        set -l next (math $i + 1)
+        switch $words[$i]
+            case '--context=*' '--kubeconfig=*'
+                printf '%s\n' $words[$i]
+            case --context --kubeconfig
+                set -q words[$next]; and printf '%s\n' $words[$i] $words[$next]
+        end
+    end
+end
+";
+
 fn fish() -> String {
-    let names = |names: &str| format!("-a \"(mooring complete {names} 2>/dev/null)\"");
+    let names =
+        |names: &str| format!("-a \"(mooring complete {names} (__mooring_cluster) 2>/dev/null)\"");
     let flags =
         FLAGS.map(|(flag, kind)| format!("complete -c mooring -l {flag} -x {}\n", names(kind)));
     let commands = COMMANDS.map(|(command, kind)| {
@@ -118,8 +135,24 @@ fn fish() -> String {
         let no_files = if NAMED.contains(&command) { "-f " } else { "" };
         format!("complete -c mooring -n \"{is_used}\" {no_files}{}\n", names(kind))
     });
-    [flags.concat(), commands.concat()].concat()
+    [FISH_CLUSTER.to_owned(), flags.concat(), commands.concat()].concat()
 }
+
+/// Sets `cluster` to the flags of the line that name a cluster.
+const ZSH_CLUSTER: &str = r"
+_mooring_cluster() {
+    local i
+    cluster=()
+    for ((i = 1; i < CURRENT; i++)); do
+        case $words[i] in
+        --context=*|--kubeconfig=*) cluster+=(${(Q)words[i]}) ;;
+        --context|--kubeconfig)
+            ((i + 1 < CURRENT)) && cluster+=($words[i] ${(Q)words[i+1]})
+            ;;
+        esac
+    done
+}
+";
 
 /// Adds names to the actions of flags, and of arguments of commands: `(why)` starts the arguments of a command.
 fn zsh(script: &str) -> String {
@@ -138,6 +171,9 @@ fn zsh(script: &str) -> String {
             Some((_, names)) => all.push_str(&zsh_action(line, names)),
             None => all.push_str(line),
         }
+        if word.starts_with("autoload ") {
+            all.push_str(ZSH_CLUSTER);
+        }
     }
     all
 }
@@ -145,7 +181,9 @@ fn zsh(script: &str) -> String {
 /// Replaces the action at the end of a line. An argument that may be a file stays one.
 fn zsh_action(line: &str, names: &str) -> String {
     let Some((before, rest)) = line.rsplit_once(':') else { return line.to_owned() };
-    let add = format!("compadd -- ${{(f)\"$(mooring complete {names} 2>/dev/null)\"}}");
+    let add = format!(
+        "local -a cluster; _mooring_cluster; compadd -- ${{(f)\"$(mooring complete {names} $cluster 2>/dev/null)\"}}"
+    );
     let Some((action, end)) = rest.split_once('\'') else { return line.to_owned() };
     if action.starts_with("_files") {
         return format!("{before}:{{{add}; {action}}}'{end}");
@@ -159,9 +197,13 @@ mod tests {
 
     #[test]
     fn zsh_has_names_of_flags_and_arguments() {
-        let add =
-            |names: &str| format!("compadd -- ${{(f)\"$(mooring complete {names} 2>/dev/null)\"}}");
+        let add = |names: &str| {
+            format!(
+                "local -a cluster; _mooring_cluster; compadd -- ${{(f)\"$(mooring complete {names} $cluster 2>/dev/null)\"}}"
+            )
+        };
         let script = "\
+autoload -U is-at-least
 (why)
 '--context=[Context]:NAME:_default' \\
 '--out=[File]:FILE:_files' \\
@@ -175,7 +217,8 @@ mod tests {
 ";
         let expected = format!(
             "\
-(why)
+autoload -U is-at-least
+{ZSH_CLUSTER}(why)
 '--context=[Context]:NAME:{{{contexts}}}' \\
 '--out=[File]:FILE:_files' \\
 '::what -- Pool or node \\[default\\: all\\]:{{{nodes}}}' \\

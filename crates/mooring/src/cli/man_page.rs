@@ -18,6 +18,16 @@ const EXIT_STATUS: &str = "\
 
 const ENVIRONMENT: &str = "\
 KUBECONFIG                       kubeconfig, if --kubeconfig is not set
+MOORING_CONTEXT                  context, if --context is not set
+MOORING_NAMESPACE                namespace, if --namespace is not set
+MOORING_CLUSTER                  cluster, if --cluster is not set
+MOORING_RESOURCE_GROUP           its group, if --resource-group is not set
+MOORING_SUBSCRIPTION             subscription, if --subscription is not set
+MOORING_NODE_RESOURCE_GROUP      if --node-resource-group is not set
+MOORING_SIGNATURES               error signatures of `repair`
+MOORING_NOTIFY                   hooks of `controller`, `repair`, `finalizers`
+MOORING_LOG                      log level of `controller`
+MOORING_SIM_TOKEN                token of the admin API of `sim`
 AZURE_TENANT_ID, AZURE_CLIENT_ID and the other variables of Azure identities
 NO_COLOR, CLICOLOR_FORCE, TERM   colors of the output
 COLUMNS, LC_ALL, LC_CTYPE, LANG  width and characters of the output";

@@ -11,7 +11,7 @@ use mooring_kube::kubeconfig::Connection;
 use mooring_redact::shell_word;
 
 use crate::arguments::suggest;
-use crate::arguments::{ClusterArguments, ClusterName};
+use crate::arguments::{ClusterArguments, ClusterName, KubeArguments};
 use crate::cluster::config::ContextEntry;
 use crate::cluster::discovery::NamedCluster;
 use crate::output::failure::Failure;
@@ -21,7 +21,9 @@ pub(crate) const SUBSCRIPTION: [&str; 3] =
     ["MOORING_SUBSCRIPTION", "SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"];
 pub(crate) const RESOURCE_GROUP: [&str; 2] = ["MOORING_RESOURCE_GROUP", "RESOURCE_GROUP"];
 pub(crate) const CLUSTER: [&str; 2] = ["MOORING_CLUSTER", "CLUSTER_NAME"];
-pub(crate) const NODE_RESOURCE_GROUP: [&str; 1] = ["AZURE_NODE_RESOURCE_GROUP"];
+const CONTEXT: [&str; 1] = ["MOORING_CONTEXT"];
+pub(crate) const NODE_RESOURCE_GROUP: [&str; 2] =
+    ["MOORING_NODE_RESOURCE_GROUP", "AZURE_NODE_RESOURCE_GROUP"];
 
 pub(crate) const SIGN_IN: &str = "hint: sign in again (`az login`), or renew the kubeconfig's credentials (`az aks get-credentials`)";
 
@@ -64,7 +66,7 @@ pub(crate) async fn connect_kube(
     kubeconfig: Option<&Path>,
     context: Option<&String>,
 ) -> Result<Connection, Failure> {
-    let context = flag_or_env(context, &["MOORING_CONTEXT"]);
+    let context = flag_or_env(context, &CONTEXT);
     if let Some(context) = &context {
         ensure_context(kubeconfig, context)?;
     }
@@ -77,6 +79,14 @@ pub(crate) async fn connect_kube(
             "cannot connect to the Kubernetes API: {error}\nhint: set `--context NAME`, `--kubeconfig FILE` or KUBECONFIG; `az aks get-credentials` writes a kubeconfig"
         ))
     })
+}
+
+/// Returns true if flags, variables or the kubeconfig select a cluster.
+pub(crate) fn has_context(arguments: &KubeArguments) -> bool {
+    let KubeArguments { kubeconfig, context, .. } = arguments;
+    kubeconfig.is_some()
+        || flag_or_env(context.as_ref(), &CONTEXT).is_some()
+        || mooring_kube::kubeconfig::has_current_context()
 }
 
 /// Ensures that a context exists; a typo is a usage error with suggestions.
@@ -96,7 +106,8 @@ fn ensure_context(kubeconfig: Option<&Path>, context: &str) -> Result<(), Failur
 }
 
 pub(crate) async fn connect_cluster(arguments: &ClusterArguments) -> Result<Connection, Failure> {
-    connect_kube(arguments.kubeconfig.as_deref(), arguments.context.as_ref()).await
+    let kube = &arguments.kube;
+    connect_kube(kube.kubeconfig.as_deref(), kube.context.as_ref()).await
 }
 
 /// Returns the error of a cluster whose nodes cannot be read.
@@ -125,7 +136,7 @@ pub(crate) fn named_namespace(
     arguments: &ClusterArguments,
     entry: Option<&ContextEntry>,
 ) -> Option<String> {
-    let named = flag_or_env(arguments.namespace.as_ref(), &["MOORING_NAMESPACE"]);
+    let named = flag_or_env(arguments.kube.namespace.as_ref(), &["MOORING_NAMESPACE"]);
     named.or_else(|| entry.and_then(|entry| entry.namespace.clone()))
 }
 

@@ -243,12 +243,12 @@ fn settings(
     arguments: &ClusterArguments,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Option<Check> {
-    let ClusterArguments { context, name, node_resource_group, namespace, .. } = arguments;
-    let kubeconfig = arguments.kubeconfig.as_ref().map(|file| file.display().to_string());
+    let ClusterArguments { kube, name, node_resource_group, .. } = arguments;
+    let kubeconfig = kube.kubeconfig.as_ref().map(|file| file.display().to_string());
     let settings: [(&str, Option<&String>, &[&str]); 8] = [
         ("--kubeconfig", kubeconfig.as_ref(), &["KUBECONFIG"]),
-        ("--context", context.as_ref(), &["MOORING_CONTEXT"]),
-        ("--namespace", namespace.as_ref(), &["MOORING_NAMESPACE"]),
+        ("--context", kube.context.as_ref(), &["MOORING_CONTEXT"]),
+        ("--namespace", kube.namespace.as_ref(), &["MOORING_NAMESPACE"]),
         ("--cluster", name.cluster.as_ref(), &connect::CLUSTER),
         ("--resource-group", name.resource_group.as_ref(), &connect::RESOURCE_GROUP),
         ("--subscription", name.subscription.as_ref(), &connect::SUBSCRIPTION),
@@ -292,5 +292,8 @@ mod tests {
             "from flags and variables: --context two, CLUSTER_NAME=demo, --node-resource-group mc"
         );
         assert_eq!(settings(&ClusterArguments::default(), |_| None), None);
+        let variable = |name: &str| name.ends_with("_NODE_RESOURCE_GROUP").then(|| "mc".to_owned());
+        let check = settings(&ClusterArguments::default(), variable).unwrap();
+        assert_eq!(check.message, "from flags and variables: MOORING_NODE_RESOURCE_GROUP=mc");
     }
 }

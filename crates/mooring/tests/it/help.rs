@@ -68,6 +68,12 @@ fn help_fits_into_80_columns() {
     }
 }
 
+/// Returns the variables of Mooring that a help names.
+fn variables(help: &str) -> BTreeSet<String> {
+    let words = help.split(|c: char| !c.is_ascii_uppercase() && c != '_');
+    words.filter(|word| word.starts_with("MOORING_")).map(str::to_owned).collect()
+}
+
 /// Checks every page with groff, which man uses. Examples must keep their lines.
 #[test]
 fn manual_pages_have_sections_and_no_warnings() {
@@ -78,6 +84,11 @@ fn manual_pages_have_sections_and_no_warnings() {
     for name in &file_stems(pages.path()) {
         let file = pages.path().join(format!("{name}.1"));
         let page = fs::read_to_string(&file).unwrap();
+        let (_, environment) = page.split_once(".SH \"ENVIRONMENT\"").unwrap();
+        for variable in variables(&help(name, "--help")) {
+            let is_listed = environment.lines().any(|line| line.starts_with(&variable));
+            assert!(is_listed, "{name}: {variable}");
+        }
         let sections: Vec<&str> = page
             .lines()
             .filter_map(|line| line.strip_prefix(".SH "))
