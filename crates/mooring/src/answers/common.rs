@@ -45,7 +45,7 @@ pub(super) fn names<'a>(nodes: impl Iterator<Item = &'a Node>) -> String {
 }
 
 /// Returns what limits "no failures", which is true only for what was read.
-pub(super) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
+pub(crate) fn caveat(facts: &Facts, joining: usize) -> Option<String> {
     let mut texts: Vec<String> = facts.unread(joining).map(str::to_owned).collect();
     if joining > 0 && facts.source_state(SourceName::Azure) == SourceState::NotAsked {
         let are = if joining == 1 { "is" } else { "are" };
@@ -90,7 +90,7 @@ pub(super) fn not_found(
 }
 
 /// Returns the version of an image, which is unique in nearly every cluster.
-pub(super) fn short_image(name: &str) -> &str {
+pub(crate) fn short_image(name: &str) -> &str {
     image::version(name)
 }
 
@@ -107,7 +107,7 @@ pub(super) fn clock(at: Timestamp, now: Timestamp) -> String {
 }
 
 /// Returns `09:13`, with the date if it is not recent.
-pub(super) fn moment(at: Timestamp, now: Timestamp) -> String {
+pub(crate) fn moment(at: Timestamp, now: Timestamp) -> String {
     at.strftime(if is_recent(at, now) { "%H:%M" } else { "%F %H:%M" }).to_string()
 }
 

@@ -5,9 +5,13 @@ use mooring_codes::Date;
 
 use super::document::SCHEMA;
 use crate::about::schema;
+use crate::arguments::KubeArguments;
 use crate::output::AnswerFormat;
 
 pub(crate) const EXPLAIN_EXAMPLES: &str = "\
+The page of a cause ends with its failures in the cluster of the kubeconfig, if
+there is a context and the cluster responds within 2s. Azure is never read.
+
 Examples:
   mooring explain 211
   mooring explain 0xD3 --image 202601.27.0
@@ -33,6 +37,8 @@ pub(crate) struct ExplainArguments {
     /// Some codes have changed their meaning over time.
     #[arg(long, value_name = "VERSION", value_parser = image_date)]
     pub(crate) image: Option<Date>,
+    #[command(flatten)]
+    pub(crate) kube: KubeArguments,
     /// Output format
     #[arg(short, long, value_enum, default_value_t = AnswerFormat::Table)]
     pub(crate) output: AnswerFormat,

@@ -4,22 +4,23 @@ use mooring_codes::Os;
 use mooring_diagnosis::{
     BootstrapOutcome, CausePage, Confidence, Diagnosis, Effective, Reported, Stage, retry,
 };
+use mooring_inventory::FleetRow;
 use serde::Serialize;
 
 use super::explanation::Explanation;
+use super::occurrences::Occurrences;
 use super::pages;
 use crate::explain::codes::document::CauseEntry;
-use crate::output::error_document::generated_at;
 
 pub(super) const SCHEMA: &str = "mooring.explain/v2";
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ExplainDocument<'a> {
-    schema: &'static str,
-    generated_at: String,
+pub(super) struct ExplainContent<'a> {
     diagnoses: Vec<DiagnosisEntry<'a>>,
     causes: Vec<CauseEntry<'a>>,
+    /// Failures of the cause in the cluster, by image.
+    rows: &'a [FleetRow],
 }
 
 #[derive(Debug, Serialize)]
@@ -70,13 +71,12 @@ struct NextEntry {
     purpose: &'static str,
 }
 
-pub(super) fn document(explanation: &Explanation) -> ExplainDocument<'_> {
+pub(super) fn content(explanation: &Explanation) -> ExplainContent<'_> {
     let file = explanation.file.as_deref();
-    ExplainDocument {
-        schema: SCHEMA,
-        generated_at: generated_at(),
+    ExplainContent {
         diagnoses: explanation.diagnoses.iter().map(|one| entry(one, file)).collect(),
         causes: explanation.causes.iter().map(CauseEntry::from).collect(),
+        rows: explanation.occurrences.as_ref().map(Occurrences::rows).unwrap_or_default(),
     }
 }
 

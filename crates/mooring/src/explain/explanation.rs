@@ -3,6 +3,8 @@
 use mooring_codes::{ExitCode, KnownImage};
 use mooring_diagnosis::{CausePage, Diagnosis, Recognized};
 
+use super::occurrences::Occurrences;
+
 /// Facts that answer a question.
 #[derive(Debug, Default)]
 pub(super) struct Explanation {
@@ -15,4 +17,6 @@ pub(super) struct Explanation {
     pub(super) recognized: Recognized,
     /// File that was read.
     pub(super) file: Option<String>,
+    /// Failures of the cause in the cluster; none without a context.
+    pub(super) occurrences: Option<Occurrences>,
 }

@@ -5,6 +5,7 @@ pub(crate) mod codes;
 mod document;
 mod explanation;
 mod input;
+mod occurrences;
 mod pages;
 
 use std::fs::File;
@@ -19,14 +20,17 @@ use mooring_diagnosis::{
 use mooring_redact::identifier;
 use mooring_terminal::{Screen, Text};
 
+use crate::about::schema::is_former;
 use crate::arguments::suggest;
 use crate::explain::codes::{likely_meanings, parse_code, unknown_code};
 use crate::output::failure::Failure;
 use crate::output::page::{Page, markdown, screen};
+use crate::output::published;
 use crate::output::show;
 use crate::output::{AnswerFormat, print_document, print_screen};
 use explanation::Explanation;
 use input::unreadable;
+use occurrences::Occurrences;
 
 pub(crate) use arguments::{CodesArguments, EXPLAIN_EXAMPLES, ExplainArguments};
 
@@ -46,9 +50,20 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
         Some(what) => Some(explain_argument(what, arguments.output, hints)?).flatten(),
     };
     match explanation {
-        Some(explanation) => print(&explanation, arguments, schema),
+        Some(mut explanation) => {
+            if let (Some(cause), true) = (explanation.causes.first(), shows_cluster(arguments)) {
+                explanation.occurrences = occurrences::read(&arguments.kube, cause.reason)?;
+            }
+            print(&explanation, arguments, schema)
+        }
         None => Ok(()),
     }
+}
+
+/// Returns true unless the output has no place for facts of a cluster.
+fn shows_cluster(arguments: &ExplainArguments) -> bool {
+    arguments.output != AnswerFormat::Name
+        && !is_former(arguments.schema.as_deref(), document::SCHEMA)
 }
 
 fn explain_argument(
@@ -193,7 +208,14 @@ fn print(
             print_document(&document, true)
         }
         AnswerFormat::Json | AnswerFormat::Yaml => {
-            print_document(&document::document(explanation), arguments.output == AnswerFormat::Yaml)
+            let occurrences = explanation.occurrences.as_ref();
+            let document = published::document(
+                document::SCHEMA,
+                occurrences.and_then(Occurrences::identity),
+                occurrences.map(Occurrences::sources).unwrap_or_default(),
+                document::content(explanation),
+            );
+            print_document(&document, arguments.output == AnswerFormat::Yaml)
         }
         AnswerFormat::Name => {
             show::print_names(explanation.diagnoses.iter().map(|one| one.reason.as_str()))
@@ -205,7 +227,7 @@ fn print(
 
 fn print_pages(what: &str, explanation: &Explanation) -> Result<(), Failure> {
     let mut all: Vec<Page> = explanation.known_image.map(pages::known_image).into_iter().collect();
-    all.extend(explanation.causes.iter().map(pages::cause));
+    all.extend(cause_pages(explanation));
     all.extend(explanation.codes.iter().map(|code| pages::code(code)));
     if explanation.causes.is_empty() && explanation.codes.is_empty() {
         all.extend(explanation.diagnoses.iter().map(pages::diagnosis));
@@ -231,6 +253,17 @@ fn print_pages(what: &str, explanation: &Explanation) -> Result<(), Failure> {
     print_screen(&screen(&all))
 }
 
+/// Returns the pages of causes, with their failures in the cluster.
+fn cause_pages(explanation: &Explanation) -> impl Iterator<Item = Page> {
+    explanation.causes.iter().map(|cause| {
+        let mut page = pages::cause(cause);
+        if let Some(occurrences) = &explanation.occurrences {
+            page.row(occurrences.label(), Text::new(occurrences.sentence()));
+        }
+        page
+    })
+}
+
 fn in_markdown(explanation: &Explanation) -> String {
     let Explanation { diagnoses, causes, codes, .. } = explanation;
     let known = explanation.known_image.map(|image| known_image_page(image, ANOTHER_IMAGE));
@@ -238,7 +271,7 @@ fn in_markdown(explanation: &Explanation) -> String {
     match (causes.as_slice(), codes.as_slice()) {
         ([], []) if diagnoses.is_empty() => pages::no_failure(&explanation.recognized),
         ([], []) => markdown(&diagnoses.iter().map(pages::diagnosis).collect::<Vec<_>>()),
-        (_, []) => markdown(&causes.iter().map(pages::cause).collect::<Vec<_>>()),
+        (_, []) => markdown(&cause_pages(explanation).collect::<Vec<_>>()),
         (_, codes) => known.unwrap_or_default() + &codes.join("\n"),
     }
 }

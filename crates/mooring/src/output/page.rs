@@ -1,5 +1,7 @@
 //! Pages about one subject: a sentence, then labels with texts.
 
+use std::borrow::Cow;
+
 use mooring_redact::{markdown as escape, markdown_code};
 use mooring_terminal::{Mark, Screen, Text};
 
@@ -13,7 +15,7 @@ pub(crate) struct Page {
 
 #[derive(Debug)]
 struct Row {
-    label: &'static str,
+    label: Cow<'static, str>,
     text: Text,
     kind: Kind,
 }
@@ -36,13 +38,14 @@ impl Page {
     }
 
     /// Adds a text under a label. Texts with the same label follow each other.
-    pub(crate) fn row(&mut self, label: &'static str, text: Text) {
-        self.rows.push(Row { label, text, kind: Kind::Prose });
+    pub(crate) fn row(&mut self, label: impl Into<Cow<'static, str>>, text: Text) {
+        self.rows.push(Row { label: label.into(), text, kind: Kind::Prose });
     }
 
     /// Adds a command or evidence under a label.
     pub(crate) fn literal(&mut self, label: &'static str, text: impl AsRef<str>) {
-        self.rows.push(Row { label, text: Text::new(text), kind: Kind::Literal });
+        let (label, text) = (label.into(), Text::new(text));
+        self.rows.push(Row { label, text, kind: Kind::Literal });
     }
 
     /// Adds the page to a screen.
@@ -54,7 +57,7 @@ impl Page {
         screen.blank();
         let mut shown = "";
         for Row { label, text, kind } in &self.rows {
-            let first = if *label == shown { "" } else { *label };
+            let first = if label == shown { "" } else { label };
             shown = label;
             match kind {
                 Kind::Prose => screen.label(first, [text.clone()]),
@@ -66,7 +69,7 @@ impl Page {
     pub(crate) fn markdown(&self) -> String {
         let mut lines = vec![format!("### {}", escape(&self.sentence.content())), String::new()];
         for Row { label, text, kind } in &self.rows {
-            let label = label.trim_end_matches('?');
+            let label = escape(label.trim_end_matches('?'));
             lines.push(match kind {
                 Kind::Prose => format!("- **{label}:** {}", escape(&text.content())),
                 Kind::Literal => format!("- **{label}:** {}", markdown_code(&text.content())),

@@ -10,11 +10,19 @@ use crate::output::show;
 /// Returns a document of now.
 pub(crate) fn document<'a, T: Serialize>(
     schema: &'static str,
-    cluster: &'a ClusterIdentity,
+    cluster: impl Into<Option<&'a ClusterIdentity>>,
     sources: &'a [Source],
     content: T,
 ) -> Document<'a, T> {
     Document::new(schema, Timestamp::now(), cluster, sources, content)
+}
+
+/// Returns a document of now that needs no cluster.
+pub(crate) fn without_cluster<T: Serialize>(
+    schema: &'static str,
+    content: T,
+) -> Document<'static, T> {
+    document(schema, Option::<&ClusterIdentity>::None, &[], content)
 }
 
 /// Returns a document as one line, for `--watch`.

@@ -32,10 +32,12 @@ const WITHOUT_CLUSTER: &[Case<'static>] = &[
         ],
         0,
     ),
+    ("explain-unknown", &["explain", "NoSuchThingAtAllAnywhere"], 2),
     ("codes-list", &["codes", "list", "--owner", "image"], 0),
     ("codes-show", &["codes", "show", "211", "--os", "linux"], 0),
     ("codes-search", &["codes", "search", "oras", "registry"], 0),
     ("sim-list", &["sim", "--list"], 0),
+    ("demo-list", &["demo", "--list"], 0),
 ];
 
 /// Nodes fail with one cause, and no controller runs.
@@ -56,6 +58,7 @@ const RECORDED: &[Case<'static>] = &[
     ("why-node", &["why", "default-bad1"], 1),
     ("why-joined", &["why", "default-good1"], 0),
     ("why-unknown", &["why", "defalt"], 2),
+    ("explain-cluster", &["explain", "OrasBinaryMissing"], 0),
     ("trace", &["trace", "default-bad1"], 0),
     ("bundle", &["bundle", "default-bad1", "--out", "OUT"], 0),
 ];

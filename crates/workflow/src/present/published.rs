@@ -16,7 +16,8 @@ use crate::model::check::{CheckResult, Outcome};
 pub struct Document<'a, T> {
     schema: &'static str,
     generated_at: Timestamp,
-    cluster: &'a ClusterIdentity,
+    /// None if no cluster was read.
+    cluster: Option<&'a ClusterIdentity>,
     sources: &'a [Source],
     #[serde(flatten)]
     content: T,
@@ -26,12 +27,12 @@ impl<'a, T: Serialize> Document<'a, T> {
     pub fn new(
         schema: &'static str,
         now: Timestamp,
-        cluster: &'a ClusterIdentity,
+        cluster: impl Into<Option<&'a ClusterIdentity>>,
         sources: &'a [Source],
         content: T,
     ) -> Self {
         let generated_at = now.round(Unit::Millisecond).unwrap_or(now);
-        Self { schema, generated_at, cluster, sources, content }
+        Self { schema, generated_at, cluster: cluster.into(), sources, content }
     }
 }
 

@@ -2,17 +2,16 @@
 
 use mooring_codes::ExitCode;
 use mooring_diagnosis::CausePage;
+use mooring_workflow::published::Document;
 use serde::Serialize;
 
-use crate::output::error_document::generated_at;
+use crate::output::published;
 
 const SCHEMA: &str = "mooring.codes/v1";
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CodesDocument<'a> {
-    schema: &'static str,
-    generated_at: String,
+pub(super) struct CodesContent<'a> {
     /// The search; null for a list.
     query: Option<String>,
     codes: Vec<CodeEntry>,
@@ -81,7 +80,7 @@ pub(super) fn document<'a>(
     query: Option<String>,
     codes: &[&'static ExitCode],
     causes: &'a [CausePage],
-) -> CodesDocument<'a> {
+) -> Document<'static, CodesContent<'a>> {
     let entry = |code: &&'static ExitCode| CodeEntry {
         os: code.os.as_str(),
         code: code.number,
@@ -95,11 +94,10 @@ pub(super) fn document<'a>(
         cause: code.cause,
         action: code.action,
     };
-    CodesDocument {
-        schema: SCHEMA,
-        generated_at: generated_at(),
+    let content = CodesContent {
         query,
         codes: codes.iter().map(entry).collect(),
         causes: causes.iter().map(CauseEntry::from).collect(),
-    }
+    };
+    published::without_cluster(SCHEMA, content)
 }

@@ -1,0 +1,161 @@
+//! Failures of a cause in the cluster of the kubeconfig.
+
+use std::time::Duration;
+
+use mooring_inventory::{Facts, Filter, Fleet, FleetRow};
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
+
+use crate::answers::common::{caveat, moment, short_image};
+use crate::arguments::{AzureMode, ClusterArguments, KubeArguments, SourceArguments};
+use crate::cluster::{connect, read_cluster};
+use crate::output::failure::Failure;
+use crate::process::build_runtime;
+
+/// A page waits this long for the cluster.
+const LIMIT: Duration = Duration::from_secs(2);
+/// Images in the sentence.
+const MAX_IMAGES: usize = 3;
+
+#[derive(Debug)]
+pub(super) enum Occurrences {
+    Read {
+        facts: Box<Facts>,
+        rows: Vec<FleetRow>,
+    },
+    /// The cluster as a source that failed.
+    Unread([Source; 1]),
+}
+
+/// Reads the failures of a cause; none without a context. A context that does not exist is an error.
+pub(super) fn read(kube: &KubeArguments, cause: &str) -> Result<Option<Occurrences>, Failure> {
+    if !connect::has_context(kube) {
+        return Ok(None);
+    }
+    let cluster = ClusterArguments { kube: kube.clone(), ..ClusterArguments::default() };
+    let arguments = SourceArguments { cluster, azure: AzureMode::Never, timeout: LIMIT };
+    let runtime = build_runtime()?;
+    let read = runtime.block_on(read_cluster(&arguments));
+    // The name of a server may still be resolved.
+    runtime.shutdown_background();
+    match read {
+        Ok(cluster) => Ok(Some(Occurrences::of(cluster.facts, cause))),
+        Err(failure) if failure.code() == "not-found" => Err(failure),
+        Err(failure) => {
+            let error = failure.text().lines().next().map(str::to_owned);
+            let source =
+                Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
+            Ok(Some(Occurrences::Unread([source])))
+        }
+    }
+}
+
+impl Occurrences {
+    fn of(facts: Facts, cause: &str) -> Self {
+        let inventory = facts.inventory.filtered(&Filter::default());
+        let mut rows = Fleet::of(&inventory, None).rows;
+        rows.retain(|row| row.cause.eq_ignore_ascii_case(cause));
+        Self::Read { facts: Box::new(facts), rows }
+    }
+
+    pub(super) fn identity(&self) -> Option<&ClusterIdentity> {
+        match self {
+            Self::Read { facts, .. } => Some(&facts.identity),
+            Self::Unread(_) => None,
+        }
+    }
+
+    pub(super) fn sources(&self) -> &[Source] {
+        match self {
+            Self::Read { facts, .. } => &facts.sources,
+            Self::Unread(sources) => sources,
+        }
+    }
+
+    pub(super) fn rows(&self) -> &[FleetRow] {
+        match self {
+            Self::Read { rows, .. } => rows,
+            Self::Unread(_) => &[],
+        }
+    }
+
+    /// Returns the label of the line.
+    pub(super) fn label(&self) -> String {
+        match self {
+            Self::Read { facts, .. } => format!("In {}", facts.cluster_name()),
+            Self::Unread(_) => "In cluster".to_owned(),
+        }
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        let (facts, rows) = match self {
+            Self::Read { facts, rows } => (facts, rows),
+            Self::Unread([source]) => {
+                return format!("not read: {}", source.error.as_deref().unwrap_or_default());
+            }
+        };
+        if rows.is_empty() {
+            let caveat = caveat(facts, 0).map_or_else(String::new, |text| format!(". {text}"));
+            return format!("no node failed with this cause{caveat}");
+        }
+        let mut parts: Vec<String> =
+            rows.iter().take(MAX_IMAGES).map(|row| part(row, facts)).collect();
+        if let Some(more) = rows.len().checked_sub(MAX_IMAGES).filter(|more| *more > 0) {
+            parts.push(format!("{more} more in `mooring fleet`"));
+        }
+        let source = if facts.record.is_some() { "the failure record" } else { "nodes that exist" };
+        format!("{} (from {source})", parts.join("; "))
+    }
+}
+
+/// Returns `37 of 37 nodes on 202601.27.0, last 09:13`.
+fn part(row: &FleetRow, facts: &Facts) -> String {
+    let (here, image) = (row.here, short_image(&row.image));
+    let last = row.last_at.map(|at| format!(", last {}", moment(at, facts.now)));
+    format!("{} of {} nodes on {image}{}", here.failed, here.nodes, last.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use mooring_inventory::State;
+
+    use super::*;
+    use crate::fixtures::{facts, failed_node, node, with_image};
+
+    #[test]
+    fn failures_of_the_cause_are_counted_by_image() {
+        let nodes = [
+            failed_node("a", "X"),
+            failed_node("b", "X"),
+            node("c", State::Ready),
+            with_image(failed_node("d", "X"), "202601.13.0"),
+            with_image(failed_node("e", "Y"), "202601.13.0"),
+        ];
+        let found = Occurrences::of(facts(nodes), "x");
+        assert_eq!(found.label(), "In demo");
+        assert_eq!(
+            found.sentence(),
+            "2 of 3 nodes on 202601.27.0, last 09:06; 1 of 2 nodes on 202601.13.0, last 09:06 (from the failure record)"
+        );
+        assert_eq!(found.rows().len(), 2);
+        let many =
+            (0..5).map(|at| with_image(failed_node(&at.to_string(), "X"), &format!("1.{at}.0")));
+        let found = Occurrences::of(facts(many), "X");
+        assert!(
+            found.sentence().contains("; 2 more in `mooring fleet` (from"),
+            "{}",
+            found.sentence()
+        );
+    }
+
+    #[test]
+    fn absence_names_what_was_not_read() {
+        let mut read = facts([failed_node("a", "X")]);
+        let none = Occurrences::of(read.clone(), "Y").sentence();
+        assert_eq!(none, "no node failed with this cause");
+        read.record = None;
+        let found = Occurrences::of(read.clone(), "X").sentence();
+        assert!(found.ends_with(", last 09:06 (from nodes that exist)"), "{found}");
+        let none = Occurrences::of(read, "Y").sentence();
+        assert!(none.starts_with("no node failed with this cause. This cluster has no "), "{none}");
+    }
+}

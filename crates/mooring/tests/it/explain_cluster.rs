@@ -1,0 +1,105 @@
+//! `mooring explain CAUSE` with the failures of the cluster.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::common::controller::{run, simulate, sourced, start_controller, wait_for};
+use crate::common::schema::assert_valid;
+use crate::common::{mooring, result, text};
+
+const CAUSE: [&str; 2] = ["explain", "OrasBinaryMissing"];
+
+fn last_line(shown: &str) -> &str {
+    shown.lines().last().unwrap_or_default()
+}
+
+#[test]
+fn cause_without_a_context_has_no_line_of_a_cluster() {
+    let home = tempfile::tempdir().unwrap();
+    let command = |words: &[&str]| {
+        let mut command = mooring();
+        command.env_clear().env("HOME", home.path()).args(words);
+        result(&command.output().unwrap())
+    };
+    let (code, shown, messages) = command(&CAUSE);
+    assert_eq!((code, messages.as_str()), (0, ""));
+    assert!(!shown.contains("\nIn "), "{shown}");
+    let (_, shown, _) = command(&["explain", CAUSE[1], "-o", "json"]);
+    let document: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(document["cluster"], Value::Null);
+    for list in ["sources", "rows"] {
+        assert_eq!(document[list].as_array().map(Vec::len), Some(0), "{list}");
+    }
+    // A kubeconfig without a current context selects no cluster.
+    let file = home.path().join("config");
+    std::fs::write(&file, "contexts: [{name: c, context: {cluster: x, user: u}}]\n").unwrap();
+    let mut unset = mooring();
+    let unset = unset.env_clear().env("KUBECONFIG", &file).args(CAUSE);
+    let (code, shown, messages) = result(&unset.output().unwrap());
+    assert_eq!((code, messages.as_str()), (0, ""));
+    assert!(!shown.contains("\nIn "), "{shown}");
+    let (code, _, messages) =
+        command(&["explain", CAUSE[1], "--kubeconfig", file.to_str().unwrap(), "--context", "d"]);
+    assert_eq!(code, 2, "{messages}");
+    assert!(messages.contains("hint: did you mean `c`?"), "{messages}");
+}
+
+#[test]
+fn silent_api_server_is_not_waited_for() {
+    let state = tempfile::tempdir().unwrap();
+    let sim = simulate(&state.path().join("sim"));
+    let config = std::fs::read(sim.variable("KUBECONFIG")).unwrap();
+    let mut config: Value = serde_json::from_slice(&config).unwrap();
+    // Accepts connections and never responds.
+    let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = silent.local_addr().unwrap().port();
+    config["clusters"][0]["cluster"]["server"] = format!("https://127.0.0.1:{port}").into();
+    let file = state.path().join("config");
+    std::fs::write(&file, config.to_string()).unwrap();
+    let start = Instant::now();
+    let output = sourced(&sim).args(CAUSE).arg("--kubeconfig").arg(&file).output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    let (code, shown, messages) = result(&output);
+    assert_eq!(code, 0, "{messages}");
+    let expected = "In cluster  not read: the Kubernetes API did not respond within 2s";
+    assert_eq!(last_line(&shown), expected);
+    assert!(!messages.contains("error:"), "{messages}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn cause_has_its_failures_in_the_cluster() {
+        let state = tempfile::tempdir().unwrap();
+        let sim = simulate(state.path());
+        let (code, shown, _) = result(&run(&sim, &CAUSE));
+        assert_eq!(code, 0, "{shown}");
+        // Without a controller and without Azure no failure is known.
+        let none =
+            "In demo     no node failed with this cause. This cluster has no failure record, ";
+        assert!(last_line(&shown).starts_with(none), "{shown}");
+
+        let _controller = start_controller(&sim, "off");
+        let shown = wait_for("the record", || {
+            let shown = text(&run(&sim, &CAUSE).stdout);
+            last_line(&shown).contains(" 5 of 5 nodes ").then_some(shown)
+        });
+        let line = last_line(&shown);
+        assert!(line.starts_with("In demo     5 of 5 nodes on 202601.27.0, last "), "{line}");
+        assert!(line.ends_with(" (from the failure record)"), "{line}");
+        let markdown = text(&run(&sim, &["explain", CAUSE[1], "-o", "markdown"]).stdout);
+        assert!(last_line(&markdown).starts_with("- **In demo:** 5 of 5 nodes on "), "{markdown}");
+
+        let output = run(&sim, &["explain", CAUSE[1], "-o", "json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_valid(&document);
+        assert_eq!(document["cluster"]["name"], "demo");
+        let states: Vec<&Value> =
+            document["sources"].as_array().unwrap().iter().map(|source| &source["state"]).collect();
+        assert_eq!(states, ["read", "read", "not-asked"]);
+        assert_eq!(document["rows"][0]["here"]["failed"], 5, "{document:#}");
+    }
+}
