@@ -18,7 +18,7 @@ use crate::observation::{Answer, ClusterView, Pool, Query, pool_name_of_id};
 use crate::operation::{self, deletions};
 use crate::plan::{self, Plan, PlanError};
 use crate::pool::temporary_pool::TemporaryPool;
-use crate::present::report::{DetectionReport, SkippedPool, detect, queries};
+use crate::present::report::{DetectionReport, SkippedPool, detect, other_pools, queries};
 use crate::settings::Settings;
 use crate::start::resume::{ResumeBasis, resume_basis};
 use crate::workflow::{RepairRun as _, Run};
@@ -190,6 +190,13 @@ impl Operator {
         let mut view = ClusterView::default();
         self.read_into(&mut view, &Query::Cluster).await;
         matches!(view.cluster, Some(Reading::NotFound))
+    }
+
+    /// Returns the names of all pools, if the pool is not among them and no run has deleted it.
+    pub async fn other_pools(&mut self) -> Option<Vec<String>> {
+        let mut view = ClusterView::default();
+        self.read_into(&mut view, &Query::Pools).await;
+        other_pools(view.pools.as_ref()?.known()?, &self.settings.target.pool)
     }
 
     /// Returns the temporary pool of an unfinished run, regardless of its journal.

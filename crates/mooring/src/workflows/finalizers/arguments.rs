@@ -264,6 +264,10 @@ pub(crate) enum RunFormat {
     Json,
     /// YAML with the members of the JSON document
     Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
+    /// Profiles of the runs, one per line
+    Name,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -276,6 +280,10 @@ pub(crate) enum PlanFormat {
     Json,
     /// YAML with the members of the JSON document
     Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
+    /// Objects with finalizers for kubectl, one per line
+    Name,
     /// Mermaid diagram
     Mermaid,
 }

@@ -245,6 +245,8 @@ impl Session {
             RunFormat::Wide => PlanFormat::Wide,
             RunFormat::Json => PlanFormat::Json,
             RunFormat::Yaml => PlanFormat::Yaml,
+            RunFormat::Markdown => PlanFormat::Markdown,
+            RunFormat::Name => PlanFormat::Name,
         };
         let schema = request.output.schema.clone().filter(|schema| schema.contains(".plan/"));
         let code = self.show(plan, &PlanOutput { output, schema }).await?;

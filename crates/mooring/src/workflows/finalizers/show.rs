@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use mooring_finalizers::documents::PublishedPlan;
-use mooring_finalizers::plan::{self, Plan};
+use mooring_finalizers::plan::{self, Plan, PlannedObject};
 use mooring_finalizers::report::{RunReport, Verdict};
 use mooring_finalizers::runtime::JournalStatus;
 use mooring_finalizers::screens;
@@ -18,8 +18,8 @@ use super::session::Session;
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;
 use crate::output::published;
-use crate::output::show::print;
-use crate::output::{print_document, print_screen};
+use crate::output::show::{print, print_names};
+use crate::output::{print_document, print_markdown, print_screen};
 use crate::workflows::runs::format_lock;
 
 pub(crate) async fn plan(
@@ -35,6 +35,8 @@ pub(crate) async fn plan(
     match output.output {
         PlanFormat::Table => print_screen(&screen(false)),
         PlanFormat::Wide => print_screen(&screen(true)),
+        PlanFormat::Markdown => print_markdown(&screen(false)),
+        PlanFormat::Name => print(objects(plan).as_bytes()),
         PlanFormat::Mermaid => print(plan::mermaid(plan).as_bytes()),
         PlanFormat::Json | PlanFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
             print_document(&Plan { schema: FORMER_PLAN, ..plan.clone() }, is_yaml)
@@ -45,6 +47,16 @@ pub(crate) async fn plan(
             print_document(&published::document(PLAN, &identity, &sources, &content), is_yaml)
         }
     }
+}
+
+/// Returns the objects whose finalizers block their deletion, as kubectl takes them.
+fn objects(plan: &Plan) -> String {
+    let blocking = plan.objects.iter().filter(|one| !one.strip.is_empty() || !one.keep.is_empty());
+    let line = |one: &PlannedObject| {
+        let target = &one.object.target;
+        format!("{}/{}\n", target.resource, target.name)
+    };
+    blocking.map(line).collect()
 }
 
 /// Returns `apply` only if it would start.
@@ -70,6 +82,24 @@ pub(crate) struct RunContent<'a> {
     pub(crate) former: Option<&'a str>,
 }
 
+/// Returns true for JSON and YAML.
+pub(crate) fn is_document(format: RunFormat) -> bool {
+    matches!(format, RunFormat::Json | RunFormat::Yaml)
+}
+
+/// Prints the screen of runs, as Markdown, or their profiles.
+pub(crate) fn print_run(
+    screen: &Screen,
+    runs: &[RunStatus],
+    format: RunFormat,
+) -> Result<(), Failure> {
+    match format {
+        RunFormat::Markdown => print_markdown(screen),
+        RunFormat::Name => print_names(runs.iter().map(|run| run.subject.name())),
+        _ => print_screen(screen),
+    }
+}
+
 /// Reports a command that started no run.
 pub(crate) async fn without_run(
     session: &Session,
@@ -79,7 +109,7 @@ pub(crate) async fn without_run(
     output: &RunOutput,
 ) -> Result<(), Failure> {
     let is_yaml = output.output == RunFormat::Yaml;
-    if matches!(output.output, RunFormat::Table | RunFormat::Wide) {
+    if !is_document(output.output) {
         let mut screen = Screen::default();
         let (profile, cluster) = (&session.profile, session.cluster());
         match why {
@@ -94,7 +124,7 @@ pub(crate) async fn without_run(
                 format!("No resources of {profile} found in {cluster}. Nothing to do."),
             ),
         }
-        return print_screen(&screen);
+        return print_run(&screen, &[], output.output);
     }
     if is_former(output.schema.as_deref(), RUN) {
         let report = RunReport::without_run(&session.profile, plan_hash, result, why);
@@ -143,14 +173,14 @@ pub(crate) async fn report(
 ) -> Result<(), Failure> {
     let is_yaml = output.output == RunFormat::Yaml;
     let Some(run) = run_status(journal)? else { return Ok(()) };
-    if matches!(output.output, RunFormat::Table | RunFormat::Wide) {
-        return print_screen(&run_screen(&run, session.cluster()));
+    let runs = [run];
+    if !is_document(output.output) {
+        return print_run(&run_screen(&runs[0], session.cluster()), &runs, output.output);
     }
     if is_former(output.schema.as_deref(), RUN) {
         return print_document(&former_report(journal)?, is_yaml);
     }
     let (identity, sources) = session.identity(None).await;
-    let runs = [run];
     let content = content(journal, &runs, None)?;
     print_document(&published::document(RUN, &identity, &sources, &content), is_yaml)
 }

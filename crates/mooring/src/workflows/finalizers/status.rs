@@ -5,11 +5,11 @@ use mooring_workflow::status::RunStatus;
 
 use super::arguments::{RUN, RunFormat, StatusOutput};
 use super::session::Session;
-use super::show::{content, former_status, run_status, status_screen};
+use super::show::{content, former_status, is_document, print_run, run_status, status_screen};
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;
+use crate::output::print_document;
 use crate::output::published;
-use crate::output::{print_document, print_screen};
 use crate::workflows::runs::{Ended, Frame, Row, Watched, watch};
 
 pub(crate) async fn status(
@@ -18,7 +18,7 @@ pub(crate) async fn status(
     exit_zero: bool,
     output: &StatusOutput,
 ) -> Result<u8, Failure> {
-    let is_document = matches!(output.output, RunFormat::Json | RunFormat::Yaml);
+    let is_document = is_document(output.output);
     ensure_document(output.schema.as_deref(), is_document)?;
     if is_watched {
         return follow(session, exit_zero, output).await;
@@ -31,7 +31,8 @@ pub(crate) async fn status(
     let is_yaml = output.output == RunFormat::Yaml;
     if !is_document {
         let is_wide = output.output == RunFormat::Wide;
-        print_screen(&status_screen(&journal, &runs, former, session.cluster(), is_wide))?;
+        let screen = status_screen(&journal, &runs, former, session.cluster(), is_wide);
+        print_run(&screen, &runs, output.output)?;
     } else if is_former(output.schema.as_deref(), RUN) {
         print_document(&former_status(&journal, former)?, is_yaml)?;
     } else {
@@ -51,7 +52,7 @@ async fn follow(session: &Session, exit_zero: bool, output: &StatusOutput) -> Re
     let is_json = match output.output {
         RunFormat::Table | RunFormat::Wide => false,
         RunFormat::Json => true,
-        RunFormat::Yaml => {
+        RunFormat::Yaml | RunFormat::Markdown | RunFormat::Name => {
             return Err(Failure::usage(
                 "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
             ));

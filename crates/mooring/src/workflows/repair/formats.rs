@@ -76,6 +76,10 @@ pub(crate) enum DetectFormat {
     Json,
     /// YAML with the members of the JSON document
     Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
+    /// Pools that are wedged or suspected, one per line
+    Name,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,6 +94,8 @@ pub(crate) enum RunFormat {
     Yaml,
     /// Markdown, for issues and chats
     Markdown,
+    /// Pools of the runs, one per line
+    Name,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -104,6 +110,8 @@ pub(crate) enum PlanFormat {
     Yaml,
     /// Markdown, for issues and chats
     Markdown,
+    /// Pool of the plan
+    Name,
     /// Mermaid diagram
     Mermaid,
 }

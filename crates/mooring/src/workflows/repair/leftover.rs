@@ -48,16 +48,21 @@ pub(crate) fn ensure_found(report: &DetectionReport, operator: &Operator) -> Res
     if report.greenfield {
         return Err(not_found(operator));
     }
-    let Some(pools) = &report.other_pools else { return Ok(()) };
+    match &report.other_pools {
+        Some(pools) => Err(unknown_pool(operator, pools, "detect")),
+        None => Ok(()),
+    }
+}
+
+/// Returns the error of a pool that is none of these. `command` is that of the hint.
+pub(crate) fn unknown_pool(operator: &Operator, pools: &[String], command: &str) -> Failure {
+    let target = &operator.settings().target;
+    let names = pools.iter().map(String::as_str);
+    let hint = suggest::hint(&target.pool, names, &format!("mooring repair {command} --pool"))
+        .unwrap_or_else(|| format!("hint: pools: {}", pools.join(", ")));
     let [cluster, pool] =
-        [&report.cluster, &report.pool].map(|name| mooring_redact::identifier(name));
-    let hint = suggest::hint(
-        &report.pool,
-        pools.iter().map(String::as_str),
-        "mooring repair detect --pool",
-    )
-    .unwrap_or_else(|| format!("hint: pools: {}", pools.join(", ")));
-    Err(Failure::unknown_name(format!("cluster {cluster} has no pool `{pool}`\n{hint}")))
+        [&target.cluster, &target.pool].map(|name| mooring_redact::identifier(name));
+    Failure::unknown_name(format!("cluster {cluster} has no pool `{pool}`\n{hint}"))
 }
 
 pub(crate) fn not_found(operator: &Operator) -> Failure {

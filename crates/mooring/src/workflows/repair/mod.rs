@@ -271,7 +271,9 @@ async fn report_unchanged(
     let format = match output.output {
         RunFormat::Json => DetectFormat::Json,
         RunFormat::Yaml => DetectFormat::Yaml,
-        RunFormat::Table | RunFormat::Wide | RunFormat::Markdown => return Ok(0),
+        RunFormat::Table | RunFormat::Wide | RunFormat::Markdown | RunFormat::Name => {
+            return Ok(0);
+        }
     };
     let schema = output.schema.clone().filter(|schema| schema != RUN);
     let detect = DetectOutput { output: format, schema, exit_zero: false };

@@ -22,8 +22,8 @@ use super::formats::{
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;
 use crate::output::published;
-use crate::output::show::print;
-use crate::output::{print_document, print_screen};
+use crate::output::show::{print, print_names};
+use crate::output::{print_document, print_markdown, print_screen};
 use crate::workflows::runs::{write, write_screen};
 
 /// Flags of a further command on a pool.
@@ -42,16 +42,19 @@ pub(crate) async fn detection(
         return print_document(&reports.first(), is_yaml);
     }
     let next = detection_next(reports, flags);
-    if !is_document {
-        let is_wide = output.output == DetectFormat::Wide;
-        return print_screen(&screens::detection(reports, skipped, &next, is_wide));
+    let screen = |is_wide| screens::detection(reports, skipped, &next, is_wide);
+    match output.output {
+        DetectFormat::Table => print_screen(&screen(false)),
+        DetectFormat::Wide => print_screen(&screen(true)),
+        DetectFormat::Markdown => print_markdown(&screen(false)),
+        DetectFormat::Name => print_names(wedged(reports).map(|report| report.pool.as_str())),
+        DetectFormat::Json | DetectFormat::Yaml => {
+            let content = Detected::new(reports, skipped, next);
+            let identity = operator.identity().await;
+            let document = published::document(DETECTION, &identity, operator.sources(), &content);
+            print_document(&document, is_yaml)
+        }
     }
-    let content = Detected::new(reports, skipped, next);
-    let identity = operator.identity().await;
-    print_document(
-        &published::document(DETECTION, &identity, operator.sources(), &content),
-        is_yaml,
-    )
 }
 
 /// Writes the verdict and its signs to stderr.
@@ -59,15 +62,18 @@ pub(super) fn verdict(report: &DetectionReport) {
     write_screen(&screens::detection(std::slice::from_ref(report), &[], &[], false));
 }
 
+/// Returns the reports of pools that are wedged or suspected.
+fn wedged(reports: &[DetectionReport]) -> impl Iterator<Item = &DetectionReport> {
+    let is_bad = |verdict| matches!(verdict, Verdict::Confirmed | Verdict::Suspect);
+    reports.iter().filter(move |report| is_bad(report.detection.verdict))
+}
+
 fn detection_next(reports: &[DetectionReport], flags: Flags<'_>) -> Vec<Next> {
-    let is_bad = |report: &&DetectionReport| {
-        matches!(report.detection.verdict, Verdict::Confirmed | Verdict::Suspect)
-    };
     let plan = |report: &DetectionReport| {
         let command = format!("mooring repair plan{}", flags(&report.pool));
         Next::new(command, "steps and checks; changes nothing")
     };
-    reports.iter().filter(is_bad).map(plan).collect()
+    wedged(reports).map(plan).collect()
 }
 
 /// Prints a plan with the report of the same reads.
@@ -86,6 +92,7 @@ pub(crate) async fn plan(
         PlanFormat::Table => print_screen(&screens::plan(plan, report, &next(), false)),
         PlanFormat::Wide => print_screen(&screens::plan(plan, report, &next(), true)),
         PlanFormat::Markdown => print(plan::markdown(plan).as_bytes()),
+        PlanFormat::Name => print_names([plan.pool.as_str()]),
         PlanFormat::Mermaid => print(plan::mermaid(plan).as_bytes()),
         PlanFormat::Json | PlanFormat::Yaml if is_former(output.schema.as_deref(), PLAN) => {
             print_document(plan, is_yaml)
@@ -184,6 +191,7 @@ pub(crate) async fn report(
         RunFormat::Markdown => {
             print(former()?.map(|report| report.markdown()).unwrap_or_default().as_bytes())
         }
+        RunFormat::Name => print_names([run.subject.name()]),
         RunFormat::Table | RunFormat::Wide => {
             print_screen(&run_screen(&run, &operator.settings().target.cluster))
         }
@@ -208,7 +216,9 @@ pub(crate) async fn unchanged(
     let is_yaml = match output.output {
         RunFormat::Json => false,
         RunFormat::Yaml => true,
-        RunFormat::Table | RunFormat::Wide | RunFormat::Markdown => return Ok(()),
+        RunFormat::Table | RunFormat::Wide | RunFormat::Markdown | RunFormat::Name => {
+            return Ok(());
+        }
     };
     if is_former(output.schema.as_deref(), RUN) {
         return print_document(&former_status(Some(status), false)?, is_yaml);
@@ -267,6 +277,7 @@ impl super::formats::ApplyOutput {
             PlanFormat::Json => RunFormat::Json,
             PlanFormat::Yaml => RunFormat::Yaml,
             PlanFormat::Markdown => RunFormat::Markdown,
+            PlanFormat::Name => RunFormat::Name,
             PlanFormat::Mermaid => {
                 return Err(Failure::usage(
                     "-o mermaid is for plans only\nhint: use `mooring repair plan` or `apply --dry-run`"

@@ -18,7 +18,7 @@ use super::show::{
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;
 use crate::output::published;
-use crate::output::show::print;
+use crate::output::show::{print, print_names};
 use crate::output::{print_document, print_screen};
 use crate::workflows::runs::{Ended, Frame, ReadLimit, Row, Watched, watch, with_progress, write};
 
@@ -70,6 +70,11 @@ impl Status<'_> {
         };
         if snapshot.runs.is_empty() {
             leftover::ensure_exists(operator).await?;
+            if self.pool.is_some()
+                && let Some(pools) = operator.other_pools().await
+            {
+                return Err(leftover::unknown_pool(operator, &pools, "status"));
+            }
         }
         leftover::warn_of_0_1(operator).await;
         self.print(operator, &snapshot).await?;
@@ -131,6 +136,7 @@ impl Status<'_> {
                 }
                 print(text.as_bytes())
             }
+            RunFormat::Name => print_names(snapshot.runs.iter().map(|run| run.subject.name())),
             RunFormat::Table | RunFormat::Wide => {
                 print_screen(&self.screen(&operator.settings().target.cluster, snapshot))
             }
@@ -156,7 +162,7 @@ impl Status<'_> {
         let is_json = match self.output.output {
             RunFormat::Table | RunFormat::Wide => false,
             RunFormat::Json => true,
-            RunFormat::Yaml | RunFormat::Markdown => {
+            RunFormat::Yaml | RunFormat::Markdown | RunFormat::Name => {
                 return Err(Failure::usage(
                     "--watch has no such format\nhint: use `-o table`, `wide` or `json`".to_owned(),
                 ));

@@ -118,16 +118,16 @@ pub fn detect(view: &ClusterView, settings: &Settings, now: Timestamp) -> Detect
         greenfield,
         detection,
         operation: RunningOperation::of(view, settings, now),
-        other_pools: pools
-            .filter(|_| temporary_pool.is_none())
-            .and_then(|pools| other_pools(pools, name)),
+        other_pools: pools.and_then(|pools| other_pools(pools, name)),
         temporary_pool,
     }
 }
 
-/// Returns the names of all pools if none has this name. AKS Automatic does not list its system pool.
-fn other_pools(pools: &[Pool], name: &str) -> Option<Vec<String>> {
-    let is_listed = pools.iter().any(|pool| pool.name == name);
+/// Returns the names of all pools if none has this name and no run has deleted it. AKS Automatic does not list its system
+/// pool.
+pub(crate) fn other_pools(pools: &[Pool], name: &str) -> Option<Vec<String>> {
+    let is_listed =
+        pools.iter().any(|pool| pool.name == name) || TemporaryPool::of(pools, name).is_some();
     let is_complete = pools.iter().any(Pool::is_system);
     (is_complete && !is_listed).then(|| pools.iter().map(|pool| pool.name.clone()).collect())
 }
