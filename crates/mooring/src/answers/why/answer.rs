@@ -301,6 +301,11 @@ fn next(
             let command = reports.get(uid).and_then(|report| report.next(name, group));
             next.extend(command.map(|command| Next::new(command, "more evidence")));
         }
+        let name = entry.node.name();
+        if entry.node.state != State::Ready && is_plain_word(name) {
+            let command = format!("mooring bundle {}", shell_word(name));
+            next.push(Next::new(command, "all evidence of the node in an archive"));
+        }
     } else if !diagnoses.is_empty() {
         next.push(Next::new("mooring fleet", "failures by image and cause"));
     }

@@ -21,7 +21,7 @@ use super::filters::ensure_known;
 use super::schemas::WHY;
 use crate::about::schema::{ensure_document, is_former};
 use crate::answers::arguments::{ReadArguments, WhyArguments};
-use crate::arguments::SourceArguments;
+use crate::arguments::{SourceArguments, without_kind};
 use crate::cluster::{Cluster, Reports, Request, read_cluster};
 use crate::output::failure::Failure;
 use crate::output::show;
@@ -92,7 +92,7 @@ async fn ask(
     cluster: &mut Cluster,
 ) -> Result<(Subject, Reports), Failure> {
     let facts = &cluster.facts;
-    let name = arguments.what.as_deref();
+    let name = arguments.what.as_deref().map(without_kind);
     let subject = Subject::find(name, &facts.inventory, &facts.node_pools);
     let selected = select(arguments, facts, &subject);
     let mut request = Request::unknown(&selected.nodes, facts.now);

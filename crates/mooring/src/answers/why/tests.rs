@@ -307,6 +307,19 @@ async fn code_and_cause_have_actions_and_a_page() {
 }
 
 #[tokio::test]
+async fn node_that_is_not_ready_has_a_bundle_as_next_command() {
+    let last = |node: Node| {
+        let next = answer(&facts([node]), Some("a")).next;
+        next.last().map(|next| next.command.clone())
+    };
+    let bundle = Some("mooring bundle a".to_owned());
+    assert_eq!(last(failed_node("a", "X")), bundle);
+    assert_eq!(last(Node { exists: false, ..failed_node("a", "X") }), bundle);
+    assert_eq!(last(node("a", State::Joining)), bundle);
+    assert_eq!(last(node("a", State::Ready)), None);
+}
+
+#[tokio::test]
 async fn sentence_of_a_node_has_its_stage() {
     let staged = |stage| {
         let mut node = failed_node("a", "X");
