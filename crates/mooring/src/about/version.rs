@@ -3,19 +3,25 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::output::error_document::generated_at;
 use crate::output::failure::Failure;
 use crate::output::print_document;
+use crate::output::published;
 use crate::output::show;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum VersionFormat {
     /// One line
     Table,
+    /// One line for each of version, commit, target and profile
+    Wide,
     /// JSON; `mooring schema` prints its schema
     Json,
     /// YAML with the members of the JSON document
     Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
+    /// Version alone
+    Name,
 }
 
 pub(crate) const SHORT: &str = env!("CARGO_PKG_VERSION");
@@ -32,10 +38,7 @@ pub(crate) const LONG: &str = concat!(
 );
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct VersionDocument {
-    schema: &'static str,
-    generated_at: String,
+struct VersionContent {
     version: &'static str,
     commit: &'static str,
     target: &'static str,
@@ -43,9 +46,7 @@ struct VersionDocument {
 }
 
 pub(crate) fn version(format: VersionFormat) -> Result<(), Failure> {
-    let document = VersionDocument {
-        schema: "mooring.version/v1",
-        generated_at: generated_at(),
+    let content = VersionContent {
         version: SHORT,
         commit: env!("MOORING_COMMIT"),
         target: env!("MOORING_TARGET"),
@@ -53,10 +54,17 @@ pub(crate) fn version(format: VersionFormat) -> Result<(), Failure> {
     };
     match format {
         VersionFormat::Table => {
-            let VersionDocument { version, commit, target, .. } = document;
+            let VersionContent { version, commit, target, .. } = content;
             show::print(format!("mooring {version} ({commit}, {target})\n").as_bytes())
         }
-        VersionFormat::Json => print_document(&document, false),
-        VersionFormat::Yaml => print_document(&document, true),
+        VersionFormat::Wide => show::print(format!("mooring {LONG}\n").as_bytes()),
+        VersionFormat::Markdown => {
+            show::print(show::code_block(&format!("mooring {LONG}\n")).as_bytes())
+        }
+        VersionFormat::Name => show::print_names([content.version]),
+        VersionFormat::Json | VersionFormat::Yaml => {
+            let document = published::without_cluster("mooring.version/v1", content);
+            print_document(&document, format == VersionFormat::Yaml)
+        }
     }
 }

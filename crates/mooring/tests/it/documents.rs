@@ -88,6 +88,9 @@ fn check(sim: Option<&Sim>, cases: &[Case<'_>]) {
         let yaml: Value = serde_saphyr::from_str(&run(words, "yaml")).unwrap();
         for document in [&json, &yaml] {
             assert_eq!(document["schema"], *schema, "{words:?}");
+            let envelope = ["generatedAt", "cluster", "sources"];
+            let has_all = envelope.iter().all(|member| document.get(member).is_some());
+            assert!(has_all || words.contains(&"--schema"), "{words:?}: {document}");
             assert_valid(document);
         }
         let names = |document: &Value| document.as_object().unwrap().keys().cloned().collect();
@@ -186,6 +189,18 @@ fn every_value_of_the_flag_schema_is_checked() {
         }
     }
     assert!(count > 20, "{count}");
+}
+
+#[test]
+fn commands_with_a_document_have_all_other_formats() {
+    let mut count = 0;
+    for (name, help) in helps().into_iter().filter(|(_, help)| help.contains("- json: ")) {
+        for format in ["table", "wide", "yaml", "markdown", "name"] {
+            assert!(help.contains(&format!("- {format}: ")), "{name} has no {format}");
+        }
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
 }
 
 /// The help of a command shows its formats.

@@ -21,6 +21,8 @@ mod doctor;
 mod documents;
 mod exit_codes;
 mod explain;
+mod explain_cluster;
+mod formats;
 mod help;
 mod hostile;
 mod notify;

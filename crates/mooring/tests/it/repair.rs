@@ -147,6 +147,16 @@ fn missing_settings_are_usage_errors_with_the_flag() {
     }
 }
 
+#[test]
+fn status_of_an_unknown_pool_is_a_usage_error() {
+    let fixture = Fixture::start("wedged-system-pool");
+    let (out, err) = fixture.run(2, &["status", "--pool", "sytem"]);
+    assert_eq!(out, "");
+    let expected = "error: cluster demo has no pool `sytem`\nhint: did you mean `system`?   mooring repair status --pool system\n";
+    assert_eq!(err, expected);
+    fixture.run(0, &["status", "--pool", "user"]);
+}
+
 mod slow {
     use super::*;
 

@@ -60,7 +60,7 @@ fn directory_tar_and_tar_gz_give_the_same_timeline() {
     let from_directory = json(&directory);
     assert_eq!(from_directory["nodes"][0]["running"]["name"], FAILING_STEP);
     for name in ["node.tar", "node.tgz"] {
-        assert_eq!(json(&work.path().join(name)), from_directory, "{name}");
+        assert_eq!(json(&work.path().join(name))["nodes"], from_directory["nodes"], "{name}");
     }
 }
 
@@ -83,17 +83,25 @@ fn single_report_is_enough_for_a_timeline() {
 fn every_format_is_written_to_a_file_atomically() {
     use std::os::unix::fs::PermissionsExt as _;
     let work = tempfile::tempdir().unwrap();
-    for format in ["table", "json", "html", "chrome", "otlp"] {
+    // The time of the document differs.
+    let lines = |bytes: &[u8]| -> Vec<String> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.lines().filter(|line| !line.contains("generatedAt")).map(str::to_owned).collect()
+    };
+    let formats = ["table", "wide", "json", "yaml", "markdown", "name", "html", "chrome", "otlp"];
+    for format in formats {
         let out = work.path().join(format);
         let done = trace(&nodes().join("healthy"), &["-o", format, "--out", out.to_str().unwrap()]);
         assert_eq!(text(&done), "", "data is in the file");
-        assert_eq!(
-            std::fs::read(&out).unwrap(),
-            trace(&nodes().join("healthy"), &["-o", format]).stdout
-        );
+        let printed = trace(&nodes().join("healthy"), &["-o", format]).stdout;
+        assert_eq!(lines(&std::fs::read(&out).unwrap()), lines(&printed), "{format}");
         assert_eq!(std::fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    assert_eq!(std::fs::read_dir(work.path()).unwrap().count(), 5, "no temporary files remain");
+    assert_eq!(
+        std::fs::read_dir(work.path()).unwrap().count(),
+        formats.len(),
+        "no temporary files remain"
+    );
     let nowhere = trace(&nodes().join("healthy"), &["--out", "/nonexistent/x"]);
     assert_eq!(nowhere.status.code(), Some(3));
 }

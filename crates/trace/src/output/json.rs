@@ -11,26 +11,18 @@ use crate::model::timeline::{Kind, Span, Timeline};
 
 pub const SCHEMA: &str = "mooring.trace/v1";
 
-/// The document. Members are only ever added.
+/// The content of the document. Members are only ever added. The command adds schema, time, cluster and sources.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Document {
-    schema: &'static str,
+pub struct Content {
     figures: &'static str,
     nodes: Vec<Value>,
 }
 
-impl Document {
+impl Content {
     #[must_use]
     pub fn new(timelines: &[Timeline]) -> Self {
-        Self { schema: SCHEMA, figures: SOURCE, nodes: timelines.iter().map(node).collect() }
+        Self { figures: SOURCE, nodes: timelines.iter().map(node).collect() }
     }
-}
-
-/// Renders the document.
-pub fn to_json(timelines: &[Timeline]) -> String {
-    // Strings and JSON values can always be written.
-    let text = serde_json::to_string_pretty(&Document::new(timelines)).unwrap_or_default();
-    text + "\n"
 }
 
 fn node(timeline: &Timeline) -> Value {

@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::support::timeline;
+use crate::support::{content, timeline};
 use mooring_trace::bars::{Bar, Chart, Row, Tone, svg};
-use mooring_trace::{File, Timeline, chrome, html, json, otlp, read, table::table};
+use mooring_trace::{File, Timeline, chrome, html, otlp, read, table::table};
 
 /// Fails at the first line that differs from the file.
 fn assert_golden(name: &str, shown: &str) {
@@ -80,7 +80,7 @@ fn complete_nodes_match_golden_files() {
             serde_json::to_string_pretty(&value).unwrap() + "\n"
         };
         let made_by = env!("CARGO_PKG_VERSION");
-        assert_golden(&format!("{name}.json"), &pretty(&json::to_json(&node)));
+        assert_golden(&format!("{name}.json"), &pretty(&content(&node).to_string()));
         assert_golden(&format!("{name}.chrome.json"), &pretty(&chrome::to_json(&node)));
         let otlp = pretty(&otlp::to_json(&node)).replace(made_by, "VERSION");
         assert_golden(&format!("{name}.otlp.json"), &otlp);

@@ -1,7 +1,6 @@
 //! Timelines of complete nodes.
 
-use crate::support::{files, timeline};
-use mooring_trace::json::to_json;
+use crate::support::{content, files, timeline};
 use mooring_trace::production::{Speed, System};
 use mooring_trace::table::table;
 use mooring_trace::{File, Kind, Source, Span, Status, Timeline, TimelineOutcome, html, read};
@@ -50,7 +49,7 @@ fn attempt_before_a_reboot_is_shown_with_the_latest() {
     assert_eq!(node.spans, timeline("healthy").spans, "its times are not mixed into these");
     let reason = alone.diagnosis.unwrap().reason.clone();
     let nodes = [node];
-    for text in [table(&nodes), to_json(&nodes), html::page(&nodes)] {
+    for text in [table(&nodes), content(&nodes).to_string(), html::page(&nodes)] {
         assert!(text.contains(&reason), "{text}");
     }
     assert!(timeline("healthy").earlier.is_none());

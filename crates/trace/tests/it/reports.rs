@@ -2,6 +2,8 @@
 
 use mooring_trace::{File, Kind, Source, Span, Status, Timeline, TimelineOutcome, read};
 
+use crate::support::content;
+
 const REPORT: &str = "var/log/azure/aks/provision.json";
 const TRACE: &str = "var/log/azure/cluster-provision.log";
 
@@ -270,7 +272,7 @@ metadata: {name: aks-default-1, creationTimestamp: "2026-11-15T02:01:18Z"}
     assert_eq!((life.state.as_str(), life.pool.as_deref()), ("joined", Some("default")));
     assert_eq!((timeline.node.as_str(), timeline.outcome), ("a", TimelineOutcome::Succeeded));
     let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    let document = parsed(&mooring_trace::json::to_json(std::slice::from_ref(&timeline)));
+    let document = content(std::slice::from_ref(&timeline));
     let json = &document["nodes"][0];
     let life = serde_json::json!(
         {"nodeClaim": "default-1", "pool": "default", "state": "joined", "cause": null}

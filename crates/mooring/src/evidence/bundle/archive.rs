@@ -4,7 +4,7 @@ use std::io;
 
 use data_encoding::HEXLOWER;
 use flate2::{Compression, GzBuilder};
-use mooring_workflow::published::ClusterIdentity;
+use mooring_workflow::published::{ClusterIdentity, Source};
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ use crate::output::error_document::generated_at;
 pub(crate) const SCHEMA: &str = "mooring.bundle/v1";
 
 /// Top-level directory of the archive.
-const DIRECTORY: &str = "mooring-bundle";
+pub(crate) const DIRECTORY: &str = "mooring-bundle";
+pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// Origin of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,7 @@ pub(crate) struct Manifest<'a> {
     schema: &'static str,
     generated_at: Option<String>,
     cluster: Option<&'a ClusterIdentity>,
+    sources: Vec<Source>,
     made_by: &'static str,
     subject: Option<&'a str>,
     archive: Option<Value>,
@@ -79,6 +81,8 @@ pub(crate) struct Contents {
     /// The name that was given; none for a directory.
     pub(crate) subject: Option<String>,
     pub(crate) cluster: Option<ClusterIdentity>,
+    /// Services that were read; none for a directory.
+    pub(crate) sources: Vec<Source>,
     pub(crate) entries: Vec<ArchivedFile>,
     pub(crate) skipped: Vec<Skipped>,
 }
@@ -105,14 +109,14 @@ impl Contents {
         let packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
         let mut archive = Builder::new(packed);
         let manifest = serde_json::to_string_pretty(&self.manifest(None))? + "\n";
-        add(&mut archive, "manifest.json", manifest.as_bytes())?;
+        add(&mut archive, MANIFEST, manifest.as_bytes())?;
         for entry in &self.entries {
             add(&mut archive, &entry.path, &entry.bytes)?;
         }
         archive.into_inner()?.finish()
     }
 
-    /// Returns the document. In the archive it has neither its time nor the archive, so that the same files give the same
+    /// Returns the document. In the archive it has neither times nor the archive, so that the same files give the same
     /// archive.
     pub(crate) fn manifest(&self, archive: Option<(&str, &[u8])>) -> Manifest<'_> {
         let files = self.entries.iter().map(|entry| {
@@ -134,10 +138,17 @@ impl Contents {
         let shown = archive.map(
             |(path, bytes)| json!({"path": path, "bytes": bytes.len(), "sha256": sha256(bytes)}),
         );
+        let mut sources = self.sources.clone();
+        if archive.is_none() {
+            for source in &mut sources {
+                (source.at, source.seconds) = (None, None);
+            }
+        }
         Manifest {
             schema: SCHEMA,
             generated_at: archive.map(|_| generated_at()),
             cluster: self.cluster.as_ref(),
+            sources,
             made_by: concat!("mooring ", env!("CARGO_PKG_VERSION")),
             subject: self.subject.as_deref(),
             archive: shown,

@@ -1,7 +1,7 @@
 //! `mooring bundle`.
 
 mod allowlist;
-mod archive;
+pub(crate) mod archive;
 mod directory;
 pub(crate) mod node;
 mod redact;
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 use mooring_redact::identifier;
 
-use crate::arguments::SourceArguments;
+use crate::arguments::{SourceArguments, without_kind};
 use crate::evidence::{ensure_node, is_path};
 use crate::output::failure::Failure;
 use crate::output::outfile;
 use crate::output::show;
-use crate::output::{self, print_document, print_screen};
+use crate::output::{self, print_document, print_markdown, print_screen};
 use archive::Contents;
 use root::Root;
 
@@ -79,10 +79,14 @@ pub(crate) struct BundleArguments {
 pub(crate) enum BundleFormat {
     /// Contents of the archive, and what is left out
     Table,
+    /// Every file of the archive, and all that is left out
+    Wide,
     /// JSON, schema mooring.bundle/v1
     Json,
     /// YAML with the members of the JSON document
     Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
     /// Path of the archive
     Name,
 }
@@ -96,7 +100,7 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
         })?;
         directory::collect(&root)
     } else {
-        node::collect(&arguments.what, &arguments.node, arguments.run_command)?
+        node::collect(without_kind(&arguments.what), &arguments.node, arguments.run_command)?
     };
     if contents.entries.is_empty() {
         return Err(Failure::io(format!(
@@ -108,7 +112,7 @@ pub(crate) fn bundle(arguments: &BundleArguments) -> Result<(), Failure> {
     let path = arguments.out.clone().unwrap_or_else(|| default_name(&arguments.what));
     if path.as_os_str() == "-" {
         show::print_raw(&archive)?;
-        let screen = screen::screen("archive", archive.len(), &contents);
+        let screen = screen::screen("archive", archive.len(), &contents, false);
         show::print_note(screen.render(&output::message_style()).trim_end());
         return Ok(());
     }
@@ -122,8 +126,11 @@ fn print(
     archive: &[u8],
     contents: &Contents,
 ) -> Result<(), Failure> {
+    let screen = |is_wide| screen::screen(path, archive.len(), contents, is_wide);
     match format {
-        BundleFormat::Table => print_screen(&screen::screen(path, archive.len(), contents)),
+        BundleFormat::Table => print_screen(&screen(false)),
+        BundleFormat::Wide => print_screen(&screen(true)),
+        BundleFormat::Markdown => print_markdown(&screen(false)),
         BundleFormat::Name => show::print(format!("{path}\n").as_bytes()),
         BundleFormat::Json | BundleFormat::Yaml => {
             let document = contents.manifest(Some((path, archive)));
@@ -133,7 +140,7 @@ fn print(
 }
 
 fn default_name(what: &str) -> PathBuf {
-    let name = what.trim_matches('/');
+    let name = without_kind(what).trim_matches('/');
     // The last part of a directory; both parts of POOL/INSTANCE.
     let name =
         if Path::new(what).is_dir() { name.rsplit('/').next().unwrap_or(name) } else { name };

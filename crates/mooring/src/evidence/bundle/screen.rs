@@ -1,13 +1,13 @@
 //! The screen of `mooring bundle`.
 
-use mooring_terminal::{Mark, Screen, Text};
+use mooring_terminal::{Column, Mark, Screen, Table, Text};
 
 use super::archive::{Contents, Part};
 
 /// Skipped files on the screen; manifest.json lists all.
 const MAX_SKIPPED: usize = 8;
 
-pub(super) fn screen(path: &str, bytes: usize, contents: &Contents) -> Screen {
+pub(super) fn screen(path: &str, bytes: usize, contents: &Contents, is_wide: bool) -> Screen {
     let mut screen = Screen::default();
     // Counts manifest.json.
     let files = contents.entries.len() + 1;
@@ -30,15 +30,34 @@ pub(super) fn screen(path: &str, bytes: usize, contents: &Contents) -> Screen {
             screen.label(label, [Text::new(names)]);
         }
     }
-    let skipped = contents.skipped.iter().take(MAX_SKIPPED);
+    if is_wide {
+        screen.table(file_table(contents));
+    }
+    let most = if is_wide { contents.skipped.len() } else { MAX_SKIPPED };
+    let skipped = contents.skipped.iter().take(most);
     let skipped = skipped.map(|one| Text::new(format!("{}: {}", one.label, one.why)));
     screen.label("Left out", skipped);
-    if let Some(more) = contents.skipped.len().checked_sub(MAX_SKIPPED).filter(|more| *more > 0) {
+    if let Some(more) = contents.skipped.len().checked_sub(most).filter(|more| *more > 0) {
         screen.label("", [Text::new(format!("and {more} more; manifest.json lists all"))]);
     }
     let review = "Secrets are redacted by pattern, and some may remain: review the archive before you share it. manifest.json lists the redactions.";
     screen.label("Review", [Text::new(review)]);
     screen
+}
+
+/// Returns the files with their sizes and redactions.
+fn file_table(contents: &Contents) -> Table {
+    let mut table = Table::new([
+        Column::left("FILE"),
+        Column::right("BYTES"),
+        Column::right("REDACTED"),
+        Column::left("CONTENT").rank(1),
+    ]);
+    for entry in &contents.entries {
+        let (bytes, redactions) = (entry.bytes.len().to_string(), entry.redactions.to_string());
+        table.row([&entry.path, &bytes, &redactions, &entry.why].map(Text::new));
+    }
+    table
 }
 
 /// Returns the names of a part's files, each once, with a count if several nodes have it.
@@ -95,7 +114,7 @@ mod tests {
         contents.entries.push(entry(Part::Azure, "VM"));
         contents.entries.push(entry(Part::Azure, "VM"));
         contents.skip_as("a/serial.log", "serial console log", "boot diagnostics are off");
-        let text = screen("x.tar.gz", 2000, &contents).render(&Style::PIPE);
+        let text = screen("x.tar.gz", 2000, &contents, false).render(&Style::PIPE);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "✓ x.tar.gz: 5 files, 2 KiB, 4 secrets redacted");
         assert_eq!(lines[1], "Cluster     NodeClaim, 14 events");
@@ -104,16 +123,19 @@ mod tests {
         for number in 1..MAX_SKIPPED {
             contents.skip(&number.to_string(), "x");
         }
-        let text = screen("x.tar.gz", 2000, &contents).render(&Style::PIPE);
+        let text = screen("x.tar.gz", 2000, &contents, false).render(&Style::PIPE);
         assert!(!text.contains(" more; "), "{text}");
         contents.skip("8", "x");
         contents.skip("9", "x");
-        let text = screen("x.tar.gz", 2000, &contents).render(&Style::PIPE);
+        let text = screen("x.tar.gz", 2000, &contents, false).render(&Style::PIPE);
         assert!(text.contains("            and 2 more; manifest.json lists all\n"), "{text}");
+        let text = screen("x.tar.gz", 2000, &contents, true).render(&Style::PIPE);
+        assert!(text.contains("\nNodeClaim      1         1\n"), "{text}");
+        assert!(text.contains("            9: x\n") && !text.contains(" more; "), "{text}");
         let sizes = [1023, 1024, 1_048_576].map(size);
         assert_eq!(sizes, ["1023 bytes", "1 KiB", "1 MiB"]);
         contents.entries.truncate(1);
-        let text = screen("x", 1, &contents).render(&Style::PIPE);
+        let text = screen("x", 1, &contents, false).render(&Style::PIPE);
         assert!(text.starts_with("✓ x: 2 files, 1 bytes, 1 secret redacted\n"), "{text}");
     }
 }

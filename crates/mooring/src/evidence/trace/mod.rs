@@ -8,14 +8,19 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
+use mooring_trace::life::NodeLife;
 use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
+use mooring_workflow::published::{self, ClusterIdentity};
 
-use crate::arguments::SourceArguments;
+use crate::arguments::{SourceArguments, without_kind};
 use crate::evidence::{bundle::node, ensure_node, is_path};
 use crate::output;
 use crate::output::failure::Failure;
 use crate::output::outfile;
+use crate::output::published::document;
 use crate::output::show;
+use input::Input;
+use node::NodeFiles;
 
 pub(crate) const HELP: &str = "\
 NODE is the name of a NodeClaim, a node or a VM, or POOL/INSTANCE. Its stages
@@ -72,10 +77,16 @@ pub(crate) struct TraceArguments {
 pub(crate) enum TraceFormat {
     /// Human-readable table
     Table,
+    /// Table with every step of the bootstrap
+    Wide,
     /// JSON, schema mooring.trace/v1
     Json,
     /// YAML with the members of the JSON document
     Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
+    /// Names of the nodes for kubectl, one per line
+    Name,
     /// HTML page with a waterfall chart
     Html,
     /// Chrome trace events, for Perfetto
@@ -90,6 +101,9 @@ struct Source {
     left_out: Vec<String>,
     /// Time of the read; none for a path.
     now: Option<jiff::Timestamp>,
+    /// The cluster, and what was read of it; none for a path.
+    cluster: Option<ClusterIdentity>,
+    sources: Vec<published::Source>,
 }
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
@@ -100,22 +114,31 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
         for note in &input.notes {
             show::print_warning(&printable(note));
         }
-        Source { files: input.files, left_out: Vec::new(), now: None }
+        let Input { files, left_out, .. } = input;
+        Source { files, left_out, now: None, cluster: None, sources: Vec::new() }
     } else {
-        let node = node::trace_files(&what, &arguments.node, arguments.run_command)?;
-        Source { files: node.files, left_out: node.left_out, now: Some(node.now) }
+        let node = node::trace_files(without_kind(&what), &arguments.node, arguments.run_command)?;
+        let NodeFiles { files, left_out, now, cluster, sources } = node;
+        Source { files, left_out, now: Some(now), cluster, sources }
     };
     let timelines = mooring_trace::read(&source.files);
     if timelines.iter().all(Timeline::is_empty) {
         return Err(nothing_found(arguments, &source, &timelines));
     }
+    let style = if arguments.out.is_some() { Style::PIPE } else { output::style() };
+    let document = || {
+        let content = json::Content::new(&timelines);
+        document(json::SCHEMA, source.cluster.as_ref(), &source.sources, content)
+    };
     let text = match arguments.output {
-        TraceFormat::Table => {
-            let style = if arguments.out.is_some() { Style::PIPE } else { output::style() };
-            tables(&timelines, &source, &style)
+        TraceFormat::Table => tables(&timelines, &source, false, &style),
+        TraceFormat::Wide => tables(&timelines, &source, true, &style),
+        TraceFormat::Markdown => {
+            show::code_block(&tables(&timelines, &source, false, &Style::PIPE))
         }
-        TraceFormat::Json => show::escape_hidden(&json::to_json(&timelines)),
-        TraceFormat::Yaml => output::yaml(&json::Document::new(&timelines))?,
+        TraceFormat::Name => printable_lines(&timelines.iter().map(name).collect::<String>()),
+        TraceFormat::Json => show::json(&document())?,
+        TraceFormat::Yaml => output::yaml(&document())?,
         // The page escapes foreign text.
         TraceFormat::Html => html::page(&timelines),
         TraceFormat::Chrome => show::escape_hidden(&chrome::to_json(&timelines)),
@@ -128,14 +151,27 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
 }
 
 /// Returns the screens of nodes with a life in the cluster, and tables of the others.
-fn tables(timelines: &[Timeline], source: &Source, style: &Style) -> String {
+fn tables(timelines: &[Timeline], source: &Source, is_wide: bool, style: &Style) -> String {
     let one = |timeline: &Timeline| match &timeline.life {
         Some(life) => {
-            screen::screen(timeline, life, &source.left_out, source.now, style).render(style)
+            let screen =
+                screen::screen(timeline, life, &source.left_out, source.now, is_wide, style);
+            screen.render(style)
         }
         None => printable_lines(&table::table(std::slice::from_ref(timeline))),
     };
     timelines.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the line of a node, as kubectl takes it if the cluster has it.
+fn name(timeline: &Timeline) -> String {
+    match &timeline.life {
+        Some(NodeLife { node_claim: Some(claim), .. }) => {
+            format!("nodeclaim.karpenter.sh/{claim}\n")
+        }
+        Some(_) => format!("node/{}\n", timeline.node),
+        None => format!("{}\n", timeline.node),
+    }
 }
 
 fn nothing_found(arguments: &TraceArguments, source: &Source, timelines: &[Timeline]) -> Failure {

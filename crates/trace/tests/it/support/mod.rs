@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use mooring_trace::json::Content;
 use mooring_trace::{File, Timeline, read};
+use serde_json::Value;
 
 pub(crate) fn files(node: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -28,4 +30,9 @@ pub(crate) fn timeline(node: &str) -> Timeline {
     let mut all = read(&files(node));
     assert_eq!(all.len(), 1);
     all.remove(0)
+}
+
+/// Returns the content of the JSON document.
+pub(crate) fn content(timelines: &[Timeline]) -> Value {
+    serde_json::to_value(Content::new(timelines)).unwrap()
 }

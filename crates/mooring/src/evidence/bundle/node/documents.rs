@@ -11,6 +11,7 @@ use super::source::Sources;
 use super::subject::Subject;
 use crate::doctor;
 use crate::output::failure::Failure;
+use crate::output::published::document;
 
 /// Adds the failures of a node in the record.
 pub(super) fn add_record(
@@ -124,19 +125,24 @@ fn without_read_times(mut document: Value) -> Value {
 }
 
 /// Adds the output of `mooring trace`, from the files that are already there.
-pub(super) fn add_trace(contents: &mut Contents) {
+pub(super) fn add_trace(contents: &mut Contents) -> Result<(), Failure> {
     const TARGET: Target<'_> = Target {
         part: Part::Mooring,
         label: "trace",
         path: "trace.json",
-        why: "output of `mooring trace -o json`",
+        why: "output of `mooring trace -o json`, without the times of the reads",
     };
     let timelines = mooring_trace::read(&trace_files(contents));
     if timelines.iter().all(Timeline::is_empty) {
         contents.skip_as(TARGET.path, TARGET.label, "no times are known");
     } else {
-        contents.entries.push(TARGET.text(&json::to_json(&timelines)));
+        let (cluster, sources) = (contents.cluster.as_ref(), &contents.sources);
+        let document = document(json::SCHEMA, cluster, sources, json::Content::new(&timelines));
+        let value =
+            serde_json::to_value(document).map_err(|error| Failure::io(error.to_string()))?;
+        contents.entries.push(TARGET.json(&without_read_times(value))?);
     }
+    Ok(())
 }
 
 /// Returns the files that have times.

@@ -16,8 +16,9 @@ mod usual;
 
 use jiff::Timestamp;
 use mooring_trace::File;
+use mooring_workflow::published::{ClusterIdentity, Source};
 
-use super::archive::{Contents, Skipped};
+use super::archive::Contents;
 use crate::arguments::{AzureMode, SourceArguments};
 use crate::output::failure::Failure;
 use crate::process::build_runtime;
@@ -40,6 +41,7 @@ pub(crate) fn collect(
         let mut contents = Contents {
             subject: Some(name.to_owned()),
             cluster: sources.facts().map(|facts| facts.identity.clone()),
+            sources: sources.published(),
             ..Contents::default()
         };
         for subject in &subjects {
@@ -59,7 +61,7 @@ pub(crate) fn collect(
         }
         documents::add_why(&sources, &mut contents)?;
         documents::add_fleet(&sources, &mut contents)?;
-        documents::add_trace(&mut contents);
+        documents::add_trace(&mut contents)?;
         documents::add_doctor(&sources, &mut contents).await?;
         cluster::add_controller_log(&sources, &mut contents).await;
         if found > subjects.len() {
@@ -93,6 +95,8 @@ pub(crate) struct NodeFiles {
     /// Reasons of files that were not read.
     pub(crate) left_out: Vec<String>,
     pub(crate) now: Timestamp,
+    pub(crate) cluster: Option<ClusterIdentity>,
+    pub(crate) sources: Vec<Source>,
 }
 
 /// Collects the files that a timeline needs.
@@ -114,13 +118,20 @@ pub(crate) fn trace_files(
         if run_command {
             add_own_files(&sources, &subjects, run_command, &mut contents).await;
         }
-        let is_shown = |one: &&Skipped| {
-            one.path.ends_with("/vm.json") || one.path.ends_with(own_files::DIRECTORY)
-        };
-        let left_out = contents.skipped.iter().filter(is_shown);
-        let left_out = left_out.map(|one| format!("{}: {}", one.label, one.why)).collect();
-        Ok(NodeFiles { files: documents::trace_files(&contents), left_out, now: sources.now })
+        let left_out = contents.skipped.iter().filter(|one| has_times(&one.path));
+        Ok(NodeFiles {
+            files: documents::trace_files(&contents),
+            left_out: left_out.map(|one| format!("{}: {}", one.label, one.why)).collect(),
+            now: sources.now,
+            cluster: sources.facts().map(|facts| facts.identity.clone()),
+            sources: sources.published(),
+        })
     })
+}
+
+/// Returns true for a file of a bundle without which a timeline is incomplete.
+pub(crate) fn has_times(path: &str) -> bool {
+    path.ends_with("/vm.json") || path.ends_with(own_files::DIRECTORY)
 }
 
 /// Returns the nodes with the name and their number, or an error with similar names.

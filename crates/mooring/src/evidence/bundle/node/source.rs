@@ -5,7 +5,7 @@ use mooring_arm::{Client, Limits, ResourceId};
 use mooring_controller::Scope;
 use mooring_controller::record::{Document, FailureRecord};
 use mooring_inventory::Facts;
-use mooring_workflow::published::{SourceName, SourceState};
+use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 
 use super::objects::{Objects, Wanted};
@@ -100,6 +100,29 @@ impl<'a> Sources<'a> {
 
     pub(super) fn facts(&self) -> Option<&Facts> {
         self.cluster.as_ref().map(|cluster| &cluster.facts)
+    }
+
+    /// Returns the sources of a document. Files of Azure are read even if the cluster needs nothing of it.
+    pub(super) fn published(&self) -> Vec<Source> {
+        let unread = || {
+            let error = self.no_cluster.clone();
+            let cluster =
+                Source { state: SourceState::Failed, error, ..Source::new(SourceName::Cluster) };
+            vec![cluster, Source::new(SourceName::Record), Source::new(SourceName::Azure)]
+        };
+        let mut sources = self.facts().map_or_else(unread, |facts| facts.sources.clone());
+        let is_unasked =
+            |one: &&mut Source| one.name == SourceName::Azure && one.state == SourceState::NotAsked;
+        if let Some(azure) = sources.iter_mut().find(is_unasked) {
+            match &self.azure {
+                Ok(_) => (azure.state, azure.at) = (SourceState::Read, Some(self.now)),
+                Err(_) if self.arguments.azure == AzureMode::Never => {}
+                Err(why) => {
+                    (azure.state, azure.error) = (SourceState::Failed, Some(why.clone()));
+                }
+            }
+        }
+        sources
     }
 
     async fn open_azure(&self) -> Result<Azure, Failure> {

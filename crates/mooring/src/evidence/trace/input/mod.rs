@@ -12,7 +12,10 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use mooring_redact::{identifier, printable};
 use mooring_trace::{File, is_wanted};
+use serde_json::Value;
 
+use crate::evidence::bundle::archive;
+use crate::evidence::bundle::node::has_times;
 use crate::output::failure::Failure;
 
 /// Only the end of a larger file is read: the failure is at the end of a log.
@@ -36,6 +39,8 @@ pub(crate) struct Input {
     pub(crate) files: Vec<File>,
     /// Warnings: limits that were reached, and the files skipped because of them.
     pub(crate) notes: Vec<String>,
+    /// What a bundle lacks of the timeline, from its manifest.
+    pub(crate) left_out: Vec<String>,
     bytes: u64,
     names: usize,
     long_names: usize,
@@ -57,6 +62,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, Failure> {
         input.read_file(file, path).map_err(failed)?;
     }
     input.note_counts();
+    input.read_manifest();
     Ok(input)
 }
 
@@ -70,6 +76,21 @@ impl Input {
         if self.more_notes > 0 {
             self.notes.push(format!("{} more files truncated or broken", self.more_notes));
         }
+    }
+
+    /// Reads the manifest of a bundle, which is no file of a node.
+    fn read_manifest(&mut self) {
+        let Some(at) = self.files.iter().position(|file| is_manifest(&file.path)) else { return };
+        let manifest: Value = serde_json::from_slice(&self.files[at].bytes).unwrap_or_default();
+        if manifest["schema"] != archive::SCHEMA {
+            return;
+        }
+        self.files.remove(at);
+        let text = |one: &Value, member: &str| printable(one[member].as_str().unwrap_or_default());
+        let left_out = manifest["leftOut"].as_array().into_iter().flatten();
+        let left_out = left_out.filter(|one| has_times(&text(one, "path"))).take(MAX_NOTES);
+        self.left_out =
+            left_out.map(|one| format!("{}: {}", text(one, "what"), text(one, "why"))).collect();
     }
 
     /// Returns false, and adds a note once, if a limit is reached.
@@ -130,7 +151,7 @@ impl Input {
                 } else if meta.is_file() {
                     let name =
                         path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-                    if is_wanted(&name) {
+                    if is_wanted(&name) || is_manifest(&name) {
                         let file = fs::File::open(&path)?;
                         self.add(name, file, meta.len());
                     }
@@ -224,7 +245,7 @@ impl Input {
                     continue;
                 };
                 let name = String::from_utf8_lossy(&name).into_owned();
-                if kind.is_file() && is_wanted(&name) {
+                if kind.is_file() && (is_wanted(&name) || is_manifest(&name)) {
                     let size = entry.size();
                     self.add(name, entry, size);
                 }
@@ -258,6 +279,10 @@ impl Input {
         self.bytes += (bytes.len() + path.len()) as u64;
         self.files.push(File { path, bytes });
     }
+}
+
+fn is_manifest(path: &str) -> bool {
+    path == archive::MANIFEST || path == format!("{}/{}", archive::DIRECTORY, archive::MANIFEST)
 }
 
 /// Returns the name in a GNU long-name header; `None` if it is too long.

@@ -26,6 +26,28 @@ fn broken_files_have_notes_up_to_a_limit_then_a_count() {
 }
 
 #[test]
+fn manifest_of_a_bundle_names_what_a_timeline_lacks() {
+    let manifest = serde_json::json!({"schema": "mooring.bundle/v1", "leftOut": [
+        {"path": "aks-a/vm.json", "what": "VM", "why": "Azure was not asked"},
+        {"path": "fleet.json", "what": "fleet", "why": "not read"},
+        {"path": "aks-a/var/log/azure", "what": "files", "why": "not\u{1b}[2J given"},
+    ]});
+    let read = |path: &str, text: String| {
+        let mut input = Input::default();
+        input.add(path.to_owned(), text.as_bytes(), text.len() as u64);
+        input.read_manifest();
+        (input.files.len(), input.left_out)
+    };
+    let left_out = ["VM: Azure was not asked", "files: not[2J given"].map(str::to_owned).to_vec();
+    for path in ["manifest.json", "mooring-bundle/manifest.json"] {
+        assert!(is_manifest(path));
+        assert_eq!(read(path, manifest.to_string()), (0, left_out.clone()), "{path}");
+    }
+    assert_eq!(read("manifest.json", "{}".to_owned()), (1, Vec::new()), "of another program");
+    assert_eq!(read("x/manifest.json", manifest.to_string()), (1, Vec::new()));
+}
+
+#[test]
 fn file_of_the_maximum_size_is_not_truncated() {
     for (size, notes) in [(MAX_FILE, 0), (MAX_FILE + 1, 1)] {
         let mut input = Input::default();

@@ -15,7 +15,7 @@ const USUAL: usize = 8;
 const MIN_BAR: usize = 10;
 const MAX_BAR: usize = 62;
 const MARGIN: usize = 13;
-/// Steps below the bootstrap; the unfinished and the longest are shown.
+/// Steps below the bootstrap without `-o wide`; the unfinished and the longest are shown.
 const MAX_STEPS: usize = 12;
 
 /// Returns the screen of one node. `now` is the time of the read; none for an archive.
@@ -24,12 +24,13 @@ pub(super) fn screen(
     life: &NodeLife,
     left_out: &[String],
     now: Option<Timestamp>,
+    is_wide: bool,
     style: &Style,
 ) -> Screen {
     let mut screen = Screen::default();
     let (mark, sentence) = verdict(timeline, life, now);
     screen.sentence(mark, sentence);
-    let rows = rows(timeline, life);
+    let rows = rows(timeline, life, if is_wide { usize::MAX } else { MAX_STEPS });
     if let Some(axis) = Axis::of(&rows, life, style) {
         screen.line(axis.head());
         for row in &rows {
@@ -96,7 +97,8 @@ struct Row {
     usual: Option<f64>,
 }
 
-fn rows(timeline: &Timeline, life: &NodeLife) -> Vec<Row> {
+/// Returns the stages, with at most `most` steps.
+fn rows(timeline: &Timeline, life: &NodeLife, most: usize) -> Vec<Row> {
     let spans = &timeline.spans;
     let row = |span: &Span, indent: usize, name: &str| Row {
         name: format!("{}{name}", "  ".repeat(indent)),
@@ -118,7 +120,7 @@ fn rows(timeline: &Timeline, life: &NodeLife) -> Vec<Row> {
     for stage in order.into_iter().filter_map(find) {
         rows.push(row(stage, usize::from(stage.name == life::BOOT), &stage.name));
         if stage.name == life::BOOTSTRAP {
-            rows.extend(steps(timeline).map(|step| row(step, 1, step_name(&step.name))));
+            rows.extend(steps(timeline, most).map(|step| row(step, 1, step_name(&step.name))));
         }
     }
     for name in [life::REGISTER, life::READY] {
@@ -132,7 +134,7 @@ fn rows(timeline: &Timeline, life: &NodeLife) -> Vec<Row> {
 }
 
 /// Returns the outermost steps in order of time: unfinished ones and the longest.
-fn steps(timeline: &Timeline) -> impl Iterator<Item = &Span> {
+fn steps(timeline: &Timeline, most: usize) -> impl Iterator<Item = &Span> {
     let spans = &timeline.spans;
     let is_outer = |span: &&Span| {
         let parent = span.parent.map(|parent| spans[parent].kind);
@@ -143,7 +145,7 @@ fn steps(timeline: &Timeline) -> impl Iterator<Item = &Span> {
         let key = |span: &Span| (span.status == Status::Done, -span.seconds());
         key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1))
     });
-    steps.truncate(MAX_STEPS);
+    steps.truncate(most);
     steps.sort_by_key(|span| span.start);
     steps.into_iter()
 }

@@ -35,7 +35,7 @@ status:
 fn shown(files: &[File], style: &Style) -> String {
     let timelines = mooring_trace::read(files);
     let life = timelines[0].life.as_ref().unwrap();
-    screen(&timelines[0], life, &[], None, style).render(style)
+    screen(&timelines[0], life, &[], None, false, style).render(style)
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn unfinished_and_longest_steps_are_in_order_of_time() {
     }
     let inner = Span { name: "AKS.CSE.inner.x".to_owned(), parent: Some(at), ..step };
     timeline.spans.push(inner);
-    let names: Vec<&str> = steps(&timeline).map(|step| step_name(&step.name)).collect();
+    let names: Vec<&str> = steps(&timeline, MAX_STEPS).map(|step| step_name(&step.name)).collect();
     let longest = (3..14).rev().map(|number| format!("step{number}"));
     assert_eq!(names, longest.chain(["orasLogin".to_owned()]).collect::<Vec<_>>());
 }
@@ -97,7 +97,7 @@ fn unfinished_and_longest_steps_are_in_order_of_time() {
 fn stage_that_was_not_reached_has_a_row() {
     let (mut timeline, mut life) = timeline();
     let names = |timeline: &Timeline, life: &NodeLife| -> Vec<String> {
-        let names = rows(timeline, life).into_iter().map(|row| row.name);
+        let names = rows(timeline, life, MAX_STEPS).into_iter().map(|row| row.name);
         names.filter(|name| [life::REGISTER, life::READY].contains(&name.as_str())).collect()
     };
     let after = |seconds| timeline.spans[0].start + SignedDuration::from_secs(seconds);
@@ -130,7 +130,7 @@ fn stage_that_was_not_reached_has_a_row() {
 fn sources_that_were_not_read_are_listed() {
     let (timeline, life) = timeline();
     let shown = |left_out: &[String]| {
-        screen(&timeline, &life, left_out, None, &Style::PIPE).render(&Style::PIPE)
+        screen(&timeline, &life, left_out, None, false, &Style::PIPE).render(&Style::PIPE)
     };
     assert!(shown(&["the VM".to_owned()]).contains("\nLeft out    the VM\n"));
     assert!(!shown(&[]).contains("Left out"));
