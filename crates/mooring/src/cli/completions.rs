@@ -196,6 +196,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fish_passes_the_cluster_of_the_line() {
+        let script = fish();
+        assert!(script.starts_with("\nfunction __mooring_cluster\n"), "{script}");
+        let names = script.lines().filter(|line| line.contains("mooring complete "));
+        for line in names {
+            assert!(line.contains(" (__mooring_cluster) 2>/dev/null)"), "{line}");
+        }
+    }
+
+    #[test]
     fn zsh_has_names_of_flags_and_arguments() {
         let add = |names: &str| {
             format!(
