@@ -9,7 +9,7 @@ use mooring_diagnosis::fleet::{MIN_SAMPLE, Rate};
 use serde::Serialize;
 
 use crate::merge::Inventory;
-use crate::node::{Node, State};
+use crate::node::{JoinState, Node};
 
 /// Name of an image that is not known.
 const UNKNOWN: &str = "unknown";
@@ -79,7 +79,7 @@ pub struct Fleet {
 impl Fleet {
     pub fn of(inventory: &Inventory, since: Option<Timestamp>) -> Self {
         let count =
-            |state: State| inventory.nodes.iter().filter(|node| node.state == state).count();
+            |state: JoinState| inventory.nodes.iter().filter(|node| node.state == state).count();
         let failed = |node: &&Node| node.is_failed();
         let is_unconfirmed =
             |node: &&Node| node.failure.as_ref().is_some_and(|failure| !failure.is_confirmed);
@@ -87,9 +87,9 @@ impl Fleet {
         let unlisted_unconfirmed = unlisted.map(|one| one.count as usize);
         Self {
             since,
-            ready: count(State::Ready),
-            not_ready: count(State::NotReady),
-            joining: count(State::Joining),
+            ready: count(JoinState::Ready),
+            not_ready: count(JoinState::NotReady),
+            joining: count(JoinState::Joining),
             failed: inventory.failed(),
             failed_existing: inventory
                 .nodes

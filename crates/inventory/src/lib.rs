@@ -36,7 +36,7 @@ pub use failure::{Code, Evidence, Failure};
 pub use fleet::{Fleet, FleetRow, FleetVerdict, Share, percent};
 pub use group::{Group, groups};
 pub use merge::{Inventory, REGISTRATION_LIMIT};
-pub use node::{Filter, Node, PoolKind, State};
+pub use node::{Filter, JoinState, Node, PoolKind};
 pub use node_list::NodePage;
 pub use nodes::Nodes;
 pub use object::{ClaimItem, LaunchError, NodeItem};

@@ -17,7 +17,7 @@ use mooring_diagnosis::Stage;
 
 use crate::aks_pool::AksPool;
 use crate::failure::Failure;
-use crate::node::{Filter, Node, PoolKind, State};
+use crate::node::{Filter, JoinState, Node, PoolKind};
 use crate::nodes::Nodes;
 use crate::object::{ClaimItem, NodeItem};
 use crate::unlisted::{Unlisted, unlisted};
@@ -109,14 +109,16 @@ impl Inventory {
     pub fn add_report(&mut self, uid: &str, report: &NodeReport) {
         let Some(node) = self.nodes.find_mut(|node| node.uid == uid) else { return };
         let is_unknown = match node.state {
-            State::Joining => true,
-            State::Failed => node.failure.as_ref().is_none_or(|failure| failure.owner.is_none()),
-            State::Ready | State::NotReady => false,
+            JoinState::Joining => true,
+            JoinState::Failed => {
+                node.failure.as_ref().is_none_or(|failure| failure.owner.is_none())
+            }
+            JoinState::Ready | JoinState::NotReady => false,
         };
         if let (true, Some(failure)) = (is_unknown, observed(report)) {
             let failed_at = failure.failed_at.or(node.failed_at());
             node.failure = Some(Failure { failed_at, ..failure });
-            node.state = State::Failed;
+            node.state = JoinState::Failed;
         }
     }
 
@@ -158,9 +160,9 @@ fn of_vm(report: &NodeReport) -> Node {
         instance_type: None,
         zone: None,
         state: match (&failure, report.joined) {
-            (Some(_), _) => State::Failed,
-            (None, Some(true)) => State::Ready,
-            (None, _) => State::Joining,
+            (Some(_), _) => JoinState::Failed,
+            (None, Some(true)) => JoinState::Ready,
+            (None, _) => JoinState::Joining,
         },
         exists: true,
         created_at: None,
@@ -207,10 +209,10 @@ fn of_claim(
         (false, None, None, None) => unregistered(claim, node, now),
     };
     let state = match (has_joined, &failure) {
-        (true, _) if node.is_none_or(|node| node.is_ready) => State::Ready,
-        (true, _) => State::NotReady,
-        (false, Some(_)) => State::Failed,
-        (false, None) => State::Joining,
+        (true, _) if node.is_none_or(|node| node.is_ready) => JoinState::Ready,
+        (true, _) => JoinState::NotReady,
+        (false, Some(_)) => JoinState::Failed,
+        (false, None) => JoinState::Joining,
     };
     let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
     Node {
@@ -282,7 +284,7 @@ fn of_node(node: &NodeItem, now: Timestamp) -> Node {
         node_class: None,
         instance_type: label(INSTANCE_TYPE),
         zone: label(ZONE),
-        state: if node.is_ready { State::Ready } else { State::NotReady },
+        state: if node.is_ready { JoinState::Ready } else { JoinState::NotReady },
         exists: true,
         created_at: node.created,
         launched_at: None,
@@ -306,7 +308,7 @@ fn of_entry(entry: &FailureRecord) -> Node {
         node_class: Some(entry.node_class.clone()).filter(|class| !class.is_empty()),
         instance_type: entry.instance_type.clone(),
         zone: entry.zone.clone(),
-        state: State::Failed,
+        state: JoinState::Failed,
         exists: false,
         created_at: None,
         launched_at: entry.launched,

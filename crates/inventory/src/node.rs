@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum JoinState {
     Ready,
     NotReady,
     /// Launched or starting, and not known to have failed.
@@ -55,7 +55,7 @@ pub struct Node {
     pub node_class: Option<String>,
     pub instance_type: Option<String>,
     pub zone: Option<String>,
-    pub state: State,
+    pub state: JoinState,
     /// False if only the record has it.
     pub exists: bool,
     pub created_at: Option<Timestamp>,
@@ -99,7 +99,7 @@ impl Node {
 
     /// Returns true if it joined the cluster, in any state.
     pub fn has_joined(&self) -> bool {
-        matches!(self.state, State::Ready | State::NotReady)
+        matches!(self.state, JoinState::Ready | JoinState::NotReady)
     }
 
     /// Returns the time of the failure, if it is known.

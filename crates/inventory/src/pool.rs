@@ -9,7 +9,7 @@ use crate::aks_pool::AksPool;
 use crate::fleet::Fleet;
 use crate::group::median;
 use crate::merge::Inventory;
-use crate::node::{Node, PoolKind, State};
+use crate::node::{JoinState, Node, PoolKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -97,16 +97,16 @@ fn pool(
     in_azure: Option<&AksPool>,
     fleet: &Fleet,
 ) -> Pool {
-    let count = |state: State| nodes.iter().filter(|node| node.state == state).count();
+    let count = |state: JoinState| nodes.iter().filter(|node| node.state == state).count();
     let newest = nodes.iter().filter(|node| node.image.is_some());
     let newest = newest.max_by_key(|node| node.launched_at.or(node.created_at).or(node.at()));
     let new_image = newest.and_then(|node| node.image.clone());
-    let (ready, not_ready) = (count(State::Ready), count(State::NotReady));
+    let (ready, not_ready) = (count(JoinState::Ready), count(JoinState::NotReady));
     let failures = || nodes.iter().filter(|node| node.is_failed());
     let image_fails = fleet
         .findings()
         .any(|row| Some(&row.image) == new_image.as_ref() && row.pools.contains(&name));
-    let has_failed_node = nodes.iter().any(|node| node.exists && node.state == State::Failed);
+    let has_failed_node = nodes.iter().any(|node| node.exists && node.state == JoinState::Failed);
     let state = match image_fails {
         true => PoolState::ImageFails,
         false if last_failed(nodes) || has_failed_node => PoolState::Failing,
@@ -121,7 +121,7 @@ fn pool(
         nodes: ready + not_ready,
         wanted: in_azure.and_then(|pool| pool.wanted),
         provisioning_state: in_azure.map(|pool| pool.state.clone()),
-        joining: count(State::Joining),
+        joining: count(JoinState::Joining),
         failed: failures().count(),
         seconds_to_join: median(nodes.iter().filter_map(|node| node.seconds_to_join())),
         last_failure_at: failures().filter_map(|node| node.failed_at()).max(),
@@ -134,7 +134,8 @@ fn pool(
 
 /// Returns true if the last nodes of a pool failed, at least one of them recently created.
 fn last_failed(nodes: &[&Node]) -> bool {
-    let mut ended: Vec<&&Node> = nodes.iter().filter(|node| node.state != State::Joining).collect();
+    let mut ended: Vec<&&Node> =
+        nodes.iter().filter(|node| node.state != JoinState::Joining).collect();
     ended.sort_by_key(|node| std::cmp::Reverse(node.launched_at.or(node.created_at).or(node.at())));
     ended.len() >= LAST && ended.iter().take(LAST).all(|node| node.is_failed())
 }

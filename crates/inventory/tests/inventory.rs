@@ -6,8 +6,8 @@ use mooring_controller::claim::intern::Interner;
 use mooring_controller::record::counts::{self, CountedNode};
 use mooring_controller::record::{Document, FailureRecord};
 use mooring_inventory::{
-    AksPool, ClaimItem, Filter, Fleet, FleetVerdict, Inventory, Node, NodeItem, PoolKind,
-    PoolState, State, groups, pools,
+    AksPool, ClaimItem, Filter, Fleet, FleetVerdict, Inventory, JoinState, Node, NodeItem,
+    PoolKind, PoolState, groups, pools,
 };
 use serde_json::{Value, json};
 
@@ -112,11 +112,11 @@ fn facts_of_one_nodeclaim_are_one_node() {
         let node = find(&inventory, name);
         (node.state, node.exists, node.is_failed(), node.has_joined())
     };
-    assert_eq!(state("good"), (State::Ready, true, false, true));
+    assert_eq!(state("good"), (JoinState::Ready, true, false, true));
     assert_eq!(state("aks-good"), state("good"), "the name of the Node");
-    assert_eq!(state("bad"), (State::Failed, true, true, false));
-    assert_eq!(state("new"), (State::Joining, true, false, false));
-    assert_eq!(state("gone"), (State::Failed, false, true, false));
+    assert_eq!(state("bad"), (JoinState::Failed, true, true, false));
+    assert_eq!(state("new"), (JoinState::Joining, true, false, false));
+    assert_eq!(state("gone"), (JoinState::Failed, false, true, false));
     let gone = find(&inventory, "gone");
     assert_eq!((gone.pool.as_deref(), gone.seconds_to_failure()), (Some("default"), Some(60)));
     let failure = gone.failure.as_ref().unwrap();
@@ -176,10 +176,10 @@ fn launch_error_is_a_failure_and_waiting_is_not() {
         (node.state, node.failure.map(|failure| (failure.stage, failure.condition_reason)))
     };
     let failed = Some(("launch", "LaunchFailed".to_owned()));
-    assert_eq!(launch("LaunchFailed", "something strange happened"), (State::Failed, failed));
+    assert_eq!(launch("LaunchFailed", "something strange happened"), (JoinState::Failed, failed));
     assert_eq!(
         launch("AwaitingReconciliation", "object is awaiting reconciliation"),
-        (State::Joining, None)
+        (JoinState::Joining, None)
     );
 }
 
@@ -201,9 +201,13 @@ fn nodes_of_aks_pools_that_were_never_ready_are_failures() {
         let node = find(&inventory, name);
         (node.state, node.failure.as_ref().map(|failure| failure.stage), node.pool_kind)
     };
-    assert_eq!(facts("aks-a"), (State::Ready, None, PoolKind::AksPool));
-    assert_eq!(facts("aks-b"), (State::NotReady, Some("ready"), PoolKind::AksPool));
-    assert_eq!(facts("aks-c"), (State::NotReady, None, PoolKind::AksPool), "it was ready before");
+    assert_eq!(facts("aks-a"), (JoinState::Ready, None, PoolKind::AksPool));
+    assert_eq!(facts("aks-b"), (JoinState::NotReady, Some("ready"), PoolKind::AksPool));
+    assert_eq!(
+        facts("aks-c"),
+        (JoinState::NotReady, None, PoolKind::AksPool),
+        "it was ready before"
+    );
     assert_eq!(find(&inventory, "aks-a").image.as_deref(), Some(OLD));
     let all = pools(&inventory, &Fleet::of(&inventory, None));
     assert_eq!(

@@ -9,7 +9,7 @@ use mooring_controller::record::counts::{self, CountedNode};
 use mooring_controller::verdict::failure::{Failure, Source};
 use mooring_controller::{Reason, Verdict};
 use mooring_inventory::{ClaimItem, Filter, Fleet, Inventory, Node, NodeItem, PoolState, groups};
-use mooring_inventory::{State, pools};
+use mooring_inventory::{JoinState, pools};
 use serde_json::{Value, json};
 
 fn now() -> Timestamp {
@@ -167,11 +167,15 @@ fn nodeclaim_past_the_registration_timeout_has_failed() {
         let node = inventory.nodes.iter().find(|node| node.uid == "u-c").unwrap();
         (node.state, node.failure.as_ref().map(|failure| failure.cause.clone()))
     };
-    let failed = |cause: &str| (State::Failed, Some(cause.to_owned()));
-    assert_eq!(state(15, &[]), (State::Joining, None), "Karpenter acts within a minute");
+    let failed = |cause: &str| (JoinState::Failed, Some(cause.to_owned()));
+    assert_eq!(state(15, &[]), (JoinState::Joining, None), "Karpenter acts within a minute");
     assert_eq!(state(16, &[]), failed("NoEvidence"));
     assert_eq!(state(16, &[node("aks-c", 2, "False")]), failed("NodeNeverReady"));
-    assert_eq!(state(16, &[node("aks-c", 2, "True")]), (State::Joining, None), "the Node is ready");
+    assert_eq!(
+        state(16, &[node("aks-c", 2, "True")]),
+        (JoinState::Joining, None),
+        "the Node is ready"
+    );
     let mut inventory = merge(&[claim(22, &json!([]))], &[]);
     let failure = first(&inventory).failure.clone().unwrap();
     assert_eq!(failure.failed_at, Some(at(7)));

@@ -10,7 +10,7 @@ use kube::client::Body;
 use mooring_controller::query::{NodeReport, ReportSource};
 use mooring_controller::record::{Document, SCHEMA};
 use mooring_controller::{Reason, Verdict};
-use mooring_inventory::{ControllerState, Facts, Failure, Inventory, Node, PoolKind, State};
+use mooring_inventory::{ControllerState, Facts, Failure, Inventory, JoinState, Node, PoolKind};
 use mooring_terminal::{Screen, Style};
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
@@ -28,7 +28,7 @@ pub(crate) fn at(text: &str) -> Timestamp {
 }
 
 /// Returns a NodeClaim of pool `default` with image 202601.27.0, launched ten minutes ago.
-pub(crate) fn node(name: &str, state: State) -> Node {
+pub(crate) fn node(name: &str, state: JoinState) -> Node {
     Node {
         uid: format!("uid-{name}"),
         node_claim: Some(name.to_owned()),
@@ -70,7 +70,7 @@ pub(crate) fn failure(cause: &str) -> Failure {
 }
 
 pub(crate) fn failed_node(name: &str, cause: &str) -> Node {
-    Node { failure: Some(failure(cause)), ..node(name, State::Failed) }
+    Node { failure: Some(failure(cause)), ..node(name, JoinState::Failed) }
 }
 
 /// Returns a node with another image, which is `AKSAzureLinux/V3gen2/VERSION`.

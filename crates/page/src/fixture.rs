@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_controller::record;
 use mooring_controller::record::counts;
 use mooring_inventory::{
-    Code, ControllerState, Evidence, Facts, Failure, Inventory, Node, PoolKind, State,
+    Code, ControllerState, Evidence, Facts, Failure, Inventory, JoinState, Node, PoolKind,
 };
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
@@ -40,7 +40,7 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         node_class: Some("default".to_owned()),
         instance_type: Some("Standard_D8s_v5".to_owned()),
         zone: Some("westeurope-1".to_owned()),
-        state: State::Joining,
+        state: JoinState::Joining,
         exists: true,
         created_at: Some(before(seconds)),
         launched_at: (seconds > 31).then(|| before(seconds - 31)),
@@ -54,7 +54,7 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
 /// Returns a node that joined some seconds ago, after `taken` seconds.
 pub(crate) fn joined(name: &str, pool: &str, image: &str, seconds: i64, taken: i64) -> Node {
     Node {
-        state: State::Ready,
+        state: JoinState::Ready,
         node_created_at: Some(before(seconds + 22)),
         joined_at: Some(before(seconds)),
         ready_at: Some(before(seconds - 5)),
@@ -83,7 +83,7 @@ pub(crate) fn failure(seconds: i64) -> Failure {
 /// Returns a node that failed some seconds ago.
 pub(crate) fn failed(name: &str, pool: &str, image: &str, seconds: i64, exists: bool) -> Node {
     Node {
-        state: State::Failed,
+        state: JoinState::Failed,
         exists,
         launched_at: Some(before(seconds + 72)),
         failure: Some(failure(seconds)),

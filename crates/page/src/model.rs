@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use mooring_controller::claim::image;
 use mooring_inventory::status::Status;
 use mooring_inventory::{
-    Code, Facts, Filter, Fleet, FleetRow, Group, Inventory, Node, State, groups,
+    Code, Facts, Filter, Fleet, FleetRow, Group, Inventory, JoinState, Node, groups,
 };
 
 use crate::snapshot::Snapshot;
@@ -85,7 +85,7 @@ impl<'a> Model<'a> {
 
     /// Returns nodes that are joining and match the view, the oldest first.
     pub(crate) fn joining(&self) -> Vec<&Node> {
-        let is_wanted = |node: &&Node| node.state == State::Joining && self.has_image(node);
+        let is_wanted = |node: &&Node| node.state == JoinState::Joining && self.has_image(node);
         let mut joining: Vec<&Node> = self.inventory.nodes.iter().filter(is_wanted).collect();
         joining.sort_by_key(|node| (node.created_at, node.name()));
         joining

@@ -10,6 +10,9 @@ use rustix::io::Errno;
 
 use super::{EntryKind, FileInfo, FileKind, ReadFailure, Replace, Space};
 
+/// Enough for the head of a program.
+const PAGE: u64 = 4096;
+
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
     let file = File::open(path).map_err(ReadFailure::Open)?;
     let mut bytes = Vec::new();
@@ -25,7 +28,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFailure> {
 pub(super) fn read_at(path: &Path, offset: u64, count: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::with_capacity(usize::try_from(count).map_err(io::Error::other)?);
+    let mut bytes = Vec::with_capacity(usize::try_from(count.min(PAGE)).unwrap_or_default());
     file.take(count).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

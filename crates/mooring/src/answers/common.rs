@@ -173,7 +173,7 @@ fn source(source: &Source, facts: &Facts) -> String {
 mod tests {
     use std::time::Duration;
 
-    use mooring_inventory::State;
+    use mooring_inventory::JoinState;
 
     use super::*;
     use crate::fixtures::{at, facts, node, now, read_arguments};
@@ -196,10 +196,10 @@ mod tests {
     #[test]
     fn deleted_nodes_have_no_names_for_kubectl() {
         let nodes = [
-            node("a", State::Failed),
-            Node { node_claim: None, ..node("b", State::Failed) },
-            Node { node_claim: None, node: None, ..node("c", State::Failed) },
-            Node { exists: false, ..node("d", State::Failed) },
+            node("a", JoinState::Failed),
+            Node { node_claim: None, ..node("b", JoinState::Failed) },
+            Node { node_claim: None, node: None, ..node("c", JoinState::Failed) },
+            Node { exists: false, ..node("d", JoinState::Failed) },
         ];
         assert_eq!(names(nodes.iter()), "nodeclaim.karpenter.sh/a\nnode/aks-b\n");
     }

@@ -79,7 +79,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::State;
+    use mooring_inventory::JoinState;
     use mooring_workflow::published::SourceState;
 
     use super::*;
@@ -97,7 +97,7 @@ mod tests {
             pool: Some("gpu".to_owned()),
             ..failed_node("g", "OwnCause")
         };
-        let facts = facts([node("a", State::Ready), gone]);
+        let facts = facts([node("a", JoinState::Ready), gone]);
         for words in [
             &[][..],
             &["--pool", "default"],
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn unknown_names_are_usage_errors_with_suggestions() {
-        let facts = facts([node("a", State::Ready)]);
+        let facts = facts([node("a", JoinState::Ready)]);
         for (flag, name, hint) in [
             ("pool", "defalt", "did you mean `default`?   mooring why --pool default"),
             ("pool", "nonsense", "`mooring status` lists pools"),
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn name_may_be_in_a_source_that_was_not_read() {
-        let mut facts = facts([node("a", State::Ready)]);
+        let mut facts = facts([node("a", JoinState::Ready)]);
         let record = &mut facts.sources[1];
         (record.state, record.error) = (SourceState::Failed, Some("not allowed".to_owned()));
         let text = "pool `gone` not found in demo; the failure record was not read: not allowed\nhint: `mooring status` lists pools";

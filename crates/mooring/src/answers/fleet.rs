@@ -226,7 +226,7 @@ fn markdown(facts: &Facts, fleet: &Fleet, findings: &[ImageFinding]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::State;
+    use mooring_inventory::JoinState;
 
     use super::*;
     use crate::fixtures::{facts, failed_node, node, piped, read_arguments};
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn cluster_without_failures_counts_all_nodes() {
-        let states = [State::Ready, State::Ready, State::NotReady, State::Joining];
+        let states = [JoinState::Ready, JoinState::Ready, JoinState::NotReady, JoinState::Joining];
         let nodes = states.into_iter().enumerate();
         let mut facts = facts(nodes.map(|(at, state)| node(&format!("n{at}"), state)));
         let expected = "demo · last 1h30m · 2 ready, 1 joining, 0 failed\n✓ No failures among the 4 nodes that exist now. None are recorded.\nRead ";

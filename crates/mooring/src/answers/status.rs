@@ -226,7 +226,7 @@ fn controller(facts: &Facts) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::State;
+    use mooring_inventory::JoinState;
     use mooring_workflow::published::SourceState;
 
     use super::*;
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn absence_of_problems_requires_all_sources() {
-        let healthy = facts([node("a", State::Ready), node("b", State::Joining)]);
+        let healthy = facts([node("a", JoinState::Ready), node("b", JoinState::Joining)]);
         let text = shown(&healthy);
         assert!(text.contains("\n✓ No problem found in 1 node.\n"), "{text}");
         assert!(text.contains("✓ healthy\n"), "{text}");

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use mooring_arm::{Client, Limits, ResourceId};
 use mooring_controller::query::{NodeQuery, NodeReport, QueryError};
 use mooring_controller::{Scope, Settings};
-use mooring_inventory::{AksPool, Facts, Inventory, Node, State};
+use mooring_inventory::{AksPool, Facts, Inventory, JoinState, Node};
 use mooring_workflow::published::{Source, SourceName, SourceState};
 use serde_json::Value;
 
@@ -50,8 +50,8 @@ impl Request {
             node.created_at.is_none_or(|created| now.duration_since(created) >= MIN_AGE)
         };
         let is_unknown = |node: &Node| match (node.state, &node.failure) {
-            (State::Joining, _) => is_old(node),
-            (State::Failed, Some(failure)) => node.exists && failure.owner.is_none(),
+            (JoinState::Joining, _) => is_old(node),
+            (JoinState::Failed, Some(failure)) => node.exists && failure.owner.is_none(),
             _ => false,
         };
         let nodes = nodes.into_iter();
@@ -297,19 +297,19 @@ mod tests {
     fn claims_with_a_verdict_are_not_requested() {
         let created = |name: &str, time: &str| Node {
             created_at: Some(at(time)),
-            ..node(name, State::Joining)
+            ..node(name, JoinState::Joining)
         };
         let mut diagnosed = failed_node("diagnosed", "X");
         diagnosed.failure.as_mut().unwrap().owner = Some("image".to_owned());
         let nodes = [
-            node("joining", State::Joining),
+            node("joining", JoinState::Joining),
             created("old", "2026-11-17T09:13:30Z"),
             created("young", "2026-11-17T09:13:31Z"),
-            Node { created_at: None, ..node("undated", State::Joining) },
-            Node { launched_at: None, ..node("unlaunched", State::Joining) },
-            Node { node_claim: None, ..node("unclaimed", State::Joining) },
-            node("ready", State::Ready),
-            node("odd", State::Failed),
+            Node { created_at: None, ..node("undated", JoinState::Joining) },
+            Node { launched_at: None, ..node("unlaunched", JoinState::Joining) },
+            Node { node_claim: None, ..node("unclaimed", JoinState::Joining) },
+            node("ready", JoinState::Ready),
+            node("odd", JoinState::Failed),
             failed_node("failed", "X"),
             Node { exists: false, ..failed_node("gone", "X") },
             diagnosed,
@@ -318,7 +318,8 @@ mod tests {
         let claims: Vec<&str> = request.claims.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(claims, ["joining", "old", "undated", "failed"]);
         assert_eq!(request.claims[0].0, "uid-joining");
-        let many: Vec<Node> = (0..100).map(|at| node(&at.to_string(), State::Joining)).collect();
+        let many: Vec<Node> =
+            (0..100).map(|at| node(&at.to_string(), JoinState::Joining)).collect();
         assert_eq!(Request::unknown(&many, now()).claims.len(), MAX_VMS);
     }
 

@@ -116,7 +116,7 @@ fn part(row: &FleetRow, facts: &Facts) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mooring_inventory::State;
+    use mooring_inventory::JoinState;
 
     use super::*;
     use crate::fixtures::{facts, failed_node, node, with_image};
@@ -126,7 +126,7 @@ mod tests {
         let nodes = [
             failed_node("a", "X"),
             failed_node("b", "X"),
-            node("c", State::Ready),
+            node("c", JoinState::Ready),
             with_image(failed_node("d", "X"), "202601.13.0"),
             with_image(failed_node("e", "Y"), "202601.13.0"),
         ];

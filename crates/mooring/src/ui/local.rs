@@ -115,7 +115,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use mooring_controller::Reason;
-    use mooring_inventory::State;
+    use mooring_inventory::JoinState;
     use mooring_workflow::published::{SourceName, SourceState};
 
     use super::*;
@@ -158,7 +158,7 @@ mod tests {
         let verdict = mooring_controller::Verdict { failure: Some(failure), ..failed.verdict };
         let failed = mooring_controller::query::NodeReport { verdict, ..failed };
         reader.reports = Reports::from([("uid-a".to_owned(), failed)]);
-        let mut facts = facts([node("a", State::Joining)]);
+        let mut facts = facts([node("a", JoinState::Joining)]);
         reader.restore(&mut facts);
         assert!(facts.inventory.nodes.first().unwrap().is_failed());
     }

@@ -70,38 +70,6 @@ impl Fixture {
     }
 }
 
-#[test]
-fn reads_of_workflows_end_with_their_timeout() {
-    let fixture = Fixture::start();
-    let silent = Some(fixture.url.as_str());
-    for words in [["repair", "detect"], ["repair", "plan"], ["repair", "status"]] {
-        let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], &words);
-        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-        assert_eq!(
-            err,
-            "signing in to Azure by client secret: 1s, giving up after 5s\n\
-             error: not signed in: no response by client secret within 5s\n"
-        );
-        let (code, out, err) = fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], &words);
-        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-        assert_eq!(err, late("Azure and Kubernetes"));
-    }
-    let api = fixture.silent_kubeconfig();
-    let api = api.to_str().unwrap();
-    for words in [&["finalizers", "plan"][..], &["finalizers", "status"]] {
-        let (code, out, err) = fixture.run(&[("KUBECONFIG", Some(api))], words);
-        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-        assert_eq!(err, late("the Kubernetes API"));
-    }
-    let context = fixture.context();
-    for command in ["detect", "plan", "status"] {
-        let words = ["repair", command, "--kubeconfig", api, "--context", &context];
-        let (code, out, err) = fixture.run(&[], &words);
-        assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
-        assert_eq!(err, late("the Kubernetes API"));
-    }
-}
-
 fn late(what: &str) -> String {
     format!(
         "waiting for {what}: 1s, giving up after 5s\n\
@@ -207,6 +175,39 @@ mod slow {
             let last = "warning: Azure was not read: Azure did not respond within 5s";
             assert_eq!(lines.next(), Some(last), "{err}");
             assert!(out.contains("Azure failed"), "{out}");
+        }
+    }
+
+    #[test]
+    fn reads_of_workflows_end_with_their_timeout() {
+        let fixture = Fixture::start();
+        let silent = Some(fixture.url.as_str());
+        for words in [["repair", "detect"], ["repair", "plan"], ["repair", "status"]] {
+            let (code, out, err) = fixture.run(&[("AZURE_AUTHORITY_HOST", silent)], &words);
+            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+            assert_eq!(
+                err,
+                "signing in to Azure by client secret: 1s, giving up after 5s\n\
+             error: not signed in: no response by client secret within 5s\n"
+            );
+            let (code, out, err) =
+                fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], &words);
+            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+            assert_eq!(err, late("Azure and Kubernetes"));
+        }
+        let api = fixture.silent_kubeconfig();
+        let api = api.to_str().unwrap();
+        for words in [&["finalizers", "plan"][..], &["finalizers", "status"]] {
+            let (code, out, err) = fixture.run(&[("KUBECONFIG", Some(api))], words);
+            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+            assert_eq!(err, late("the Kubernetes API"));
+        }
+        let context = fixture.context();
+        for command in ["detect", "plan", "status"] {
+            let words = ["repair", command, "--kubeconfig", api, "--context", &context];
+            let (code, out, err) = fixture.run(&[], &words);
+            assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
+            assert_eq!(err, late("the Kubernetes API"));
         }
     }
 }

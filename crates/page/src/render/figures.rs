@@ -39,7 +39,7 @@ fn ready(model: &Model<'_>) -> Figure {
     let nodes = model.inventory.nodes.iter().filter(|node| model.has_image(node));
     let count = |state| nodes.clone().filter(|node| node.state == state).count();
     let (ready, not_ready) =
-        (count(mooring_inventory::State::Ready), count(mooring_inventory::State::NotReady));
+        (count(mooring_inventory::JoinState::Ready), count(mooring_inventory::JoinState::NotReady));
     let pools = model.status.pools.len();
     let remark = match (not_ready, pools) {
         (0, 1) => "in 1 pool".to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mooring_diagnosis::{cause_page, find_codes};
-use mooring_inventory::{Node, State};
+use mooring_inventory::{JoinState, Node};
 use mooring_redact::shell_word;
 
 use super::card::card;
@@ -94,11 +94,11 @@ impl Facts {
 fn node_card(model: &Model<'_>, node: &Node) -> String {
     let mut facts = Facts::new();
     let (severity, state) = match (node.state, node.exists) {
-        (State::Ready, _) => ("good", "ready"),
-        (State::NotReady, _) => ("slow", "not ready"),
-        (State::Joining, _) => ("calm", "joining"),
-        (State::Failed, true) => ("failed", "failed"),
-        (State::Failed, false) => ("failed", "failed, deleted"),
+        (JoinState::Ready, _) => ("good", "ready"),
+        (JoinState::NotReady, _) => ("slow", "not ready"),
+        (JoinState::Joining, _) => ("calm", "joining"),
+        (JoinState::Failed, true) => ("failed", "failed"),
+        (JoinState::Failed, false) => ("failed", "failed, deleted"),
     };
     facts.add("State", &word(severity, state));
     facts.text("NodeClaim", node.node_claim.as_deref());

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mooring_controller::claim::image;
 use mooring_diagnosis::cause_page;
-use mooring_inventory::{FleetRow, FleetVerdict, Group, State};
+use mooring_inventory::{FleetRow, FleetVerdict, Group, JoinState};
 use mooring_redact::shell_word;
 use mooring_workflow::plural::counted;
 
@@ -256,7 +256,8 @@ fn no_problem(model: &Model<'_>) -> String {
             format!("No failures among the {} that exist now", counted(exist, "node"))
         }
     };
-    let joining = model.inventory.nodes.iter().filter(|node| node.state == State::Joining).count();
+    let joining =
+        model.inventory.nodes.iter().filter(|node| node.state == JoinState::Joining).count();
     let mut text = format!("{} ready, {joining} joining.", counted(ready, "node"));
     if !has_record {
         text.push_str(" Failures of deleted nodes are not known.");

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mooring_inventory::status::Status;
-use mooring_inventory::{Fleet, State};
+use mooring_inventory::{Fleet, JoinState};
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -177,7 +177,7 @@ fn hashes(snapshot: &Snapshot) -> [u64; TOPICS.len()] {
     let status = Status::of(facts, &inventory, &fleet);
     let failures: Vec<_> = inventory.nodes.iter().filter(|node| node.is_failed()).collect();
     let joining: Vec<_> =
-        inventory.nodes.iter().filter(|node| node.state == State::Joining).collect();
+        inventory.nodes.iter().filter(|node| node.state == JoinState::Joining).collect();
     let moment = (!joining.is_empty()).then(|| facts.now.as_second() / STEP);
     let mut controller = facts.controller.clone();
     controller.renewed_at = None;

@@ -184,11 +184,15 @@ fn patterns_cost_little_more_memory_than_their_bytes() {
     assert!(pieces.memory() < 1_100_000, "{} bytes", pieces.memory());
 }
 
-#[test]
-fn hostile_text_is_redacted_quickly() {
-    let redactor = Redactor::new(["a".repeat(4095) + "b", "ab".repeat(2000)]);
-    let text = "a".repeat(1 << 20);
-    assert_eq!(redactor.redact(&text), "[secret]");
-    assert_eq!(redactor.redact(&"ab".repeat(1 << 19)), "[secret]");
-    assert_eq!(redactor.redact(&"aab".repeat(1 << 18)), "aab".repeat(1 << 18));
+mod slow {
+    use super::*;
+
+    #[test]
+    fn hostile_text_is_redacted_quickly() {
+        let redactor = Redactor::new(["a".repeat(4095) + "b", "ab".repeat(2000)]);
+        let text = "a".repeat(1 << 20);
+        assert_eq!(redactor.redact(&text), "[secret]");
+        assert_eq!(redactor.redact(&"ab".repeat(1 << 19)), "[secret]");
+        assert_eq!(redactor.redact(&"aab".repeat(1 << 18)), "aab".repeat(1 << 18));
+    }
 }

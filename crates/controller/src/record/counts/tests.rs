@@ -89,62 +89,6 @@ fn times_in_the_future_do_not_stop_counting() {
 }
 
 #[test]
-fn rows_above_the_limits_keep_their_totals() {
-    let mut document = Document::new(at(0));
-    let outcomes: Vec<CountedNode> = (0..20_000_i32)
-        .map(|number| {
-            // Every name differs, and all half hours of a week are used.
-            let time = i64::from(number % 336) * HALF_HOUR_SECONDS;
-            let name = "\"é".repeat(40);
-            let cause = (number % 3 > 0).then(|| format!("{number}{name}"));
-            let (pool, image) = (format!("{number}{name}"), format!("{number}{name}{name}"));
-            CountedNode::new(&number.to_string(), at(time), &pool, &image, cause.as_deref())
-        })
-        .collect();
-    for half_hour in 0..336 {
-        let now = at(half_hour * HALF_HOUR_SECONDS);
-        let some: Vec<CountedNode> = outcomes.iter().filter(|one| one.at == now).cloned().collect();
-        assert!(document.merge(&some, now));
-        document = reread(&document);
-    }
-    let joined = outcomes.iter().filter(|outcome| outcome.cause.is_none()).count() as u64;
-    assert_eq!(sums(&document), (joined, 20_000 - joined));
-    let rows: usize = document.half_hours.values().map(BTreeMap::len).sum();
-    assert!(rows <= MAX_ROWS, "{rows}");
-    let names = KnownNames::of(&document.half_hours);
-    assert!(names.pools.len() <= MAX_POOLS && names.pools.contains(OTHER));
-    assert!(names.images.len() <= MAX_IMAGES && names.causes.len() <= MAX_CAUSES);
-}
-
-#[test]
-fn largest_document_fits_into_its_configmap() {
-    let mut document = Document::new(at(0));
-    let now = at(336 * HALF_HOUR_SECONDS);
-    let name = |number: usize, max: usize| format!("{number}{}", "\"".repeat(max));
-    let outcomes: Vec<CountedNode> = (0..40_000)
-        .map(|number| {
-            let time = i64::try_from(number % 337).unwrap() * HALF_HOUR_SECONDS;
-            let pool = name(number % (MAX_POOLS - 1), MAX_POOL_BYTES - 3);
-            let image = name(number % (MAX_IMAGES - 1), MAX_IMAGE_BYTES - 3);
-            let cause = name(number % (MAX_CAUSES - 1), MAX_CAUSE_BYTES - 3);
-            CountedNode::new(&number.to_string(), at(time), &pool, &image, Some(&cause))
-        })
-        .collect();
-    document.merge(&outcomes, now);
-    // As many ids as are remembered, and counts with as many digits as fit.
-    let recent: Vec<CountedNode> =
-        (40_000..60_000).map(|number| failed(number, "0", 336 * HALF_HOUR_SECONDS)).collect();
-    document.merge(&recent, now);
-    document.half_hours.values_mut().flat_map(BTreeMap::values_mut).for_each(|n| *n = u32::MAX);
-    let (object, text) =
-        (document.config_map("mooring-system", Some("1")), stored::text(&document));
-    println!("{} bytes, {} bytes in the request", text.len(), object.to_string().len());
-    let rows: usize = document.half_hours.values().map(BTreeMap::len).sum();
-    assert!(rows > MAX_ROWS - 200, "{rows}");
-    assert!(text.len() < 480 * 1024 && object.to_string().len() < 640 * 1024, "{}", text.len());
-}
-
-#[test]
 fn totals_and_series_are_filtered() {
     let mut document = Document::new(at(0));
     let cause = |number: usize, seconds, cause| CountedNode {
@@ -263,4 +207,65 @@ fn totals_are_selected_by_pool_image_and_cause() {
     assert_eq!(select(Some("a"), Some("j"), None), std::slice::from_ref(&aj));
     let joined = ("ai".to_owned(), 1, failed(&[]));
     assert_eq!(select(None, None, Some("Y")), [joined, aj, bi]);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn rows_above_the_limits_keep_their_totals() {
+        let mut document = Document::new(at(0));
+        let outcomes: Vec<CountedNode> = (0..20_000_i32)
+            .map(|number| {
+                // Every name differs, and all half hours of a week are used.
+                let time = i64::from(number % 336) * HALF_HOUR_SECONDS;
+                let name = "\"é".repeat(40);
+                let cause = (number % 3 > 0).then(|| format!("{number}{name}"));
+                let (pool, image) = (format!("{number}{name}"), format!("{number}{name}{name}"));
+                CountedNode::new(&number.to_string(), at(time), &pool, &image, cause.as_deref())
+            })
+            .collect();
+        for half_hour in 0..336 {
+            let now = at(half_hour * HALF_HOUR_SECONDS);
+            let some: Vec<CountedNode> =
+                outcomes.iter().filter(|one| one.at == now).cloned().collect();
+            assert!(document.merge(&some, now));
+            document = reread(&document);
+        }
+        let joined = outcomes.iter().filter(|outcome| outcome.cause.is_none()).count() as u64;
+        assert_eq!(sums(&document), (joined, 20_000 - joined));
+        let rows: usize = document.half_hours.values().map(BTreeMap::len).sum();
+        assert!(rows <= MAX_ROWS, "{rows}");
+        let names = KnownNames::of(&document.half_hours);
+        assert!(names.pools.len() <= MAX_POOLS && names.pools.contains(OTHER));
+        assert!(names.images.len() <= MAX_IMAGES && names.causes.len() <= MAX_CAUSES);
+    }
+
+    #[test]
+    fn largest_document_fits_into_its_configmap() {
+        let mut document = Document::new(at(0));
+        let now = at(336 * HALF_HOUR_SECONDS);
+        let name = |number: usize, max: usize| format!("{number}{}", "\"".repeat(max));
+        let outcomes: Vec<CountedNode> = (0..40_000)
+            .map(|number| {
+                let time = i64::try_from(number % 337).unwrap() * HALF_HOUR_SECONDS;
+                let pool = name(number % (MAX_POOLS - 1), MAX_POOL_BYTES - 3);
+                let image = name(number % (MAX_IMAGES - 1), MAX_IMAGE_BYTES - 3);
+                let cause = name(number % (MAX_CAUSES - 1), MAX_CAUSE_BYTES - 3);
+                CountedNode::new(&number.to_string(), at(time), &pool, &image, Some(&cause))
+            })
+            .collect();
+        document.merge(&outcomes, now);
+        // As many ids as are remembered, and counts with as many digits as fit.
+        let recent: Vec<CountedNode> =
+            (40_000..60_000).map(|number| failed(number, "0", 336 * HALF_HOUR_SECONDS)).collect();
+        document.merge(&recent, now);
+        document.half_hours.values_mut().flat_map(BTreeMap::values_mut).for_each(|n| *n = u32::MAX);
+        let (object, text) =
+            (document.config_map("mooring-system", Some("1")), stored::text(&document));
+        println!("{} bytes, {} bytes in the request", text.len(), object.to_string().len());
+        let rows: usize = document.half_hours.values().map(BTreeMap::len).sum();
+        assert!(rows > MAX_ROWS - 200, "{rows}");
+        assert!(text.len() < 480 * 1024 && object.to_string().len() < 640 * 1024, "{}", text.len());
+    }
 }

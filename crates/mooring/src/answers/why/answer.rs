@@ -10,7 +10,7 @@ use mooring_controller::record::{Document, FailureRecord};
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::LostNode;
 use mooring_inventory::{
-    Facts, Fleet, FleetRow, FleetVerdict, Group, Inventory, Node, Share, State, groups,
+    Facts, Fleet, FleetRow, FleetVerdict, Group, Inventory, JoinState, Node, Share, groups,
 };
 use mooring_redact::{is_plain_word, shell_word};
 use mooring_workflow::published::Next;
@@ -123,7 +123,7 @@ impl Answer {
             subject: SubjectName::new(subject, selected),
             since: filter.since.filter(|_| !is_single),
             failed: selected.failed(),
-            joining: count(|node| node.state == State::Joining),
+            joining: count(|node| node.state == JoinState::Joining),
             joined: joined().count(),
             next: next(subject, &nodes, &diagnoses, reports, cluster),
             diagnoses,
@@ -302,7 +302,7 @@ fn next(
             next.extend(command.map(|command| Next::new(command, "more evidence")));
         }
         let name = entry.node.name();
-        if entry.node.state != State::Ready && is_plain_word(name) {
+        if entry.node.state != JoinState::Ready && is_plain_word(name) {
             let command = format!("mooring bundle {}", shell_word(name));
             next.push(Next::new(command, "all evidence of the node in an archive"));
         }

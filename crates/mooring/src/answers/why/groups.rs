@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use mooring_inventory::{Facts, Group, REGISTRATION_LIMIT, State};
+use mooring_inventory::{Facts, Group, JoinState, REGISTRATION_LIMIT};
 use mooring_terminal::{Column, Mark, Screen, Table, Text};
 use mooring_workflow::plural::counted;
 
@@ -84,7 +84,7 @@ pub(super) fn add(screen: &mut Screen, facts: &Facts, answer: &Answer, is_wide: 
 }
 
 fn oldest_joining(answer: &Answer, now: Timestamp) -> Option<i64> {
-    let joining = answer.nodes.iter().filter(|entry| entry.node.state == State::Joining);
+    let joining = answer.nodes.iter().filter(|entry| entry.node.state == JoinState::Joining);
     let created = joining.filter_map(|entry| entry.node.created_at).min()?;
     Some(now.duration_since(created).as_secs().max(0))
 }

@@ -10,7 +10,7 @@ mod tests;
 
 use std::process::ExitCode;
 
-use mooring_inventory::{Facts, Inventory, Node, PoolKind, State};
+use mooring_inventory::{Facts, Inventory, JoinState, Node, PoolKind};
 use mooring_terminal::{Mark, Screen};
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ async fn ask(
 fn add_node(request: &mut Request, facts: &Facts, uid: &str, command: bool) {
     let Some(node) = facts.inventory.by_uid(uid).filter(|node| node.exists) else { return };
     request.run_command = command;
-    let is_joining = node.state == State::Joining;
+    let is_joining = node.state == JoinState::Joining;
     match &node.node_claim {
         Some(claim) if command => request.claims = vec![(node.uid.clone(), claim.clone())],
         Some(claim) if is_joining => {

@@ -1,7 +1,7 @@
 //! The screen of one node.
 
 use jiff::Timestamp;
-use mooring_inventory::{Facts, Failure, Node, PoolKind, State, groups};
+use mooring_inventory::{Facts, Failure, JoinState, Node, PoolKind, groups};
 use mooring_terminal::{Mark, Screen, Text};
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::ClusterIdentity;
@@ -25,11 +25,11 @@ pub(super) fn sentence(facts: &Facts, entry: &NodeEntry) -> (Mark, String) {
     }
     let message = entry.message.as_ref().map_or_else(String::new, |text| format!(" {text}"));
     match node.state {
-        State::Ready => (Mark::Good, format!("{name} has joined {cluster} and is ready.")),
-        State::NotReady => {
+        JoinState::Ready => (Mark::Good, format!("{name} has joined {cluster} and is ready.")),
+        JoinState::NotReady => {
             (Mark::Warning, format!("{name} has joined {cluster} and is not ready."))
         }
-        State::Joining | State::Failed => {
+        JoinState::Joining | JoinState::Failed => {
             let since = node.created_at.map_or_else(String::new, |at| {
                 let age = facts.now.duration_since(at).as_secs().max(0);
                 format!(" for {}", short_duration(age))
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn vm_and_aks_pool_link_to_the_portal() {
-        let mut node = fixtures::node("default-a", State::Ready);
+        let mut node = fixtures::node("default-a", JoinState::Ready);
         node.image = None;
         node.vm_id = Some("/subscriptions/s/vm".to_owned());
         node.zone = Some("westeurope-1".to_owned());

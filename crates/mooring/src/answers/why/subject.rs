@@ -92,7 +92,7 @@ fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
 #[cfg(test)]
 mod tests {
     use mooring_controller::Reason;
-    use mooring_inventory::State;
+    use mooring_inventory::JoinState;
 
     use super::*;
     use crate::fixtures;
@@ -111,7 +111,7 @@ mod tests {
             node_class: None,
             instance_type: None,
             zone: None,
-            state: State::Ready,
+            state: JoinState::Ready,
             exists,
             created_at: None,
             launched_at: None,
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn unknown_name_has_suggestions_or_the_reason_of_azure() {
-        let mut facts = fixtures::facts([fixtures::node("defaults-1", State::Ready)]);
+        let mut facts = fixtures::facts([fixtures::node("defaults-1", JoinState::Ready)]);
         let text = |facts: &Facts, name: &str| {
             let failure = unknown(name, facts);
             (failure.code(), failure.text().lines().last().unwrap().to_owned())

@@ -49,7 +49,7 @@ async fn sentence_counts_failures_and_causes() {
     assert_eq!(first(&[&one, &same]), "✗ demo: 2 nodes failed since 09:06, all for one cause.");
     let other = failed_node("c", "Y");
     assert_eq!(first(&[&one, &other]), "✗ demo: 2 nodes failed since 09:06, for 2 causes.");
-    let (ready, joining) = (node("d", State::Ready), node("e", State::Joining));
+    let (ready, joining) = (node("d", JoinState::Ready), node("e", JoinState::Joining));
     assert_eq!(first(&[&ready, &ready, &joining]), "✓ demo: no failures among its 3 nodes.");
     let mut blind = facts([ready]);
     blind.record = None;
@@ -60,9 +60,10 @@ async fn sentence_counts_failures_and_causes() {
 async fn counts_follow_the_groups() {
     let empty = shown(&facts([]), None);
     assert!(empty.starts_with("✓ demo: no failures among its 0 nodes.\nRead "), "{empty}");
-    let young = Node { created_at: Some(at("2026-11-17T09:13:00Z")), ..node("y", State::Joining) };
+    let young =
+        Node { created_at: Some(at("2026-11-17T09:13:00Z")), ..node("y", JoinState::Joining) };
     let failed = failed_node("f", "X");
-    let facts = facts([node("a", State::Joining), young, failed.clone()]);
+    let facts = facts([node("a", JoinState::Joining), young, failed.clone()]);
     let text = shown(&facts, None);
     let joining =
         "\n 2  joining, the oldest for 10m00s (Karpenter deletes it after 15m00s)\nNext  ";
@@ -72,17 +73,17 @@ async fn counts_follow_the_groups() {
         screen(&arguments(name, AnswerFormat::Table), facts, &answer(facts, name)).render(&narrow)
     };
     assert!(lines(&facts, None).contains("\n 2  joining, the oldest\n    for 10m00s\n    ("));
-    let many = |state: State| {
+    let many = |state: JoinState| {
         let node = Node { joined_at: Some(at("2026-11-17T09:05:59Z")), ..node("r", state) };
         let nodes = std::iter::repeat_n(node, 100).chain([failed.clone()]);
         lines(&crate::fixtures::facts(nodes), None)
     };
-    let (joining, joined) = (many(State::Joining), many(State::Ready));
+    let (joining, joined) = (many(JoinState::Joining), many(JoinState::Ready));
     assert!(joining.contains("\n100  joining, the\n     oldest for "), "{joining}");
     assert!(joined.contains("\n100  joined before\n     09:06"), "{joined}");
     let joined_at = |joined: &str| {
         let nodes =
-            [Node { joined_at: Some(at(joined)), ..node("r", State::Ready) }, failed.clone()];
+            [Node { joined_at: Some(at(joined)), ..node("r", JoinState::Ready) }, failed.clone()];
         crate::fixtures::facts(nodes)
     };
     let before = joined_at("2026-11-17T09:05:59Z");
@@ -166,11 +167,11 @@ async fn group_shows_when_its_nodes_failed() {
 
 #[tokio::test]
 async fn exit_code_depends_on_failed_and_lost_nodes() {
-    let healthy = facts([node("a", State::Ready)]);
+    let healthy = facts([node("a", JoinState::Ready)]);
     assert!(!answer(&healthy, None).is_wrong() && !answer(&healthy, Some("a")).is_wrong());
     let failed = facts([failed_node("a", "X")]);
     assert!(answer(&failed, None).is_wrong() && answer(&failed, Some("a")).is_wrong());
-    let mut lost = facts([node("a", State::Ready)]);
+    let mut lost = facts([node("a", JoinState::Ready)]);
     let object = r#"{"metadata": {"name": "aks-lost", "uid": "u", "creationTimestamp": "2026-11-17T08:00:00Z", "labels": {"karpenter.sh/nodepool": "default"}}}"#;
     let object = serde_json::value::RawValue::from_string(object.to_owned()).unwrap();
     let item = mooring_inventory::NodeItem::parse(&object).unwrap();
@@ -181,7 +182,7 @@ async fn exit_code_depends_on_failed_and_lost_nodes() {
     lost.node_pools.push("other".to_owned());
     assert!(!answer(&lost, Some("other")).is_wrong(), "another pool");
     // A finished bootstrap without a Node.
-    let joining = facts([node("a", State::Joining)]);
+    let joining = facts([node("a", JoinState::Joining)]);
     let reports = |reason| Reports::from([("uid-a".to_owned(), report("aks-a", None, reason))]);
     let finished = reports(Reason::CseSucceeded);
     assert!(answer_with(&joining, Some("a"), &finished).is_wrong());
@@ -203,7 +204,7 @@ async fn failure_of_an_earlier_attempt_is_shown() {
         let answer = answer(&facts, Some("n"));
         answer.nodes[0].earlier.as_ref().map(super::node::earlier_attempt)
     };
-    let ready = || node("n", State::Ready);
+    let ready = || node("n", JoinState::Ready);
     let text = Some("previous attempt failed (exit code 50, X): m".to_owned());
     for (entry, node, expected) in [
         (["uid-n", "aks-n", "X"], ready(), true),
@@ -228,7 +229,7 @@ async fn group_is_compared_with_its_own_image_and_cause() {
         failed_node("b", "X"),
         failed_node("c", "Y"),
         with_image(failed_node("d", "X"), "202601.13.0"),
-        with_image(node("e", State::Ready), "202601.13.0"),
+        with_image(node("e", JoinState::Ready), "202601.13.0"),
         unconfirmed,
     ];
     let answer = answer(&facts(nodes), None);
@@ -257,7 +258,7 @@ async fn group_is_compared_with_its_own_image_and_cause() {
 async fn image_with_which_nodes_joined_is_the_first_action() {
     let failed = (0..5).map(|at| failed_node(&format!("f{at}"), "X"));
     let ready = |name: &str, count: usize, version: &'static str| -> Vec<Node> {
-        let ready = |at| with_image(node(&format!("{name}{at}"), State::Ready), version);
+        let ready = |at| with_image(node(&format!("{name}{at}"), JoinState::Ready), version);
         (0..count).map(ready).collect()
     };
     let not_ready = with_image(failed_node("n", "Y"), "202601.13.0");
@@ -267,9 +268,9 @@ async fn image_with_which_nodes_joined_is_the_first_action() {
         .chain(ready("a", 4, "202601.11.0"))
         .chain(ready("b", 3, "202601.12.0"))
         .chain(ready("c", 6, "202601.13.0"))
-        .chain([Node { state: State::NotReady, ..not_ready }])
+        .chain([Node { state: JoinState::NotReady, ..not_ready }])
         .chain(other_pool)
-        .chain([with_image(node("j", State::Joining), "202601.16.0")])
+        .chain([with_image(node("j", JoinState::Joining), "202601.16.0")])
         .collect();
     let answer = answer(&facts(nodes), None);
     let actions = &answer.diagnoses[0].actions;
@@ -315,8 +316,8 @@ async fn node_that_is_not_ready_has_a_bundle_as_next_command() {
     let bundle = Some("mooring bundle a".to_owned());
     assert_eq!(last(failed_node("a", "X")), bundle);
     assert_eq!(last(Node { exists: false, ..failed_node("a", "X") }), bundle);
-    assert_eq!(last(node("a", State::Joining)), bundle);
-    assert_eq!(last(node("a", State::Ready)), None);
+    assert_eq!(last(node("a", JoinState::Joining)), bundle);
+    assert_eq!(last(node("a", JoinState::Ready)), None);
 }
 
 #[tokio::test]
@@ -330,26 +331,26 @@ async fn sentence_of_a_node_has_its_stage() {
     assert_eq!(staged("ready"), "✗ a joined demo and is not ready: it failed.");
     assert_eq!(staged("boot"), "✗ a did not join demo: it failed.");
     let first = |state| first_line(&facts([node("a", state)]), Some("a"));
-    assert_eq!(first(State::NotReady), "! a has joined demo and is not ready.");
-    assert_eq!(first(State::Joining), "! a is joining demo for 10m00s.");
-    let gone = Node { exists: false, failure: Some(failure("X")), ..node("a", State::Failed) };
+    assert_eq!(first(JoinState::NotReady), "! a has joined demo and is not ready.");
+    assert_eq!(first(JoinState::Joining), "! a is joining demo for 10m00s.");
+    let gone = Node { exists: false, failure: Some(failure("X")), ..node("a", JoinState::Failed) };
     let text = shown(&facts([gone, failed_node("b", "Y")]), Some("a"));
     assert!(text.contains("\n  like it   no node with this image; no node with other"), "{text}");
     assert!(text.contains("\nDeleted     the NodeClaim; these facts are"), "{text}");
     assert!(text.contains("\n  when      launched 09:04:00, failed 09:06:00 (2m00s)\n"), "{text}");
-    let bare = Node { launched_at: None, ..node("a", State::Ready) };
+    let bare = Node { launched_at: None, ..node("a", JoinState::Ready) };
     assert!(!shown(&facts([bare]), Some("a")).contains(" when "));
 }
 
 #[test]
 fn azure_is_asked_about_a_node_without_a_verdict() {
-    let node_only = Node { node_claim: None, ..node("v", State::Joining) };
-    let ready = Node { node_claim: None, ..node("w", State::Ready) };
-    let other = Node { pool: Some("other".to_owned()), ..node("o", State::Joining) };
+    let node_only = Node { node_claim: None, ..node("v", JoinState::Joining) };
+    let ready = Node { node_claim: None, ..node("w", JoinState::Ready) };
+    let other = Node { pool: Some("other".to_owned()), ..node("o", JoinState::Joining) };
     let facts = facts([
-        node("a", State::Joining),
-        node("b", State::Joining),
-        node("c", State::Ready),
+        node("a", JoinState::Joining),
+        node("b", JoinState::Joining),
+        node("c", JoinState::Ready),
         other,
         node_only,
         ready,
