@@ -285,6 +285,11 @@ Checks      ✗ failed: locks: e1
     assert_eq!(render(false), format!("{first}{pdb}            ✓ ok: quota, size\n"));
     let others = "            ✓ ok: quota: e1\n            ✓ ok: size: e1\n";
     assert_eq!(render(true), format!("{first}{others}{pdb}"));
+    let mut screen = Screen::default();
+    screens::checks(&mut screen, &checks[2..3], false);
+    let narrow = screen.render(&Style { width: Some(40), ..Style::PIPE });
+    let expected = "Checks      ✓ ok: pdb: e1; e2\n              (overridden: ticket 7)\n";
+    assert_eq!(narrow, expected);
 }
 
 #[test]

@@ -19,11 +19,16 @@ const FAILED: usize = 100;
 /// Time without a read after which the controller has read all nodes.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// Starts the simulator with 200 nodes that joined and 100 that failed.
+/// Returns the number of nodes that joined: 200, or that of `MOORING_NODES`.
+fn joined() -> usize {
+    std::env::var("MOORING_NODES").map_or(200, |count| count.parse().unwrap())
+}
+
+/// Starts the simulator with nodes that joined and 100 that failed.
 fn simulate_large(state: &Path) -> Sim {
     let mut text = String::from("description: A large cluster.\nvms:\n");
     for (letter, count, rest) in [
-        ('g', 200, "imageVersion: 202601.13.0\n    ageMinutes: 240"),
+        ('g', joined(), "imageVersion: 202601.13.0\n    ageMinutes: 240"),
         ('b', FAILED, "imageVersion: 202601.27.0\n    ageMinutes: 6\n    bootstrap: orasMissing"),
     ] {
         let names: Vec<String> =
