@@ -262,7 +262,7 @@ async fn resume_forged(points: &[u64]) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn journal_forged_after_a_kill_never_adds_targets_to_a_resumed_run() {
+async fn journal_forged_after_a_kill_adds_no_targets() {
     resume_forged(&[30]).await;
 }
 

@@ -637,17 +637,8 @@ proptest! {
 }
 
 /// The screen of a plan.
-fn shown(plan: &plan::Plan) -> String {
-    let target = Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: plan.pool.clone(),
-    };
-    let report = mooring_repair::report::detect(
-        &ClusterView::default(),
-        &Settings::new(target),
-        plan.expires,
-    );
+pub(crate) fn shown(plan: &plan::Plan) -> String {
+    let settings = Settings::new(crate::common::target(&plan.pool));
+    let report = mooring_repair::report::detect(&ClusterView::default(), &settings, plan.expires);
     mooring_repair::screens::plan(plan, &report, &[], true).render(&mooring_terminal::Style::PIPE)
 }

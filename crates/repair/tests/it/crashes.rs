@@ -202,7 +202,7 @@ fn abort_and_kill(worlds: impl Iterator<Item = Scenario>) {
 }
 
 #[test]
-fn abort_killed_in_the_first_world_rolls_back_or_requires_resume() {
+fn killed_abort_of_one_world_rolls_back_or_requires_resume() {
     abort_and_kill(all().take(1));
 }
 

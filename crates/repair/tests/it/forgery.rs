@@ -404,7 +404,7 @@ fn journal_forged_after_some_kills_has_no_unapproved_effect() {
 }
 
 #[test]
-fn journal_forged_after_some_kills_never_rebuilds_a_healthy_pool() {
+fn journal_forged_after_kills_never_rebuilds_a_healthy_pool() {
     assert!(forge_healthy(7) > 2);
 }
 

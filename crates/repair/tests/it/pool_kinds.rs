@@ -10,6 +10,8 @@ use mooring_workflow::Reading;
 use mooring_workflow::workflow::View as _;
 use serde_json::{Value, json};
 
+use crate::bodies::shown;
+
 const SUBNET: &str =
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/x";
 
@@ -180,20 +182,4 @@ fn temporary_pool_of_a_windows_pool_has_a_short_name() {
     let linux = pool("winnp1", &json!({"mode": "User"}));
     let long = planned(&[linux], "winnp1", VersionPolicy::Keep).unwrap().temporary_pool;
     assert_ne!(plan.temporary_pool, long);
-}
-
-/// The screen of a plan.
-fn shown(plan: &plan::Plan) -> String {
-    let target = Target {
-        subscription: "s".into(),
-        resource_group: "g".into(),
-        cluster: "c".into(),
-        pool: plan.pool.clone(),
-    };
-    let report = mooring_repair::report::detect(
-        &ClusterView::default(),
-        &Settings::new(target),
-        plan.expires,
-    );
-    mooring_repair::screens::plan(plan, &report, &[], true).render(&mooring_terminal::Style::PIPE)
 }

@@ -31,7 +31,7 @@ enum Quick {
 }
 
 /// Tests that wait share a processor.
-const WAITING_THREADS: [&str; 2] = ["--test-threads", "4"];
+const WAITING_THREADS: [&str; 2] = ["--test-threads", "3"];
 
 /// Tests in modules of this name are skipped by `--quick`.
 const SLOW: &str = "slow::";

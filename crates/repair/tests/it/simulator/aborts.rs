@@ -30,7 +30,7 @@ fn replace_operation(looks: Range<u64>) {
 }
 
 #[test]
-fn operation_that_replaced_the_old_one_at_first_is_never_aborted() {
+fn operation_that_replaced_another_first_is_never_aborted() {
     replace_operation(0..2);
 }
 

@@ -78,7 +78,7 @@ impl Input {
         }
     }
 
-    /// Reads the manifest of a bundle, which is no file of a node.
+    /// Reads the manifest of a bundle, which is not a file of a node.
     fn read_manifest(&mut self) {
         let Some(at) = self.files.iter().position(|file| is_manifest(&file.path)) else { return };
         let manifest: Value = serde_json::from_slice(&self.files[at].bytes).unwrap_or_default();
