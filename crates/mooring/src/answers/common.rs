@@ -1,7 +1,5 @@
 //! Parts that the screens share.
 
-use std::fmt::Write as _;
-
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
 use mooring_inventory::{Facts, Filter, Node};
@@ -10,6 +8,7 @@ use mooring_workflow::plural::counted;
 use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
 
 use crate::answers::arguments::ReadArguments;
+use crate::arguments::with_kind;
 use crate::output::failure::Failure;
 use crate::output::show;
 
@@ -33,15 +32,9 @@ pub(super) fn print_warnings(facts: &Facts) {
 
 /// Returns the nodes that exist, as kubectl takes them.
 pub(super) fn names<'a>(nodes: impl Iterator<Item = &'a Node>) -> String {
-    let mut text = String::new();
-    for node in nodes.filter(|node| node.exists) {
-        let _ = match (&node.node_claim, &node.node) {
-            (Some(claim), _) => writeln!(text, "nodeclaim.karpenter.sh/{claim}"),
-            (None, Some(node)) => writeln!(text, "node/{node}"),
-            (None, None) => Ok(()),
-        };
-    }
-    text
+    let name = |node: &Node| with_kind(node.node_claim.as_deref(), node.node.as_deref());
+    let names = nodes.filter(|node| node.exists).filter_map(name);
+    names.map(|name| name + "\n").collect()
 }
 
 /// Returns what limits "no failures", which is true only for what was read.

@@ -10,4 +10,4 @@ pub(crate) use cluster::{
     AzureMode, ClusterArguments, ClusterName, KubeArguments, SourceArguments,
 };
 pub(crate) use duration::parse_duration;
-pub(crate) use kind::without_kind;
+pub(crate) use kind::{with_kind, without_kind};

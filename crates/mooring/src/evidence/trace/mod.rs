@@ -8,11 +8,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use mooring_redact::{identifier, printable, printable_lines};
 use mooring_terminal::Style;
-use mooring_trace::life::NodeLife;
 use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
 use mooring_workflow::published::{self, ClusterIdentity};
 
-use crate::arguments::{SourceArguments, without_kind};
+use crate::arguments::{SourceArguments, with_kind, without_kind};
 use crate::evidence::{bundle::node, ensure_node, is_path};
 use crate::output;
 use crate::output::failure::Failure;
@@ -165,13 +164,10 @@ fn tables(timelines: &[Timeline], source: &Source, is_wide: bool, style: &Style)
 
 /// Returns the line of a node, as kubectl takes it if the cluster has it.
 fn name(timeline: &Timeline) -> String {
-    match &timeline.life {
-        Some(NodeLife { node_claim: Some(claim), .. }) => {
-            format!("nodeclaim.karpenter.sh/{claim}\n")
-        }
-        Some(_) => format!("node/{}\n", timeline.node),
-        None => format!("{}\n", timeline.node),
-    }
+    let node = timeline.node.as_str();
+    let life = timeline.life.as_ref();
+    let known = life.and_then(|life| with_kind(life.node_claim.as_deref(), Some(node)));
+    known.unwrap_or_else(|| node.to_owned()) + "\n"
 }
 
 fn nothing_found(arguments: &TraceArguments, source: &Source, timelines: &[Timeline]) -> Failure {
