@@ -1,5 +1,7 @@
 //! Facts of a cluster, as they were read.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::observation::node::Node as LostNode;
 use mooring_controller::record;
@@ -29,7 +31,7 @@ pub struct Facts {
     pub has_versions: Option<bool>,
     pub controller: ControllerState,
     /// None if the cluster has no record, or it cannot be read.
-    pub record: Option<record::Document>,
+    pub record: Option<Arc<record::Document>>,
     pub sources: Vec<Source>,
     pub warnings: Vec<String>,
     pub now: Timestamp,

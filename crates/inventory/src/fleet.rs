@@ -115,46 +115,51 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
     let known = |node: &&Node| {
         node.has_joined() || node.failure.as_ref().is_some_and(|failure| failure.is_confirmed)
     };
-    let nodes: Vec<&Node> = inventory.nodes.iter().filter(known).collect();
-    let image = |node: &Node| node.image.clone().unwrap_or_else(|| UNKNOWN.to_owned());
-    let mut totals: BTreeMap<String, u32> = BTreeMap::new();
-    let mut failed: BTreeMap<(String, String), Failures> = BTreeMap::new();
-    for node in &nodes {
-        *totals.entry(image(node)).or_default() += 1;
+    let nodes = inventory.nodes.iter().filter(known);
+    let mut totals: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut failed: BTreeMap<(&str, &str), Failures> = BTreeMap::new();
+    for node in nodes {
+        let image = node.image.as_deref().unwrap_or(UNKNOWN);
+        *totals.entry(image).or_default() += 1;
         if let Some(failure) = &node.failure {
-            failed.entry((image(node), failure.cause.clone())).or_default().add(node);
+            failed.entry((image, &failure.cause)).or_default().add(node);
         }
     }
     for one in inventory.unlisted.iter().filter(|one| one.is_confirmed) {
-        let image = one.image.clone().unwrap_or_else(|| UNKNOWN.to_owned());
-        *totals.entry(image.clone()).or_default() += one.count;
+        let image = one.image.as_deref().unwrap_or(UNKNOWN);
+        *totals.entry(image).or_default() += one.count;
         if let Some(cause) = &one.cause {
-            let failures = failed.entry((image, cause.clone())).or_default();
+            let failures = failed.entry((image, cause)).or_default();
             failures.count += one.count;
-            failures.pools.extend(one.pool.clone());
+            failures.pools.extend(one.pool.as_deref());
         }
     }
     let all: u32 = totals.values().sum();
     let mut by_cause: BTreeMap<&str, u32> = BTreeMap::new();
-    for ((_, cause), failures) in &failed {
+    for (&(_, cause), failures) in &failed {
         *by_cause.entry(cause).or_default() += failures.count;
     }
     let mut rows: Vec<FleetRow> = failed
         .iter()
-        .map(|((image, cause), failures)| {
+        .map(|(&(image, cause), failures)| {
             let Failures { count, pools, nodes } = failures;
             let total = totals.get(image).copied().unwrap_or_default();
-            let elsewhere = by_cause.get(cause.as_str()).copied().unwrap_or_default();
+            let elsewhere = by_cause.get(cause).copied().unwrap_or_default();
             let here = Rate::new(*count, total);
             let others = Rate::new(elsewhere - count, all - total);
             FleetRow {
-                image: image.clone(),
-                cause: cause.clone(),
+                image: image.to_owned(),
+                cause: cause.to_owned(),
                 verdict: verdict(image, cause, here, others),
                 here: here.into(),
                 others: others.into(),
-                pools: pools.iter().cloned().collect(),
-                node_classes: names(nodes, |node| node.node_class.as_ref()),
+                pools: owned(pools.iter().copied()),
+                node_classes: owned(
+                    nodes
+                        .iter()
+                        .filter_map(|node| node.node_class.as_deref())
+                        .collect::<BTreeSet<_>>(),
+                ),
                 first_at: nodes.iter().filter_map(|node| node.failed_at()).min(),
                 last_at: nodes.iter().filter_map(|node| node.failed_at()).max(),
             }
@@ -169,11 +174,8 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
     rows
 }
 
-fn names(nodes: &[&Node], name: impl Fn(&Node) -> Option<&String>) -> Vec<String> {
-    let mut names: Vec<String> = nodes.iter().filter_map(|node| name(node).cloned()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+fn owned<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Failures of one image and cause.
@@ -181,14 +183,14 @@ fn names(nodes: &[&Node], name: impl Fn(&Node) -> Option<&String>) -> Vec<String
 struct Failures<'a> {
     /// Listed and unlisted failures.
     count: u32,
-    pools: BTreeSet<String>,
+    pools: BTreeSet<&'a str>,
     nodes: Vec<&'a Node>,
 }
 
 impl<'a> Failures<'a> {
     fn add(&mut self, node: &'a Node) {
         self.count += 1;
-        self.pools.extend(node.pool.clone());
+        self.pools.extend(node.pool.as_deref());
         self.nodes.push(node);
     }
 }

@@ -1,6 +1,7 @@
 //! Failures with the same cause, image and pool.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_diagnosis::{Stage, cause_page};
@@ -19,8 +20,8 @@ pub struct Group {
     /// The cause in one sentence, without its full stop.
     pub summary: String,
     pub os: Option<&'static str>,
-    pub image: Option<String>,
-    pub pool: Option<String>,
+    pub image: Option<Arc<str>>,
+    pub pool: Option<Arc<str>>,
     pub pool_kind: PoolKind,
     pub condition_reason: String,
     pub stage: &'static str,

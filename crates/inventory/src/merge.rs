@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_controller::claim::image;
+use mooring_controller::claim::intern::Interner;
 use mooring_controller::claim::vm_id::VmId;
 use mooring_controller::query::NodeReport;
 use mooring_controller::record::counts::Document as Counts;
@@ -60,20 +61,22 @@ impl Inventory {
         let by_name: HashMap<&str, &NodeItem> =
             nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         let mut matched: HashSet<&str> = HashSet::new();
-        let mut merged = Vec::with_capacity(nodes.len().max(claims.len()));
+        let mut images = Interner::default();
+        let mut merged = Nodes::default();
         for item in claims {
             let node = by_name.get(item.claim.node_name().as_str()).copied();
             matched.extend(node.map(|node| node.name.as_str()));
-            merged.push(of_claim(item, node, recorded.get(&*item.claim.uid).copied(), now));
+            let entry = recorded.get(&*item.claim.uid).copied();
+            merged.push(of_claim(item, node, entry, &mut images, now));
         }
         let left = nodes.iter().filter(|node| !matched.contains(node.name.as_str()));
-        merged.extend(left.map(|node| of_node(node, now)));
+        merged.extend(left.map(|node| of_node(node, &mut images, now)));
         let existing: HashSet<&str> = claims.iter().map(|item| &*item.claim.uid).collect();
         let gone = recorded.into_values().filter(|entry| !existing.contains(entry.uid.as_str()));
         merged.extend(gone.map(of_entry));
         merged.sort_by(|a, b| (a.at(), a.name()).cmp(&(b.at(), b.name())));
         let dropped = record.map_or(0, |record| record.dropped);
-        Self { nodes: merged.into_iter().collect(), dropped, ..Self::default() }
+        Self { nodes: merged, dropped, ..Self::default() }
     }
 
     /// Returns the nodes that match.
@@ -117,7 +120,7 @@ impl Inventory {
         };
         if let (true, Some(failure)) = (is_unknown, observed(report)) {
             let failed_at = failure.failed_at.or(node.failed_at());
-            node.failure = Some(Failure { failed_at, ..failure });
+            node.failure = Some(Box::new(Failure { failed_at, ..failure }));
             node.state = JoinState::Failed;
         }
     }
@@ -151,11 +154,11 @@ fn of_vm(report: &NodeReport) -> Node {
         uid: format!("vm/{}", report.node),
         node_claim: report.claim.clone(),
         node: Some(report.node.clone()),
-        pool: report.pool.clone(),
+        pool: report.pool.as_deref().map(Arc::from),
         pool_kind: PoolKind::AksPool,
         vm_id: None,
         instance_id: None,
-        image: report.image.clone(),
+        image: report.image.as_deref().map(Arc::from),
         node_class: None,
         instance_type: None,
         zone: None,
@@ -170,7 +173,7 @@ fn of_vm(report: &NodeReport) -> Node {
         node_created_at: None,
         joined_at: None,
         ready_at: None,
-        failure,
+        failure: failure.map(Box::new),
     }
 }
 
@@ -190,6 +193,7 @@ fn of_claim(
     item: &ClaimItem,
     node: Option<&NodeItem>,
     entry: Option<&FailureRecord>,
+    images: &mut Interner,
     now: Timestamp,
 ) -> Node {
     let claim = &item.claim;
@@ -214,19 +218,18 @@ fn of_claim(
         (false, Some(_)) => JoinState::Failed,
         (false, None) => JoinState::Joining,
     };
-    let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
     Node {
         uid: claim.uid.to_string(),
         node_claim: Some(claim.name.to_string()),
         node: node.map(|node| node.name.clone()).or_else(|| Some(claim.node_name())),
-        pool: text(&claim.pool),
+        pool: claim.pool.clone(),
         pool_kind: PoolKind::NodePool,
         vm_id: claim.vm.as_ref().map(VmId::path),
         instance_id: None,
-        image: claim.image_key(),
-        node_class: Some(claim.node_class.to_string()).filter(|class| !class.is_empty()),
-        instance_type: text(&claim.instance_type),
-        zone: text(&claim.zone),
+        image: claim.image_key().map(|image| images.intern(&image)),
+        node_class: Some(Arc::clone(&claim.node_class)).filter(|class| !class.is_empty()),
+        instance_type: claim.instance_type.clone(),
+        zone: claim.zone.clone(),
         state,
         exists: true,
         created_at: Some(claim.created),
@@ -234,7 +237,7 @@ fn of_claim(
         node_created_at: node.and_then(|node| node.created),
         joined_at: claim.registered,
         ready_at: node.and_then(|node| node.ready_since),
-        failure,
+        failure: failure.map(Box::new),
     }
 }
 
@@ -266,8 +269,8 @@ fn never_ready(node: &NodeItem, now: Timestamp) -> Option<Failure> {
         .then(|| Failure::diagnosed("NodeNotReady", message, Stage::Ready, Some(since)))
 }
 
-fn of_node(node: &NodeItem, now: Timestamp) -> Node {
-    let label = |name: &str| node.label(name).map(str::to_owned);
+fn of_node(node: &NodeItem, images: &mut Interner, now: Timestamp) -> Node {
+    let label = |name: &str| node.shared_label(name);
     let (pool, pool_kind) = match (label(NODE_POOL), label(AKS_POOL)) {
         (Some(pool), _) => (Some(pool), PoolKind::NodePool),
         (None, pool) => (pool, PoolKind::AksPool),
@@ -280,7 +283,7 @@ fn of_node(node: &NodeItem, now: Timestamp) -> Node {
         pool_kind,
         vm_id: node.vm_id(),
         instance_id: node.instance_id().map(str::to_owned),
-        image: node.label(IMAGE).map(image::key),
+        image: node.label(IMAGE).map(|image| images.intern(&image::key(image))),
         node_class: None,
         instance_type: label(INSTANCE_TYPE),
         zone: label(ZONE),
@@ -291,23 +294,26 @@ fn of_node(node: &NodeItem, now: Timestamp) -> Node {
         node_created_at: node.created,
         joined_at: node.created,
         ready_at: node.ready_since,
-        failure: never_ready(node, now),
+        failure: never_ready(node, now).map(Box::new),
     }
 }
 
 fn of_entry(entry: &FailureRecord) -> Node {
+    let text = |text: &Option<String>| text.as_deref().map(Arc::from);
     Node {
         uid: entry.uid.clone(),
         node_claim: Some(entry.node_claim.clone()),
         node: Some(entry.node.clone()).filter(|node| !node.is_empty()),
-        pool: Some(entry.pool.clone()).filter(|pool| !pool.is_empty()),
+        pool: Some(entry.pool.as_str()).filter(|pool| !pool.is_empty()).map(Arc::from),
         pool_kind: PoolKind::NodePool,
         vm_id: None,
         instance_id: None,
-        image: entry.image.clone(),
-        node_class: Some(entry.node_class.clone()).filter(|class| !class.is_empty()),
-        instance_type: entry.instance_type.clone(),
-        zone: entry.zone.clone(),
+        image: text(&entry.image),
+        node_class: Some(entry.node_class.as_str())
+            .filter(|class| !class.is_empty())
+            .map(Arc::from),
+        instance_type: text(&entry.instance_type),
+        zone: text(&entry.zone),
         state: JoinState::Failed,
         exists: false,
         created_at: None,
@@ -315,6 +321,6 @@ fn of_entry(entry: &FailureRecord) -> Node {
         node_created_at: None,
         joined_at: None,
         ready_at: None,
-        failure: Some(Failure::recorded(entry)),
+        failure: Some(Box::new(Failure::recorded(entry))),
     }
 }

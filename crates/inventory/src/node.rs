@@ -1,5 +1,7 @@
 //! One node, in the cluster or only in the record.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use mooring_controller::claim::image;
 use serde::Serialize;
@@ -44,17 +46,17 @@ pub struct Node {
     pub node_claim: Option<String>,
     /// Name of the Node, which is that of the VM.
     pub node: Option<String>,
-    pub pool: Option<String>,
+    pub pool: Option<Arc<str>>,
     pub pool_kind: PoolKind,
     /// Resource ID of the VM, or of the instance of a scale set.
     pub vm_id: Option<String>,
     /// Number in the scale set of an AKS pool.
     pub instance_id: Option<String>,
     /// `AKSUbuntu/2204gen2containerd/202601.13.0`.
-    pub image: Option<String>,
-    pub node_class: Option<String>,
-    pub instance_type: Option<String>,
-    pub zone: Option<String>,
+    pub image: Option<Arc<str>>,
+    pub node_class: Option<Arc<str>>,
+    pub instance_type: Option<Arc<str>>,
+    pub zone: Option<Arc<str>>,
     pub state: JoinState,
     /// False if only the record has it.
     pub exists: bool,
@@ -65,7 +67,7 @@ pub struct Node {
     pub joined_at: Option<Timestamp>,
     /// Since when the Node is ready.
     pub ready_at: Option<Timestamp>,
-    pub failure: Option<Failure>,
+    pub failure: Option<Box<Failure>>,
 }
 
 impl Node {
@@ -82,7 +84,7 @@ impl Node {
         match name.split_once('/') {
             None => has(name),
             Some((pool, rest)) => {
-                is(&self.pool, pool) && (has(rest) || is(&self.instance_id, rest))
+                self.pool.as_deref() == Some(pool) && (has(rest) || is(&self.instance_id, rest))
             }
         }
     }
@@ -150,9 +152,9 @@ impl Filter {
             (Some(since), Some(_)) if !node.exists => node.at().is_none_or(|at| at >= since),
             _ => true,
         };
-        let is_of_pool = self.pool.as_ref().is_none_or(|pool| node.pool.as_ref() == Some(pool));
+        let is_of_pool = self.pool.as_ref().is_none_or(|pool| node.pool.as_deref() == Some(pool));
         let has_image = self.image.as_ref().is_none_or(|wanted| {
-            node.image.as_ref().is_some_and(|own| own == wanted || image::version(own) == wanted)
+            node.image.as_deref().is_some_and(|own| own == wanted || image::version(own) == wanted)
         });
         let has_cause = self.cause.as_ref().is_none_or(|cause| {
             node.failure.as_ref().is_some_and(|failure| failure.cause.eq_ignore_ascii_case(cause))

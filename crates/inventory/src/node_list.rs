@@ -1,11 +1,9 @@
 //! Lists of Nodes in the binary format of the API server. Numbers of fields are those of its published API.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use mooring_kube::protobuf::{Field, fields, object};
 
-use crate::object::{LABELS, NodeItem};
+use crate::object::{Labels, NodeItem};
 
 /// A page of a list of Nodes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -48,7 +46,7 @@ fn node(node: Field<'_>) -> Result<NodeItem, Broken> {
         uid: String::new(),
         provider_id: String::new(),
         created: None,
-        labels: BTreeMap::new(),
+        labels: Labels::default(),
         is_ready: false,
         is_unschedulable: false,
         ready_since: None,
@@ -74,12 +72,7 @@ fn metadata(item: &mut NodeItem, metadata: Field<'_>) -> Result<(), Broken> {
             1 => value.text().clone_into(&mut item.name),
             5 => value.text().clone_into(&mut item.uid),
             8 => item.created = time(value)?,
-            11 => {
-                let name = text(value, 1)?;
-                if LABELS.contains(&name.as_str()) {
-                    item.labels.insert(name, text(value, 2)?);
-                }
-            }
+            11 => item.labels.add(&text(value, 1)?, &text(value, 2)?),
             _ => {}
         }
     }

@@ -1,5 +1,6 @@
 //! The nodes of an inventory.
 
+use std::cmp::Ordering;
 use std::iter::Map;
 use std::slice;
 use std::sync::Arc;
@@ -47,11 +48,21 @@ impl Nodes {
     pub(crate) fn find_mut(&mut self, is_wanted: impl Fn(&Node) -> bool) -> Option<&mut Node> {
         self.0.iter_mut().find(|node| is_wanted(node)).map(Arc::make_mut)
     }
+
+    pub(crate) fn sort_by(&mut self, compare: impl Fn(&Node, &Node) -> Ordering) {
+        self.0.sort_by(|one, other| compare(one, other));
+    }
 }
 
 impl FromIterator<Node> for Nodes {
     fn from_iter<T: IntoIterator<Item = Node>>(nodes: T) -> Self {
         Self(nodes.into_iter().map(Arc::new).collect())
+    }
+}
+
+impl Extend<Node> for Nodes {
+    fn extend<T: IntoIterator<Item = Node>>(&mut self, nodes: T) {
+        self.0.extend(nodes.into_iter().map(Arc::new));
     }
 }
 

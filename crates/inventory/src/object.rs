@@ -1,6 +1,7 @@
 //! The parts of NodeClaims and Nodes that are used.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_controller::Claim;
@@ -13,7 +14,7 @@ use serde_json::value::RawValue;
 /// A NodeClaim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimItem {
-    pub claim: Claim,
+    pub claim: Arc<Claim>,
     /// The condition `Launched`, while it is not true.
     pub launch_error: Option<LaunchError>,
     pub is_initialized: bool,
@@ -42,7 +43,7 @@ impl ClaimItem {
             });
         let is_initialized =
             object.status.find("Initialized").is_some_and(|one| one.status == "True");
-        Some(Self { claim, launch_error, is_initialized })
+        Some(Self { claim: Arc::new(claim), launch_error, is_initialized })
     }
 }
 
@@ -52,7 +53,7 @@ fn is_error(reason: &str) -> bool {
 }
 
 /// Labels of a Node that are used. A Node has dozens.
-pub(crate) const LABELS: [&str; 7] = [
+const LABELS: [&str; 7] = [
     "karpenter.sh/nodepool",
     "karpenter.sh/registered",
     "kubernetes.azure.com/agentpool",
@@ -62,6 +63,24 @@ pub(crate) const LABELS: [&str; 7] = [
     "topology.kubernetes.io/zone",
 ];
 
+/// Values of [`LABELS`], in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Labels([Option<Arc<str>>; LABELS.len()]);
+
+impl Labels {
+    /// Adds a label if it is one of those that are used.
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
+        if let Some(index) = LABELS.iter().position(|label| *label == name) {
+            self.0[index] = Some(value).filter(|value| !value.is_empty()).map(Arc::from);
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Arc<str>> {
+        let index = LABELS.iter().position(|label| *label == name)?;
+        self.0[index].as_ref()
+    }
+}
+
 /// A Node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeItem {
@@ -69,8 +88,7 @@ pub struct NodeItem {
     pub uid: String,
     pub provider_id: String,
     pub created: Option<Timestamp>,
-    /// Those of [`LABELS`].
-    pub labels: BTreeMap<String, String>,
+    pub labels: Labels,
     pub is_ready: bool,
     pub is_unschedulable: bool,
     /// Since when the condition `Ready` is true.
@@ -87,8 +105,11 @@ impl NodeItem {
         let ready_since = ready.filter(|_| is_ready).and_then(|one| one.last_transition_time);
         let not_ready = ready.filter(|_| !is_ready);
         let not_ready = not_ready.map(|one| (one.message.clone(), one.last_transition_time));
-        let Metadata { name, uid, creation_timestamp, mut labels } = object.metadata;
-        labels.retain(|name, _| LABELS.contains(&name.as_str()));
+        let Metadata { name, uid, creation_timestamp, labels: found } = object.metadata;
+        let mut labels = Labels::default();
+        for (name, value) in &found {
+            labels.add(name, value);
+        }
         Some(Self {
             name,
             uid,
@@ -139,8 +160,21 @@ impl NodeItem {
         (is_instance && !instance.is_empty()).then_some(instance)
     }
 
+    /// Returns a label that is used and not empty.
     pub fn label(&self, name: &str) -> Option<&str> {
-        self.labels.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.labels.get(name).map(AsRef::as_ref)
+    }
+
+    /// Returns the same to share it.
+    pub(crate) fn shared_label(&self, name: &str) -> Option<Arc<str>> {
+        self.labels.get(name).cloned()
+    }
+
+    /// Shares the values of labels with other Nodes.
+    pub fn intern(&mut self, interner: &mut Interner) {
+        for value in self.labels.0.iter_mut().flatten() {
+            *value = interner.intern(value);
+        }
     }
 }
 

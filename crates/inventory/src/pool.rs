@@ -68,18 +68,18 @@ const LAST: usize = 3;
 
 /// Counts nodes by pool, by name.
 pub fn pools(inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
-    let mut by_pool: BTreeMap<(String, PoolKind), Vec<&Node>> = BTreeMap::new();
+    let mut by_pool: BTreeMap<(&str, PoolKind), Vec<&Node>> = BTreeMap::new();
     for node in &inventory.nodes {
         if let Some(pool) = &node.pool {
-            by_pool.entry((pool.clone(), node.pool_kind)).or_default().push(node);
+            by_pool.entry((pool, node.pool_kind)).or_default().push(node);
         }
     }
     for pool in &inventory.aks_pools {
-        by_pool.entry((pool.name.clone(), PoolKind::AksPool)).or_default();
+        by_pool.entry((&pool.name, PoolKind::AksPool)).or_default();
     }
-    let pool = |((name, kind), nodes): ((String, PoolKind), Vec<&Node>)| {
+    let pool = |((name, kind), nodes): ((&str, PoolKind), Vec<&Node>)| {
         let unlisted = inventory.unlisted_failures();
-        let of_pool = unlisted.filter(|one| one.pool.as_ref() == Some(&name));
+        let of_pool = unlisted.filter(|one| one.pool.as_deref() == Some(name));
         let more: usize = of_pool.map(|one| one.count as usize).sum();
         let counted = if kind == PoolKind::NodePool { more } else { 0 };
         let in_azure = inventory.aks_pools.iter().find(|pool| pool.name == name);
@@ -91,7 +91,7 @@ pub fn pools(inventory: &Inventory, fleet: &Fleet) -> Vec<Pool> {
 }
 
 fn pool(
-    name: String,
+    name: &str,
     kind: PoolKind,
     nodes: &[&Node],
     in_azure: Option<&AksPool>,
@@ -100,12 +100,12 @@ fn pool(
     let count = |state: JoinState| nodes.iter().filter(|node| node.state == state).count();
     let newest = nodes.iter().filter(|node| node.image.is_some());
     let newest = newest.max_by_key(|node| node.launched_at.or(node.created_at).or(node.at()));
-    let new_image = newest.and_then(|node| node.image.clone());
+    let new_image = newest.and_then(|node| node.image.as_deref());
     let (ready, not_ready) = (count(JoinState::Ready), count(JoinState::NotReady));
     let failures = || nodes.iter().filter(|node| node.is_failed());
     let image_fails = fleet
         .findings()
-        .any(|row| Some(&row.image) == new_image.as_ref() && row.pools.contains(&name));
+        .any(|row| Some(&*row.image) == new_image && row.pools.iter().any(|pool| pool == name));
     let has_failed_node = nodes.iter().any(|node| node.exists && node.state == JoinState::Failed);
     let state = match image_fails {
         true => PoolState::ImageFails,
@@ -125,9 +125,9 @@ fn pool(
         failed: failures().count(),
         seconds_to_join: median(nodes.iter().filter_map(|node| node.seconds_to_join())),
         last_failure_at: failures().filter_map(|node| node.failed_at()).max(),
-        new_image,
+        new_image: new_image.map(str::to_owned),
         state,
-        name,
+        name: name.to_owned(),
         kind,
     }
 }

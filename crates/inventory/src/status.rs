@@ -159,8 +159,7 @@ fn next(inventory: &Inventory, facts: &Facts, pools: &[Pool]) -> Vec<Next> {
             format!("mooring repair detect --pool {}", mooring_redact::shell_word(&pool.name));
         next.push(Next::new(command, "signs of a wedged pool"));
     }
-    let mut pools: Vec<String> =
-        groups(inventory).into_iter().filter_map(|group| group.pool).collect();
+    let mut pools: Vec<_> = groups(inventory).into_iter().filter_map(|group| group.pool).collect();
     pools.dedup();
     for pool in pools.iter().take(2) {
         let command = format!("mooring why {}", mooring_redact::shell_word(pool));

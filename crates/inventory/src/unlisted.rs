@@ -1,6 +1,7 @@
 //! Nodes that only the counts have: the record keeps the last failures of each pool, and joined nodes are deleted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use mooring_controller::claim::image;
@@ -12,8 +13,8 @@ use crate::nodes::Nodes;
 /// Counted nodes of one pool, image and outcome that are not in the inventory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlisted {
-    pub pool: Option<String>,
-    pub image: Option<String>,
+    pub pool: Option<Arc<str>>,
+    pub image: Option<Arc<str>>,
     /// None for joined nodes.
     pub cause: Option<String>,
     /// False if only events report these failures.
@@ -40,17 +41,16 @@ impl Outcomes {
     }
 }
 
-type Key = (String, String);
-
 /// Returns the counted nodes that are not listed. A listed node that is counted is subtracted, so no node counts twice.
 pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec<Unlisted> {
     let all_causes = Filter { cause: None, ..filter.clone() };
-    let mut listed: BTreeMap<Key, Outcomes> = BTreeMap::new();
+    let mut listed: BTreeMap<(&str, &str), Outcomes> = BTreeMap::new();
     for node in nodes
         .iter()
         .filter(|node| all_causes.matches(node) && is_counted(node, counts, filter.since))
     {
-        let key = (node.pool.clone().unwrap_or_default(), node.image.clone().unwrap_or_default());
+        let key =
+            (node.pool.as_deref().unwrap_or_default(), node.image.as_deref().unwrap_or_default());
         let outcomes = listed.entry(key).or_default();
         match &node.failure {
             None => outcomes.joined += 1,
@@ -63,7 +63,8 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec
     let selected =
         counts::Filter { since: filter.since, pool: filter.pool.as_deref(), ..Default::default() };
     let mut found = Vec::new();
-    for total in counts.totals(selected) {
+    let totals = counts.totals(selected);
+    for total in &totals {
         let has_image = filter
             .image
             .as_ref()
@@ -71,8 +72,8 @@ pub(crate) fn unlisted(nodes: &Nodes, counts: &Document, filter: &Filter) -> Vec
         if !has_image {
             continue;
         }
-        let listed = listed.remove(&(total.pool.clone(), total.image.clone())).unwrap_or_default();
-        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let listed = listed.remove(&(&*total.pool, &*total.image)).unwrap_or_default();
+        let some = |text: &str| (!text.is_empty()).then(|| Arc::from(text));
         let row = |cause: Option<&str>, count: u32| Unlisted {
             pool: some(&total.pool),
             image: some(&total.image),

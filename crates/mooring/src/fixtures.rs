@@ -33,11 +33,11 @@ pub(crate) fn node(name: &str, state: JoinState) -> Node {
         uid: format!("uid-{name}"),
         node_claim: Some(name.to_owned()),
         node: Some(format!("aks-{name}")),
-        pool: Some("default".to_owned()),
+        pool: Some("default".into()),
         pool_kind: PoolKind::NodePool,
         vm_id: None,
         instance_id: None,
-        image: Some("AKSAzureLinux/V3gen2/202601.27.0".to_owned()),
+        image: Some("AKSAzureLinux/V3gen2/202601.27.0".into()),
         node_class: None,
         instance_type: None,
         zone: None,
@@ -70,12 +70,12 @@ pub(crate) fn failure(cause: &str) -> Failure {
 }
 
 pub(crate) fn failed_node(name: &str, cause: &str) -> Node {
-    Node { failure: Some(failure(cause)), ..node(name, JoinState::Failed) }
+    Node { failure: Some(failure(cause).into()), ..node(name, JoinState::Failed) }
 }
 
 /// Returns a node with another image, which is `AKSAzureLinux/V3gen2/VERSION`.
 pub(crate) fn with_image(node: Node, version: &str) -> Node {
-    Node { image: Some(format!("AKSAzureLinux/V3gen2/{version}")), ..node }
+    Node { image: Some(format!("AKSAzureLinux/V3gen2/{version}").into()), ..node }
 }
 
 /// Returns the facts of cluster `demo`, whose controller runs, and which was read with Azure.
@@ -101,12 +101,12 @@ pub(crate) fn facts(nodes: impl IntoIterator<Item = Node>) -> Facts {
             leader: Some("mooring-1".to_owned()),
             ..ControllerState::unknown("mooring-system".to_owned())
         },
-        record: Some(Document {
+        record: Some(Arc::new(Document {
             schema: SCHEMA.to_owned(),
             pools: BTreeMap::new(),
             dropped: 0,
             taken_from: None,
-        }),
+        })),
         sources: names.map(read).to_vec(),
         warnings: Vec::new(),
         now: now(),

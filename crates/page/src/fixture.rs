@@ -32,14 +32,14 @@ pub(crate) fn joining(name: &str, pool: &str, image: &str, seconds: i64) -> Node
         uid: format!("uid-{name}"),
         node_claim: Some(name.to_owned()),
         node: Some(format!("aks-{name}")),
-        pool: Some(pool.to_owned()),
+        pool: Some(pool.into()),
         pool_kind: PoolKind::NodePool,
         vm_id: None,
         instance_id: None,
-        image: Some(image.to_owned()),
-        node_class: Some("default".to_owned()),
-        instance_type: Some("Standard_D8s_v5".to_owned()),
-        zone: Some("westeurope-1".to_owned()),
+        image: Some(image.into()),
+        node_class: Some("default".into()),
+        instance_type: Some("Standard_D8s_v5".into()),
+        zone: Some("westeurope-1".into()),
         state: JoinState::Joining,
         exists: true,
         created_at: Some(before(seconds)),
@@ -86,7 +86,7 @@ pub(crate) fn failed(name: &str, pool: &str, image: &str, seconds: i64, exists: 
         state: JoinState::Failed,
         exists,
         launched_at: Some(before(seconds + 72)),
-        failure: Some(failure(seconds)),
+        failure: Some(failure(seconds).into()),
         ..joining(name, pool, image, seconds + 105)
     }
 }
@@ -126,7 +126,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>) -> Snapshot {
         lost: Vec::new(),
         has_versions: Some(true),
         controller,
-        record: Some(record::Document::default()),
+        record: Some(record::Document::default().into()),
         sources: vec![
             source(SourceName::Cluster, 0.2),
             source(SourceName::Record, 0.1),

@@ -94,7 +94,7 @@ impl<'a> Model<'a> {
     /// Returns true if the view has no image, or the node has it.
     pub(crate) fn has_image(&self, node: &Node) -> bool {
         self.view.image().is_none_or(|wanted| {
-            node.image.as_ref().is_some_and(|own| own == wanted || image::version(own) == wanted)
+            node.image.as_deref().is_some_and(|own| own == wanted || image::version(own) == wanted)
         })
     }
 
@@ -121,8 +121,9 @@ impl<'a> Model<'a> {
 
     /// Returns the largest group of an image and a cause.
     pub(crate) fn group_of(&self, row: &FleetRow) -> Option<&Group> {
-        let is_same =
-            |group: &&Group| group.cause == row.cause && group.image.as_ref() == Some(&row.image);
+        let is_same = |group: &&Group| {
+            group.cause == row.cause && group.image.as_deref() == Some(&*row.image)
+        };
         self.groups.iter().find(is_same)
     }
 
@@ -157,7 +158,7 @@ fn usual_by_pool(inventory: &Inventory) -> BTreeMap<String, Usual> {
     let mut seconds: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for node in &inventory.nodes {
         if let (Some(pool), Some(taken)) = (&node.pool, claim_seconds(node)) {
-            seconds.entry(pool.clone()).or_default().push(taken);
+            seconds.entry(pool.to_string()).or_default().push(taken);
         }
     }
     seconds.into_iter().filter_map(|(pool, all)| Some((pool, Usual::of(all)?))).collect()

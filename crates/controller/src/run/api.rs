@@ -15,6 +15,10 @@ pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Limit of a list of thousands of objects over a slow connection.
 const LIST_TIMEOUT: Duration = Duration::from_mins(2);
 
+/// Objects of a list without their content.
+const METADATA: &str =
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
+
 #[derive(Clone)]
 pub struct Api {
     client: kube::Client,
@@ -50,8 +54,17 @@ impl Api {
 
     /// Reads a list in the server's binary format, or as JSON if it does not have it.
     pub async fn get_binary_list(&self, path: &str) -> Result<Vec<u8>, ApiError> {
+        self.get_as(LIST_TIMEOUT, path, protobuf::ACCEPT).await
+    }
+
+    /// Reads the metadata of the objects of a list, as JSON.
+    pub async fn get_metadata_list(&self, path: &str) -> Result<Vec<u8>, ApiError> {
+        self.get_as(RESPONSE_TIMEOUT, path, METADATA).await
+    }
+
+    async fn get_as(&self, limit: Duration, path: &str, format: &str) -> Result<Vec<u8>, ApiError> {
         let failed = |status: Option<u16>, what: String| ApiError { status, what };
-        let request = http::Request::get(path).header(http::header::ACCEPT, protobuf::ACCEPT);
+        let request = http::Request::get(path).header(http::header::ACCEPT, format);
         let request = request.body(kube::client::Body::empty());
         let request = request.map_err(|_| failed(None, "invalid request path".to_owned()))?;
         let started = tokio::time::Instant::now();
@@ -61,7 +74,7 @@ impl Api {
             let body = response.into_body().collect().await?.to_bytes();
             Ok::<_, kube::Error>((status, body))
         };
-        let read = tokio::time::timeout(LIST_TIMEOUT, read).await;
+        let read = tokio::time::timeout(limit, read).await;
         let milliseconds = started.elapsed().as_millis();
         let is_ok = matches!(&read, Ok(Ok((status, _))) if status.is_success());
         tracing::debug!(method = %Method::GET, path, is_ok, milliseconds, "request sent to Kubernetes");
@@ -153,9 +166,11 @@ mod tests {
         let found = api(200, "text");
         assert_eq!(found.get_list("/x").await.as_deref(), Ok("text"));
         assert_eq!(found.get_binary_list("/x").await.as_deref(), Ok(&b"text"[..]));
+        assert_eq!(found.get_metadata_list("/x").await.as_deref(), Ok(&b"text"[..]));
         let body = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no list","code":403}"#;
         let expected = ApiError { status: Some(403), what: "no list".to_owned() };
         assert_eq!(api(403, body).get_list("/x").await, Err(expected.clone()));
+        assert_eq!(api(403, body).get_metadata_list("/x").await, Err(expected.clone()));
         assert_eq!(api(403, body).get_binary_list("/x").await, Err(expected));
     }
 

@@ -1,5 +1,7 @@
 //! Copies of the state for the live page. No request causes a read of Azure.
 
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 
 use super::controller::Controller;
@@ -13,7 +15,7 @@ pub struct View {
     /// Grows with every change.
     pub generation: u64,
     pub leads: bool,
-    pub claims: Vec<Claim>,
+    pub claims: Vec<Arc<Claim>>,
     pub lengths: QueueLengths,
     pub arm: ArmSnapshot,
 }

@@ -42,7 +42,7 @@ impl State {
                 if let Some(at) = tracked.deleted_at.take() {
                     self.deleted.remove(&(at, Arc::clone(&uid)));
                 }
-                tracked.claim = claim;
+                tracked.claim = Arc::new(claim);
                 tracked
             }
             None => self.claims.entry(Arc::clone(&uid)).or_insert_with(|| TrackedClaim::new(claim)),
@@ -219,7 +219,7 @@ impl State {
             let uid = Arc::clone(&tracked.claim.uid);
             let event = tracked.work.and_then(|work| work.event);
             if tracked.deleted_at.is_none() {
-                self.update_claim(tracked.claim, now, &mut Vec::new());
+                self.update_claim(Arc::unwrap_or_clone(tracked.claim), now, &mut Vec::new());
             } else {
                 let mut fresh = TrackedClaim {
                     deleted_at: tracked.deleted_at,

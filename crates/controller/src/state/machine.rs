@@ -157,10 +157,10 @@ impl State {
         self.leads
     }
 
-    /// Returns copies of the NodeClaims that exist; their texts are shared.
-    pub fn existing_claims(&self) -> Vec<Claim> {
+    /// Returns the NodeClaims that exist.
+    pub fn existing_claims(&self) -> Vec<Arc<Claim>> {
         let existing = self.claims.values().filter(|tracked| tracked.deleted_at.is_none());
-        existing.map(|tracked| tracked.claim.clone()).collect()
+        existing.map(|tracked| Arc::clone(&tracked.claim)).collect()
     }
 
     pub fn lengths(&self) -> QueueLengths {

@@ -124,7 +124,7 @@ impl Action {
 
 #[derive(Clone, Debug)]
 pub struct DiagnosedClaim {
-    pub claim: Claim,
+    pub claim: Arc<Claim>,
     pub verdict: Verdict,
     /// Seconds since the launch, if known.
     pub after_seconds: Option<i64>,

@@ -126,7 +126,8 @@ impl State {
         let timeout = self.settings.registration_timeout;
         let Some(tracked) = self.claims.get_mut(uid) else { return };
         let after_seconds = tracked.claim.launched.map(|launched| seconds(launched, now));
-        let diagnosed = DiagnosedClaim { claim: tracked.claim.clone(), verdict, after_seconds };
+        let diagnosed =
+            DiagnosedClaim { claim: Arc::clone(&tracked.claim), verdict, after_seconds };
         let is_reported = tracked.is_explained(timeout, now) || diagnosed.verdict.failure.is_some();
         if tracked.deleted_at.is_some() && is_reported {
             self.forget(uid);
@@ -310,7 +311,7 @@ mod tests {
         assert_eq!(written(&mut alone, 129), Err(Some(at(130))));
         assert_eq!(written(&mut alone, 130), Ok(Kind::Verdict));
         let mut joined = tracked(Reason::CseSucceeded, false);
-        joined.claim.registered = Some(at(100));
+        Arc::make_mut(&mut joined.claim).registered = Some(at(100));
         assert_eq!(written(&mut joined, 104), Err(Some(at(105))));
         assert_eq!(written(&mut joined, 105), Ok(Kind::Verdict));
         assert_eq!(written(&mut tracked(Reason::CseSucceeded, true), 100), Ok(Kind::Reassert));

@@ -273,7 +273,7 @@ mod tests {
         {
             let (mut state, now) = sweeping(None);
             let tracked = state.claims.get_mut("u").unwrap();
-            tracked.claim.registered = registered.then_some(now);
+            Arc::make_mut(&mut tracked.claim).registered = registered.then_some(now);
             let rows = HashMap::from([("aks-c".to_owned(), Progress::Succeeded)]);
             let result = SweepResult::Extensions { group: "MC_a_b_c".into(), rows };
             let actions = state.handle(super::super::Input::SweepResult(result), now);
@@ -284,7 +284,7 @@ mod tests {
     fn reads_of_an_unlisted_node(image: &str, count: u32, seconds: i64) -> usize {
         let (mut state, _) = sweeping(None);
         let tracked = state.claims.get_mut("u").unwrap();
-        tracked.claim.image = Some(image.into());
+        Arc::make_mut(&mut tracked.claim).image = Some(image.into());
         tracked.work().history.count = count;
         let (group, rows) = ("MC_a_b_c".into(), HashMap::new());
         let now = tracked.claim.unregistered_since + SignedDuration::from_secs(seconds);

@@ -19,7 +19,8 @@ pub(super) const REASSERT_WINDOW: SignedDuration = SignedDuration::from_mins(15)
 
 #[derive(Debug)]
 pub(super) struct TrackedClaim {
-    pub(super) claim: Claim,
+    /// Shared with views of the state; replaced, never changed.
+    pub(super) claim: Arc<Claim>,
     /// Verdict that the condition must show.
     pub(super) held: Option<HeldVerdict>,
     /// None for a joined node.
@@ -95,8 +96,8 @@ impl Work {
 }
 
 impl TrackedClaim {
-    pub(super) fn new(claim: Claim) -> Self {
-        Self { claim, held: None, work: None, deleted_at: None, counted: false }
+    pub(super) fn new(claim: impl Into<Arc<Claim>>) -> Self {
+        Self { claim: claim.into(), held: None, work: None, deleted_at: None, counted: false }
     }
 
     pub(super) fn work(&mut self) -> &mut Work {
@@ -147,7 +148,8 @@ impl TrackedClaim {
     /// Returns the bytes outside of the table.
     pub(super) fn heap(&self) -> usize {
         let work = self.work.as_ref().map_or(0, |_| size_of::<Work>() + 16);
-        self.claim.footprint() - size_of::<Claim>() + work
+        // Two counters, and the overhead of the allocation.
+        self.claim.footprint() + 32 + work
     }
 }
 
@@ -229,9 +231,9 @@ mod tests {
         let waiting = tracked(None, false);
         assert!(overdue(&waiting) && !waiting.is_explained(timeout, at(960)));
         let mut unlaunched = tracked(None, false);
-        unlaunched.claim.launched = None;
+        Arc::make_mut(&mut unlaunched.claim).launched = None;
         let mut without = tracked(None, false);
-        without.claim.vm = None;
+        Arc::make_mut(&mut without.claim).vm = None;
         assert!(!overdue(&unlaunched) && !overdue(&without));
         let failed = tracked(Some(Reason::CseFailed), false);
         assert!(!overdue(&failed) && failed.is_explained(timeout, at(960)));

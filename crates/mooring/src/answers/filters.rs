@@ -58,7 +58,7 @@ impl Known {
         known.causes.extend(cause_pages().iter().map(|page| page.reason.to_owned()));
         known.causes.extend(Cause::ALL.map(|cause| cause.as_str().to_owned()));
         for node in &facts.inventory.nodes {
-            known.pools.extend(node.pool.clone());
+            known.pools.extend(node.pool.as_deref().map(str::to_owned));
             known.add_image(node.image.as_deref());
             known.causes.extend(node.failure.iter().map(|failure| failure.cause.clone()));
         }
@@ -94,7 +94,7 @@ mod tests {
     fn names_of_the_cluster_and_the_diagnosis_are_known() {
         let gone = mooring_inventory::Node {
             exists: false,
-            pool: Some("gpu".to_owned()),
+            pool: Some("gpu".into()),
             ..failed_node("g", "OwnCause")
         };
         let facts = facts([node("a", JoinState::Ready), gone]);

@@ -68,7 +68,7 @@ fn of_cluster(what: Names, cluster: ClusterArguments) -> Option<BTreeSet<String>
     }
     let mut names: BTreeSet<String> = facts.node_pools.into_iter().collect();
     for node in &facts.inventory.nodes {
-        names.extend(node.pool.clone());
+        names.extend(node.pool.as_deref().map(str::to_owned));
         if what == Names::Nodes {
             names.extend([&node.node, &node.node_claim].into_iter().flatten().cloned());
         }

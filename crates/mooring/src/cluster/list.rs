@@ -1,5 +1,6 @@
 //! Lists of the API server.
 
+use mooring_controller::claim::intern::Interner;
 use mooring_controller::run::{Api, ApiError};
 use mooring_inventory::{NodeItem, NodePage};
 use mooring_kube::request::query_value;
@@ -90,7 +91,7 @@ async fn list_by<T>(
 
 /// Reads all Nodes, in the binary format if the API server has it.
 pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Listed<NodeItem>>, ApiError> {
-    let mut nodes = Vec::new();
+    let (mut nodes, mut labels) = (Vec::new(), Interner::default());
     let mut page = PAGES.to_owned();
     loop {
         let response = match api.get_binary_list(&format!("{NODES}?{page}")).await {
@@ -107,7 +108,10 @@ pub(crate) async fn list_nodes(api: &Api) -> Result<Option<Listed<NodeItem>>, Ap
             status: None,
             what: "the list of nodes is not valid".to_owned(),
         })?;
-        nodes.extend(read.nodes);
+        nodes.extend(read.nodes.into_iter().map(|mut node| {
+            node.intern(&mut labels);
+            node
+        }));
         if read.next.is_empty() {
             return Ok(Some(Listed { items: nodes, version: read.version }));
         }

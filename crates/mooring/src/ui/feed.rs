@@ -50,7 +50,7 @@ struct Known {
     claims: Vec<ClaimItem>,
     lease: Option<Value>,
     lease_at: Option<Instant>,
-    record: Option<record::Document>,
+    record: Option<Arc<record::Document>>,
     record_error: Option<String>,
     record_at: Option<Instant>,
     counts: Option<Arc<counts::Document>>,
@@ -137,7 +137,7 @@ impl Feed {
             document.transpose().map_err(|error| error.to_string())
         });
         (known.record, known.record_error) = match parsed {
-            Ok(document) => (document, None),
+            Ok(document) => (document.map(Arc::new), None),
             Err(why) => (known.record.take(), Some(why)),
         };
     }
@@ -170,7 +170,7 @@ impl Feed {
             version: known.version.clone(),
             inventory: Inventory {
                 counts: known.counts.clone(),
-                ..Inventory::merge(&known.claims, &known.nodes, known.record.as_ref(), now)
+                ..Inventory::merge(&known.claims, &known.nodes, known.record.as_deref(), now)
             },
             node_pools: node_pools(known),
             has_karpenter: true,
@@ -280,7 +280,7 @@ mod tests {
     fn view(generation: u64) -> View {
         let claim = Claim::placeholder(&"u".into(), "c", None, Some("of-claim"), now());
         let (lengths, arm) = Default::default();
-        View { generation, leads: true, claims: vec![claim], lengths, arm }
+        View { generation, leads: true, claims: vec![claim.into()], lengths, arm }
     }
 
     #[test]
@@ -348,7 +348,7 @@ mod tests {
         let raw = RawValue::from_string(json.to_owned()).unwrap();
         let claim = |pool| {
             let claim = Claim::placeholder(&"u".into(), "c", None, Some(pool), now());
-            ClaimItem { claim, launch_error: None, is_initialized: false }
+            ClaimItem { claim: claim.into(), launch_error: None, is_initialized: false }
         };
         let known = Known {
             claims: vec![claim("b"), claim("a")],
@@ -360,8 +360,8 @@ mod tests {
 
     #[test]
     fn sources_have_the_state_of_the_record() {
-        let record: Option<Document> = facts([]).record;
-        let state = |record: &Option<Document>, error: Option<&str>, state| {
+        let record = facts([]).record;
+        let state = |record: &Option<Arc<Document>>, error: Option<&str>, state| {
             let known = Known {
                 record: record.clone(),
                 record_error: error.map(str::to_owned),

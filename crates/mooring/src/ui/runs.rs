@@ -22,7 +22,7 @@ pub(crate) async fn read_with(
     namespace: &str,
 ) -> Option<Vec<RunStatus>> {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
-    let list: Value = serde_json::from_str(&api.get(&path).await.ok()?).ok()?;
+    let list: Value = serde_json::from_slice(&api.get_metadata_list(&path).await.ok()?).ok()?;
     let items = list["items"].as_array()?.iter();
     let names = items.filter_map(|item| item["metadata"]["name"].as_str());
     let mut runs = Vec::new();

@@ -243,7 +243,7 @@ mod tests {
         }
         node.ready_at = Some(before(150 - LIMIT));
         assert_eq!(end(&node), node.ready_at);
-        node.failure = Some(crate::fixture::failure(45));
+        node.failure = Some(crate::fixture::failure(45).into());
         assert_eq!(end(&node), Some(before(45)));
         assert_eq!(end(&joining("a", "default", "i", 100)), None);
     }

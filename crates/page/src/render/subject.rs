@@ -21,7 +21,7 @@ pub(super) fn section(model: &Model<'_>) -> Option<String> {
         Route::Failures => ("Failures", String::new()),
         Route::Pool(name) => {
             let pool =
-                model.facts.inventory.nodes.iter().any(|node| node.pool.as_ref() == Some(name));
+                model.facts.inventory.nodes.iter().any(|node| node.pool.as_deref() == Some(name));
             pool.then_some(())?;
             (
                 "Pool",

@@ -47,7 +47,7 @@ pub(super) fn section(model: &Model<'_>) -> String {
     let is_blamed = |group: &Group| {
         blamed
             .iter()
-            .any(|row| row.cause == group.cause && Some(&row.image) == group.image.as_ref())
+            .any(|row| row.cause == group.cause && Some(&*row.image) == group.image.as_deref())
     };
     for group in model.groups.iter().filter(|group| group.is_confirmed && !is_blamed(group)) {
         if large.len() < MAX_LARGE {
@@ -116,7 +116,8 @@ fn image_verdict(model: &Model<'_>, row: &FleetRow) -> String {
 fn last_good(model: &Model<'_>, row: &FleetRow) -> Option<(String, usize)> {
     let mut counts = std::collections::BTreeMap::<&str, (usize, usize)>::new();
     for node in &model.inventory.nodes {
-        let is_same = node.pool.as_ref().is_some_and(|pool| row.pools.contains(pool));
+        let is_same =
+            node.pool.as_deref().is_some_and(|pool| row.pools.iter().any(|one| one == pool));
         let Some(image) = node.image.as_deref().filter(|image| is_same && *image != row.image)
         else {
             continue;
@@ -141,7 +142,7 @@ fn group_verdict(model: &Model<'_>, group: &Group) -> String {
         .map_or_else(|| escape(&group.message), |page| sentence(page.summary));
     if let Some(name) = &group.image {
         let rows = model.fleet.rows.iter();
-        let row = rows.clone().find(|row| row.image == *name && row.cause == group.cause);
+        let row = rows.clone().find(|row| *row.image == **name && row.cause == group.cause);
         if let Some(row) = row {
             let text = match row.verdict {
                 FleetVerdict::TooFewNodes => {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use mooring_codes::Os;
 use mooring_controller::claim::image;
 use mooring_controller::query::NodeReport;
-use mooring_controller::record::{Document, FailureRecord};
+use mooring_controller::record::FailureRecord;
 use mooring_diagnosis::{cause_page, find_codes};
 use mooring_inventory::status::LostNode;
 use mooring_inventory::{
@@ -174,7 +174,7 @@ impl SubjectName {
 
 impl NodeEntry {
     fn new(node: &Node, report: Option<&NodeReport>, facts: &Facts) -> Self {
-        let entries = facts.record.iter().flat_map(Document::entries);
+        let entries = facts.record.iter().flat_map(|record| record.entries());
         let recorded = entries.filter(|entry| is_earlier(node, entry)).max_by_key(|entry| entry.at);
         let from_record = recorded.map(|entry| Earlier {
             cause: entry.cause.clone(),
@@ -208,7 +208,9 @@ fn is_earlier(node: &Node, entry: &FailureRecord) -> bool {
 
 fn diagnosis(group: Group, fleet: &Fleet, all: &Inventory, subject: &Subject) -> Diagnosis {
     let is_same = |row: &&FleetRow| {
-        Some(&row.image) == group.image.as_ref() && row.cause == group.cause && group.is_confirmed
+        Some(&*row.image) == group.image.as_deref()
+            && row.cause == group.cause
+            && group.is_confirmed
     };
     let row = fleet.rows.iter().find(is_same);
     let code = group.effective.as_ref().or(group.reported.as_ref()).map(|code| code.code);

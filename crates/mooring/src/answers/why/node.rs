@@ -109,8 +109,9 @@ pub(super) fn place(node: &Node, identity: Option<&ClusterIdentity>) -> Text {
         parts.push(linked("node ", name, url));
     }
     let image = node.image.as_deref().map(|image| format!("image {}", short_image(image)));
-    let others = [image, node.instance_type.clone(), node.zone.clone()];
-    parts.extend(others.into_iter().flatten().map(Text::new));
+    parts.extend(image.map(Text::new));
+    let others = [&node.instance_type, &node.zone];
+    parts.extend(others.into_iter().flatten().map(|one| Text::new(&**one)));
     let mut text = Text::default();
     for (at, part) in parts.into_iter().enumerate() {
         text = if at == 0 { text } else { text.plain(", ") };
@@ -162,7 +163,7 @@ mod tests {
         let mut node = fixtures::node("default-a", JoinState::Ready);
         node.image = None;
         node.vm_id = Some("/subscriptions/s/vm".to_owned());
-        node.zone = Some("westeurope-1".to_owned());
+        node.zone = Some("westeurope-1".into());
         let identity = ClusterIdentity {
             id: Some("/subscriptions/s/cluster".to_owned()),
             server: Some("https://x.hcp.westeurope.azmk8s.io:443".to_owned()),

@@ -82,7 +82,9 @@ fn known_names(facts: &Facts) -> Vec<(String, &'static str)> {
     known.extend(facts.node_pools.iter().map(|name| (name.clone(), "NodePool")));
     let nodes = &facts.inventory.nodes;
     known.extend(
-        nodes.iter().filter_map(|node| Some((node.pool.clone()?, node.pool_kind.as_str()))),
+        nodes
+            .iter()
+            .filter_map(|node| Some((node.pool.as_ref()?.to_string(), node.pool_kind.as_str()))),
     );
     known.extend(nodes.iter().filter_map(|node| Some((node.node_claim.clone()?, "NodeClaim"))));
     known.extend(nodes.iter().filter_map(|node| Some((node.node.clone()?, "node"))));
@@ -103,7 +105,7 @@ mod tests {
             uid: format!("{name}-{exists}"),
             node_claim: claim.map(str::to_owned),
             node: Some(name.to_owned()),
-            pool: Some(pool.to_owned()),
+            pool: Some(pool.into()),
             pool_kind: kind,
             vm_id: None,
             instance_id: claim.is_none().then(|| "3".to_owned()),

@@ -199,7 +199,7 @@ async fn failure_of_an_earlier_attempt_is_shown() {
             "code": 50, "cause": recorded[2],
         });
         let mut facts = facts([node]);
-        let pools = &mut facts.record.as_mut().unwrap().pools;
+        let pools = &mut std::sync::Arc::make_mut(facts.record.as_mut().unwrap()).pools;
         pools.insert("default".to_owned(), vec![serde_json::from_value(entry).unwrap()]);
         let answer = answer(&facts, Some("n"));
         answer.nodes[0].earlier.as_ref().map(super::node::earlier_attempt)
@@ -285,7 +285,7 @@ async fn image_with_which_nodes_joined_is_the_first_action() {
 async fn code_and_cause_have_actions_and_a_page() {
     let diagnose = |cause: &str, code: Option<i32>, image: &str| {
         let mut node = failed_node("a", cause);
-        node.image = Some(image.to_owned());
+        node.image = Some(image.into());
         node.pool = None;
         node.failure.as_mut().unwrap().reported = code.map(|code| Code { code, name: None });
         let answer = answer(&facts([node]), None);
@@ -333,7 +333,8 @@ async fn sentence_of_a_node_has_its_stage() {
     let first = |state| first_line(&facts([node("a", state)]), Some("a"));
     assert_eq!(first(JoinState::NotReady), "! a has joined demo and is not ready.");
     assert_eq!(first(JoinState::Joining), "! a is joining demo for 10m00s.");
-    let gone = Node { exists: false, failure: Some(failure("X")), ..node("a", JoinState::Failed) };
+    let gone =
+        Node { exists: false, failure: Some(failure("X").into()), ..node("a", JoinState::Failed) };
     let text = shown(&facts([gone, failed_node("b", "Y")]), Some("a"));
     assert!(text.contains("\n  like it   no node with this image; no node with other"), "{text}");
     assert!(text.contains("\nDeleted     the NodeClaim; these facts are"), "{text}");
@@ -346,7 +347,7 @@ async fn sentence_of_a_node_has_its_stage() {
 fn azure_is_asked_about_a_node_without_a_verdict() {
     let node_only = Node { node_claim: None, ..node("v", JoinState::Joining) };
     let ready = Node { node_claim: None, ..node("w", JoinState::Ready) };
-    let other = Node { pool: Some("other".to_owned()), ..node("o", JoinState::Joining) };
+    let other = Node { pool: Some("other".into()), ..node("o", JoinState::Joining) };
     let facts = facts([
         node("a", JoinState::Joining),
         node("b", JoinState::Joining),

@@ -168,7 +168,7 @@ pub(crate) async fn read_connected(
         lost: nodes.iter().filter_map(|node| node.lost(now)).collect(),
         has_versions,
         controller,
-        record,
+        record: record.map(Arc::new),
         sources: vec![cluster_source, record_source, Source::new(SourceName::Azure)],
         warnings,
         now,

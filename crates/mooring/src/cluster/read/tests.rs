@@ -139,6 +139,6 @@ fn record_of_an_earlier_version_is_a_warning_until_adopted() {
     assert!(legacy_warning(&legacy, None, &controller("ops")).is_some());
     assert_eq!(legacy_warning(&config_map("["), None, &controller("ops")), None);
     assert_eq!(legacy_warning(&legacy, None, &controller(LEGACY_NAMESPACE)), None);
-    let adopted = Document { taken_from: Some("x".to_owned()), ..record };
+    let adopted = Document { taken_from: Some("x".to_owned()), ..Document::clone(&record) };
     assert_eq!(legacy_warning(&legacy, Some(&adopted), &controller("ops")), None);
 }

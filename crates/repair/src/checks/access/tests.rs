@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use mooring_workflow::Step as _;
+use mooring_workflow::{Outcome, Reading, Step as _};
 use serde_json::json;
 
 use super::needs::{Actor, Need, needs, place};
+use super::{deny_assignments, locks, permissions};
+use crate::checks::capacity::{AccessRules, Capacity, Planning};
 use crate::observation::{Cluster, ClusterView, Pool};
 use crate::plan::Step;
 use crate::settings::{Settings, Target};
@@ -120,4 +122,34 @@ fn permissions_of_pools_are_read_at_their_cluster() {
     assert_eq!(place(&need(&format!("{CLUSTER}/agentPools/system"))), CLUSTER);
     let other = "/subscriptions/s/resourceGroups/rg/providers/Other/x/agentPools/y";
     assert_eq!(place(&need(other)), other);
+}
+
+#[test]
+fn rules_that_were_not_read_are_unknown_in_checks_of_access() {
+    let (settings, cluster, pool) = (settings(), cluster(), pool(&json!({})));
+    let capacity = Capacity {
+        vcpus: Reading::Known(8),
+        quota_left: Reading::Known(100),
+        restrictions: Reading::Known(Vec::new()),
+        free_addresses: BTreeMap::new(),
+        deletions: Reading::Known(0),
+        rights: AccessRules { caller: Some("me".to_owned()), ..AccessRules::default() },
+    };
+    let planning = Planning {
+        view: &ClusterView::default(),
+        settings: &settings,
+        cluster: &cluster,
+        pool: &pool,
+        left: None,
+        expected_seconds: 60,
+        capacity: &capacity,
+    };
+    let checks = [
+        permissions::permissions(&planning),
+        locks::locks(&planning),
+        deny_assignments::deny_assignments(&planning),
+    ];
+    for check in checks {
+        assert_eq!(check.outcome, Outcome::Unknown, "{check:?}");
+    }
 }

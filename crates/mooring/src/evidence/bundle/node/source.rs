@@ -144,7 +144,7 @@ impl<'a> Sources<'a> {
 
     /// Returns the failures of nodes with the name, and of the named nodes.
     pub(super) fn entries(&self) -> impl Iterator<Item = &FailureRecord> {
-        let record = self.facts().and_then(|facts| facts.record.as_ref());
+        let record = self.facts().and_then(|facts| facts.record.as_deref());
         record.into_iter().flat_map(Document::entries)
     }
 
