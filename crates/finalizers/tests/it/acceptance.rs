@@ -205,6 +205,7 @@ async fn missing_namespace_or_binding_is_fine() {
     let (ending, report) = harness.apply().await;
     finished(&ending, true);
     assert_eq!(report.left, []);
+    assert!(!report.steps.is_empty(), "{report:?}");
 }
 
 #[tokio::test(start_paused = true)]

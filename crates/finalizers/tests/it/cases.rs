@@ -119,6 +119,8 @@ pub(crate) async fn unlisted_finalizer_is_kept_and_reported(harness: Harness) {
     let resource = format!("clusterthings.{}", harness.group);
     let reason = why(&report, &resource, "held");
     assert!(reason.contains("example.com/hold (the controller of example.com"), "{reason}");
+    let held_by = report.left.iter().find(|left| left.name == "held").map(|left| &left.finalizers);
+    assert_eq!(held_by, Some(&vec!["example.com/hold".to_owned()]), "{report:?}");
     assert_eq!(
         why(&report, "customresourcedefinitions.apiextensions.k8s.io", &resource),
         "it still has objects"

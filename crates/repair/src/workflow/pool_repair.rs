@@ -47,6 +47,7 @@ impl Types for PoolRepair {
 impl Replay for PoolRepair {
     fn facts(session: &Session) -> Facts {
         Facts {
+            plan: Arc::clone(&session.plan),
             plan_hash: session.plan.hash(),
             cordoned: BTreeSet::new(),
             workloads: BTreeMap::new(),
@@ -58,11 +59,11 @@ impl Replay for PoolRepair {
     fn fold(run: &mut Run, entry: &Entry, at: Timestamp) {
         match entry {
             Entry::Resumed(session) | Entry::AbortStarted(session) => {
-                let hash = session.plan.hash();
-                if run.facts.plan_hash == hash {
+                if run.facts.plan == session.plan {
                     return;
                 }
-                run.facts.plan_hash = hash;
+                run.facts.plan = Arc::clone(&session.plan);
+                run.facts.plan_hash = session.plan.hash();
                 run.facts.workloads.clear();
                 // All checks pass when a run starts with a new plan.
                 run.facts.checked = run.first_abort().map(|_| at);
@@ -158,6 +159,8 @@ pub struct Workload {
 /// State from the facts of a repair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
+    plan: Arc<Document>,
+    /// Hash of the plan, which is costly to compute.
     pub plan_hash: PlanHash,
     /// Nodes that this run cordoned.
     pub cordoned: BTreeSet<String>,

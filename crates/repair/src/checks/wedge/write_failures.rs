@@ -87,19 +87,35 @@ mod tests {
 
     use super::*;
 
+    fn event(minute: i64, status: &str, code: &str) -> ActivityEvent {
+        ActivityEvent::read(&json!({
+            "operationId": minute.to_string(), "operationName": {"value": WRITE},
+            "resourceId": "/set", "status": {"value": status},
+            "eventTimestamp": Timestamp::from_second(minute * 60).unwrap().to_string(),
+            "properties": {"statusMessage": {"error": {"code": code}}},
+        }))
+        .unwrap()
+    }
+
+    const CODE: &str = "NetworkingInternalOperationError";
+
+    #[test]
+    fn failure_counts_only_after_the_last_success() {
+        let signatures = Signatures::default();
+        let code = |code: &str| vec![code.to_owned()];
+        let signature = signatures.signatures.iter().find(|one| one.matches(&code(CODE), &[]));
+        let counted = |minute: i64| {
+            let events = [event(minute, "Failed", CODE), event(2, "Succeeded", "")];
+            let (window, now) = (SignedDuration::from_hours(1), Timestamp::from_second(240));
+            Writes::of(&events, "/set").failures(signature.unwrap(), window, now.unwrap()).len()
+        };
+        assert_eq!([1, 2, 3].map(counted), [0, 0, 1]);
+    }
+
     #[test]
     fn wedge_ends_with_a_successful_write_and_no_later_failure() {
-        let event = |minute: i64, status: &str, code: &str| {
-            ActivityEvent::read(&json!({
-                "operationId": minute.to_string(), "operationName": {"value": WRITE},
-                "resourceId": "/set", "status": {"value": status},
-                "eventTimestamp": Timestamp::from_second(minute * 60).unwrap().to_string(),
-                "properties": {"statusMessage": {"error": {"code": code}}},
-            }))
-            .unwrap()
-        };
         let signatures = Signatures::default();
-        let code = "NetworkingInternalOperationError";
+        let code = CODE;
         let (failed, succeeded) = (event(1, "Failed", code), event(2, "Succeeded", ""));
         let at = |events: &[ActivityEvent], set| Writes::of(events, set).succeed_again(&signatures);
         let over = |events: &[ActivityEvent]| at(events, "/set").is_some();
