@@ -35,6 +35,11 @@ impl Settings {
         }
     }
 
+    /// Returns true if a credential is named or configured, so that no other is tried.
+    pub const fn is_configured(&self) -> bool {
+        self.secret.is_some() || self.token_file.is_some() || self.credentials.is_some()
+    }
+
     /// Returns the credentials to try, in order. An explicitly configured credential is used alone; otherwise the
     /// managed identity is tried, then the user who is signed in to `az`.
     pub fn choose(&self) -> Result<Vec<Credential>, IdentityError> {
@@ -75,6 +80,14 @@ mod tests {
             credentials: (!credentials.is_empty()).then(|| credentials.to_owned()),
             ..Settings::default()
         }
+    }
+
+    #[test]
+    fn configured_credential_is_a_secret_a_file_or_a_name() {
+        assert!(!settings(false, false, "").is_configured());
+        assert!(settings(true, false, "").is_configured());
+        assert!(settings(false, true, "").is_configured());
+        assert!(settings(false, false, "dev").is_configured());
     }
 
     #[test]

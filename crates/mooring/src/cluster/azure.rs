@@ -33,8 +33,10 @@ const CONCURRENT: usize = 8;
 pub(crate) struct Request {
     /// Uids and names of NodeClaims.
     pub(crate) claims: Vec<(String, String)>,
-    /// Reads the AKS pools as well, if Azure is read at all or must be.
+    /// Reads the AKS pools as well.
     pub(crate) with_pools: bool,
+    /// Signs in for the AKS pools alone; otherwise they are read only if Azure is read at all or must be.
+    pub(crate) signs_in_for_pools: bool,
     /// An AKS pool whose instances are read.
     pub(crate) pool: Option<String>,
     /// A VM or instance by its name.
@@ -62,11 +64,13 @@ impl Request {
 
     /// Requests the same, and the AKS pools.
     pub(crate) fn of_cluster(facts: &Facts) -> Self {
-        Self { with_pools: true, ..Self::unknown(&facts.inventory.nodes, facts.now) }
+        let unknown = Self::unknown(&facts.inventory.nodes, facts.now);
+        Self { with_pools: true, signs_in_for_pools: connect::has_sign_in(), ..unknown }
     }
 
     fn is_empty(&self, mode: AzureMode) -> bool {
-        let must_read_pools = self.with_pools && mode == AzureMode::Always;
+        let must_read_pools =
+            self.with_pools && (self.signs_in_for_pools || mode == AzureMode::Always);
         self.claims.is_empty() && self.pool.is_none() && self.name.is_none() && !must_read_pools
     }
 }
@@ -329,6 +333,7 @@ mod tests {
         assert!(Request::default().is_empty(AzureMode::Always));
         let pools = Request { with_pools: true, ..Request::default() };
         assert!(pools.is_empty(AzureMode::Auto) && !pools.is_empty(AzureMode::Always));
+        assert!(!Request { signs_in_for_pools: true, ..pools }.is_empty(AzureMode::Auto));
         let requests = [
             Request { claims: vec![(String::new(), String::new())], ..Request::default() },
             Request { pool: some(), ..Request::default() },

@@ -1,6 +1,6 @@
 //! Clients of Azure and Kubernetes, from flags and environment variables.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mooring_arm::identity::{Credential, Settings as Identity};
@@ -42,6 +42,15 @@ pub(crate) fn azure_client(endpoint: Option<&String>, limits: Limits) -> Result<
     let world =
         Real::new(&cloud, &Identity::from_env()).map_err(|error| Failure::io(error.to_string()))?;
     Ok(Client::new(cloud, Arc::new(world), Budget::new(limits)))
+}
+
+/// Returns true if signing in to Azure is likely to work: a credential is configured, or `az` has a profile.
+pub(crate) fn has_sign_in() -> bool {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let folder = variable("AZURE_CONFIG_DIR").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".azure")));
+    Identity::from_env().is_configured()
+        || folder.is_some_and(|folder| folder.join("azureProfile.json").is_file())
 }
 
 /// Returns the ways to sign in to Azure that are tried.

@@ -361,7 +361,7 @@ mod slow {
     fn wedged_pool() {
         let fixture = Fixture::start("wedged-system-pool");
         fixture.check(1, &[&["repair", "detect"], &["repair", "detect", "--pool", "system"]]);
-        let (code, out, err) = fixture.run(&[], &["status", "--azure", "always"]);
+        let (code, out, err) = fixture.run(&[], &["status"]);
         assert_eq!(code, 1, "{out}{err}");
         assert!(
             out.contains("✗ AKS pool system has 2 of 3 nodes, and its state in Azure is "),

@@ -58,7 +58,7 @@ impl Fixture {
                 None => command.env_remove(name),
             };
         }
-        command.args(words).args(["--timeout", "5s"]);
+        command.args(words).args(["--timeout", "4s"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let (code, out, err) = result(&wait(command.spawn().unwrap(), TIMEOUT));
         // A busy host may take longer than a second for a server that responds.
@@ -72,8 +72,8 @@ impl Fixture {
 
 fn late(what: &str) -> String {
     format!(
-        "waiting for {what}: 1s, giving up after 5s\n\
-         error: no answer within 5s\n\
+        "waiting for {what}: 1s, giving up after 4s\n\
+         error: no answer within 4s\n\
          hint: `--timeout` waits longer; `mooring doctor` shows what does not respond\n"
     )
 }
@@ -105,13 +105,13 @@ mod slow {
         let fixture = Fixture::start();
         let silent = Some(fixture.url.as_str());
         for (variable, text) in [
-            ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 5s"),
-            ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 5s"),
+            ("AZURE_AUTHORITY_HOST", "not signed in: no response by client secret within 4s"),
+            ("AZURE_RESOURCE_MANAGER_ENDPOINT", "Azure did not respond within 4s"),
         ] {
             let (code, out, err) = fixture.run(&[(variable, silent)], &["doctor", "azure"]);
             assert_eq!(code, 1, "{err}");
             assert!(out.contains(text), "{out}");
-            assert!(err.contains(": 1s, continuing without it after 5s\n"), "{err}");
+            assert!(err.contains(": 1s, continuing without it after 4s\n"), "{err}");
         }
     }
 
@@ -123,10 +123,10 @@ mod slow {
             let (code, out, err) = fixture.run(&[(variable, silent)], &["trace", "default-bad1"]);
             assert_eq!(code, 0, "{err}");
             assert!(
-                err.lines().any(|line| line.ends_with("1s, continuing without it after 5s")),
+                err.lines().any(|line| line.ends_with("1s, continuing without it after 4s")),
                 "{err}"
             );
-            assert!(out.contains(" within 5s"), "{out}");
+            assert!(out.contains(" within 4s"), "{out}");
         }
     }
 
@@ -142,8 +142,8 @@ mod slow {
             assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
             assert!(
                 err.starts_with(
-                    "waiting for the Kubernetes API: 1s, giving up after 5s\n\
-                 error: the Kubernetes API did not respond within 5s\nhint: "
+                    "waiting for the Kubernetes API: 1s, giving up after 4s\n\
+                 error: the Kubernetes API did not respond within 4s\nhint: "
                 ),
                 "{err}"
             );
@@ -159,8 +159,8 @@ mod slow {
             assert_eq!(code, 0, "{words:?} {err}");
             assert_eq!(
                 err,
-                "signing in to Azure by client secret: 1s, continuing without it after 5s\n\
-             warning: Azure was not read: not signed in: no response by client secret within 5s\n"
+                "signing in to Azure by client secret: 1s, continuing without it after 4s\n\
+             warning: Azure was not read: not signed in: no response by client secret within 4s\n"
             );
             assert!(out.contains("Azure failed"), "{out}");
 
@@ -172,7 +172,7 @@ mod slow {
                 lines.next().unwrap().starts_with("waiting for Azure: 1s, continuing"),
                 "{err}"
             );
-            let last = "warning: Azure was not read: Azure did not respond within 5s";
+            let last = "warning: Azure was not read: Azure did not respond within 4s";
             assert_eq!(lines.next(), Some(last), "{err}");
             assert!(out.contains("Azure failed"), "{out}");
         }
@@ -187,8 +187,8 @@ mod slow {
             assert_eq!((code, out.as_str()), (3, ""), "{words:?} {err}");
             assert_eq!(
                 err,
-                "signing in to Azure by client secret: 1s, giving up after 5s\n\
-             error: not signed in: no response by client secret within 5s\n"
+                "signing in to Azure by client secret: 1s, giving up after 4s\n\
+             error: not signed in: no response by client secret within 4s\n"
             );
             let (code, out, err) =
                 fixture.run(&[("AZURE_RESOURCE_MANAGER_ENDPOINT", silent)], &words);
