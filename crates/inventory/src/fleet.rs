@@ -142,7 +142,7 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
     let mut rows: Vec<FleetRow> = failed
         .iter()
         .map(|(&(image, cause), failures)| {
-            let Failures { count, pools, nodes } = failures;
+            let Failures { count, pools, node_classes, nodes } = failures;
             let total = totals.get(image).copied().unwrap_or_default();
             let elsewhere = by_cause.get(cause).copied().unwrap_or_default();
             let here = Rate::new(*count, total);
@@ -153,13 +153,8 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
                 verdict: verdict(image, cause, here, others),
                 here: here.into(),
                 others: others.into(),
-                pools: owned(pools.iter().copied()),
-                node_classes: owned(
-                    nodes
-                        .iter()
-                        .filter_map(|node| node.node_class.as_deref())
-                        .collect::<BTreeSet<_>>(),
-                ),
+                pools: owned(pools),
+                node_classes: owned(node_classes),
                 first_at: nodes.iter().filter_map(|node| node.failed_at()).min(),
                 last_at: nodes.iter().filter_map(|node| node.failed_at()).max(),
             }
@@ -174,8 +169,8 @@ fn rows(inventory: &Inventory) -> Vec<FleetRow> {
     rows
 }
 
-fn owned<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    names.into_iter().map(str::to_owned).collect()
+fn owned(names: &BTreeSet<&str>) -> Vec<String> {
+    names.iter().copied().map(str::to_owned).collect()
 }
 
 /// Failures of one image and cause.
@@ -184,6 +179,7 @@ struct Failures<'a> {
     /// Listed and unlisted failures.
     count: u32,
     pools: BTreeSet<&'a str>,
+    node_classes: BTreeSet<&'a str>,
     nodes: Vec<&'a Node>,
 }
 
@@ -191,6 +187,7 @@ impl<'a> Failures<'a> {
     fn add(&mut self, node: &'a Node) {
         self.count += 1;
         self.pools.extend(node.pool.as_deref());
+        self.node_classes.extend(node.node_class.as_deref());
         self.nodes.push(node);
     }
 }

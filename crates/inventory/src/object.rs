@@ -65,7 +65,7 @@ const LABELS: [&str; 7] = [
 
 /// Values of [`LABELS`], in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Labels([Option<Arc<str>>; LABELS.len()]);
+pub(crate) struct Labels([Option<Arc<str>>; LABELS.len()]);
 
 impl Labels {
     /// Adds a label if it is one of those that are used.
@@ -88,7 +88,7 @@ pub struct NodeItem {
     pub uid: String,
     pub provider_id: String,
     pub created: Option<Timestamp>,
-    pub labels: Labels,
+    pub(crate) labels: Labels,
     pub is_ready: bool,
     pub is_unschedulable: bool,
     /// Since when the condition `Ready` is true.
