@@ -92,7 +92,7 @@ fn dispatch(agent: &mut Agent<'_>, command: &Command) -> u8 {
         }
         Command::RegistryLogin(flags) => registry::login(agent, flags, &preflight::find_oras),
         Command::ProvisionWait { timeout } => wait::provision_wait(agent, *timeout),
-        Command::Version => print(agent, &format!("{VERSION}\n")),
+        Command::Version => print(agent, &[VERSION, "\n"].concat()),
         Command::VersionFlag => print(agent, &format!("aks-node-controller version {VERSION}\n")),
         Command::Help(topic) => print(agent, &cli::help_text(*topic)),
         Command::CheckHotfix { has_extra_words } => hotfix::check_hotfix(agent, *has_extra_words),
