@@ -53,10 +53,14 @@ pub(crate) fn path() -> Option<PathBuf> {
 
 /// Returns Mooring's directory below that of a variable, or below one in the home directory.
 pub(super) fn user_directory(variable: &str, in_home: &str) -> Option<PathBuf> {
+    Some(directory(variable, in_home)?.join("mooring"))
+}
+
+/// Returns the directory of a variable, or one in the home directory.
+pub(super) fn directory(variable: &str, in_home: &str) -> Option<PathBuf> {
     let value = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let directory = value(variable).map(PathBuf::from);
-    let directory = directory.or_else(|| Some(PathBuf::from(value("HOME")?).join(in_home)))?;
-    Some(directory.join("mooring"))
+    directory.or_else(|| Some(PathBuf::from(value("HOME")?).join(in_home)))
 }
 
 /// Reads the settings of a context; none without a file or such a context.

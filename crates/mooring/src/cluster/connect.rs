@@ -1,6 +1,6 @@
 //! Clients of Azure and Kubernetes, from flags and environment variables.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use mooring_arm::identity::{Credential, Settings as Identity};
@@ -12,7 +12,7 @@ use mooring_redact::shell_word;
 
 use crate::arguments::suggest;
 use crate::arguments::{ClusterArguments, ClusterName, KubeArguments};
-use crate::cluster::config::ContextEntry;
+use crate::cluster::config::{self, ContextEntry};
 use crate::cluster::discovery::NamedCluster;
 use crate::output::failure::Failure;
 
@@ -46,11 +46,9 @@ pub(crate) fn azure_client(endpoint: Option<&String>, limits: Limits) -> Result<
 
 /// Returns true if signing in to Azure is likely to work: a credential is configured, or `az` has a profile.
 pub(crate) fn has_sign_in() -> bool {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let folder = variable("AZURE_CONFIG_DIR").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".azure")));
+    let profile = config::directory("AZURE_CONFIG_DIR", ".azure");
     Identity::from_env().is_configured()
-        || folder.is_some_and(|folder| folder.join("azureProfile.json").is_file())
+        || profile.is_some_and(|directory| directory.join("azureProfile.json").is_file())
 }
 
 /// Returns the ways to sign in to Azure that are tried.
