@@ -1,12 +1,15 @@
-//! Messages while a source does not respond: after one second, and then while it lasts.
+//! Messages while a source does not respond: the first within a second, and then while it lasts.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use mooring_terminal::truncate_middle;
+use tokio::time::Instant;
 
 use crate::output;
 
+/// Time without a message. Less than a second, because the program has to start as well.
+const FIRST: Duration = Duration::from_millis(800);
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Interval of lines in a pipe.
 const REPEAT: u64 = 30;
@@ -36,11 +39,17 @@ pub(crate) fn wait_for<T>(
 async fn with_messages<T>(what: &str, end: &str, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut message = Message::default();
+    if let Ok(done) = tokio::time::timeout(FIRST, &mut work).await {
+        return done;
+    }
+    message.show(&format!("{what}{end}"), 0);
+    let mut ticks = tokio::time::interval_at(Instant::now() + (INTERVAL - FIRST), INTERVAL);
     for seconds in 1_u64.. {
-        if let Ok(done) = tokio::time::timeout(INTERVAL, &mut work).await {
-            return done;
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            _ = ticks.tick() => message.show(&format!("{what}: {seconds}s{end}"), seconds),
         }
-        message.show(&format!("{what}: {seconds}s{end}"), seconds);
     }
     work.await
 }
@@ -62,7 +71,7 @@ impl Message {
             // A line that fills the terminal would wrap, and only its last part would be erased.
             let columns = output::message_style().width.unwrap_or(usize::MAX).saturating_sub(1);
             write(&format!("\r\x1b[K{}", truncate_middle(line, columns)));
-        } else if seconds == 1 || seconds.is_multiple_of(REPEAT) {
+        } else if seconds.is_multiple_of(REPEAT) {
             write(&format!("{line}\n"));
         }
     }
