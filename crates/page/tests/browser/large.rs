@@ -16,7 +16,7 @@ fn page_of_a_large_cluster_is_small() {
     let bytes = "performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource').filter((one) => /page|icon/.test(one.name))).reduce((sum, one) => sum + one.encodedBodySize, 0)";
     for path in ["/", "/?since=7d", "/failures?since=7d", "/pools/pool-001"] {
         tab.open(&server.url(path)).unwrap();
-        tab.wait_for("performance.getEntriesByType('paint').length > 0").unwrap();
+        tab.wait_for("performance.getEntriesByName('first-contentful-paint').length > 0").unwrap();
         let size = tab.eval(bytes).unwrap().as_f64().unwrap();
         let times = "performance.getEntriesByName('first-contentful-paint')[0].startTime + ' ms to the first paint, ' + performance.getEntriesByType('navigation')[0].responseEnd + ' ms to the response'";
         println!("{path}: {size} bytes, {}", tab.eval(times).unwrap());
