@@ -1,6 +1,7 @@
 //! Errors of failed writes and direct checks that define a wedge, from a file or built in.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -76,8 +77,11 @@ pub struct SignaturesError {
 impl Default for Signatures {
     /// Returns the built-in list, which a test parses.
     fn default() -> Self {
-        let none = || Self { schema: SCHEMA.to_owned(), signatures: Vec::new() };
-        Self::parse("the built-in list", BUILT_IN).unwrap_or_else(|_| none())
+        static PARSED: LazyLock<Signatures> = LazyLock::new(|| {
+            let none = |_| Signatures { schema: SCHEMA.to_owned(), signatures: Vec::new() };
+            Signatures::parse("the built-in list", BUILT_IN).unwrap_or_else(none)
+        });
+        PARSED.clone()
     }
 }
 

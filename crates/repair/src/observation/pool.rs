@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::json::{flag, text, texts};
+use super::json::{flag, text};
 
 /// An agent pool of Azure Resource Manager.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,8 @@ impl Pool {
     }
 
     pub fn tag(&self, name: &str) -> Option<String> {
-        texts(&self.raw, "/properties/tags").remove(name)
+        let tags = self.raw.get("properties")?.get("tags")?;
+        tags.get(name)?.as_str().map(str::to_owned)
     }
 
     pub fn busy(&self) -> bool {
