@@ -65,17 +65,19 @@ pub(super) fn directory(variable: &str, in_home: &str) -> Option<PathBuf> {
 
 /// Reads the settings of a context; none without a file or such a context.
 pub(crate) fn context(name: Option<&str>) -> Result<ContextEntry, Failure> {
-    let (Some(path), Some(name)) = (path(), name) else { return Ok(ContextEntry::default()) };
+    let Some(name) = name else { return Ok(ContextEntry::default()) };
+    Ok(read()?.contexts.remove(name).unwrap_or_default())
+}
+
+/// Reads the file; empty without one.
+pub(crate) fn read() -> Result<Config, Failure> {
+    let Some(path) = path() else { return Ok(Config::default()) };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(ContextEntry::default());
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(error) => return Err(Failure::usage(format!("{}: {error}", path.display()))),
     };
-    let mut config =
-        parse(&text).map_err(|why| Failure::usage(format!("invalid {}: {why}", path.display())))?;
-    Ok(config.contexts.remove(name).unwrap_or_default())
+    parse(&text).map_err(|why| Failure::usage(format!("invalid {}: {why}", path.display())))
 }
 
 fn parse(text: &str) -> Result<Config, String> {

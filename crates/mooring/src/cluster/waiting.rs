@@ -39,11 +39,12 @@ pub(crate) fn wait_for<T>(
 async fn with_messages<T>(what: &str, end: &str, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut message = Message::default();
+    let start = Instant::now();
     if let Ok(done) = tokio::time::timeout(FIRST, &mut work).await {
         return done;
     }
     message.show(&format!("{what}{end}"), 0);
-    let mut ticks = tokio::time::interval_at(Instant::now() + (INTERVAL - FIRST), INTERVAL);
+    let mut ticks = tokio::time::interval_at(start + INTERVAL, INTERVAL);
     for seconds in 1_u64.. {
         tokio::select! {
             biased;

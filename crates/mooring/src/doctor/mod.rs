@@ -180,7 +180,7 @@ async fn checks_of(
         checks.extend(azure::checks(arguments, cluster).await);
     }
     let context = cluster.and_then(|read| read.facts.identity.context.as_deref());
-    checks.extend(configuration(context));
+    checks.push(configuration(context));
     checks.extend(settings(&arguments.cluster, env_var));
     // The order of the screen; the order within a part remains.
     let rank = |check: &Check| match (check.area, check.name) {
@@ -213,29 +213,28 @@ const UNREAD: [(&str, &str); 4] = [
     ("cluster", "clock"),
 ];
 
-/// Shows the configuration file.
-fn configuration(context: Option<&str>) -> Vec<Check> {
-    let mut checks = Vec::new();
+/// Shows the configuration file. It is read without a context as well: an invalid file may be the reason why no
+/// cluster was read.
+fn configuration(context: Option<&str>) -> Check {
     let path = config::path();
     let file = path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-    // An invalid file is the reason why a cluster was not read, and then its context is not known.
-    checks.push(match config::context(context.or(Some(""))) {
+    match config::read() {
         Err(failure) => unreadable_config(&failure),
         Ok(_) if !path.is_some_and(|path| path.exists()) => {
             Check::new("config", "file", CheckState::Skipped, format!("no {file}"))
         }
-        Ok(entry) => {
+        Ok(mut config) => {
+            let entry = context.and_then(|name| config.contexts.remove(name)).unwrap_or_default();
             let none = || "none".to_owned();
             let message = format!(
                 "{file}: cluster {}, namespace {}, protected {}",
-                entry.cluster.clone().unwrap_or_else(none),
-                entry.namespace.clone().unwrap_or_else(none),
+                entry.cluster.unwrap_or_else(none),
+                entry.namespace.unwrap_or_else(none),
                 entry.protected
             );
             Check::new("config", "file", CheckState::Ok, message)
         }
-    });
-    checks
+    }
 }
 
 /// Shows the settings of flags and variables, and where each is from. None of them is a secret.
