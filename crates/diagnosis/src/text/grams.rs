@@ -124,7 +124,6 @@ fn first_four(bytes: u64) -> u32 {
 
 impl Phrase {
     fn new(text: &'static str, compare: Compare, usage: &mut [u8]) -> Self {
-        debug_assert!(!text.bytes().any(|byte| byte.is_ascii_uppercase()), "{text}");
         let text = text.as_bytes();
         let literal = || rarest(text, usage, |_| true).map(|offset| (Compare::Literal, offset));
         // A gram without a blank matches regardless of the gaps between words.
