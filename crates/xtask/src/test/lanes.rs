@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::build::Suite;
 use super::durations::Durations;
 
-/// Two suites run at the same time, one of each lane, so that one computes while the other waits.
+/// What a suite does most of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     Processor,
@@ -30,31 +30,28 @@ enum Quick {
     Skip,
 }
 
-/// Tests that wait share a processor.
-const WAITING_THREADS: [&str; 2] = ["--test-threads", "3"];
+/// Suites that run at the same time: what two of them leave of two cores while they wait is enough for the third.
+pub(super) const CONCURRENT: [Lane; 3] = [Lane::Processor, Lane::Waiting, Lane::Waiting];
 
 /// Tests in modules of this name are skipped by `--quick`.
 const SLOW: &str = "slow::";
 
 /// The suites that are not short computations, with the seconds that they take on two cores.
 const TABLE: &[(&str, Lane, f64, Quick)] = &[
-    ("repair/it", Lane::Processor, 130.0, Quick::Run),
-    ("controller/it", Lane::Processor, 100.0, Quick::Run),
-    ("arm/it", Lane::Processor, 40.0, Quick::Run),
-    ("finalizers/it", Lane::Processor, 20.0, Quick::Run),
-    ("contract/it", Lane::Processor, 10.0, Quick::Run),
-    ("simulator/conformance", Lane::Processor, 9.0, Quick::Run),
-    ("simulator/it", Lane::Processor, 8.0, Quick::Run),
-    ("diagnosis/it", Lane::Processor, 8.0, Quick::Run),
-    ("agent/lib", Lane::Processor, 7.0, Quick::Run),
-    ("doc-tests", Lane::Processor, 7.0, Quick::Run),
-    ("simulator/lib", Lane::Processor, 6.0, Quick::Run),
-    ("mooring/e2e", Lane::Waiting, 200.0, Quick::Skip),
-    ("page/browser", Lane::Waiting, 80.0, Quick::Skip),
+    ("repair/it", Lane::Processor, 180.0, Quick::Run),
+    ("controller/it", Lane::Processor, 120.0, Quick::Run),
+    ("arm/it", Lane::Processor, 45.0, Quick::Run),
+    ("simulator/conformance", Lane::Processor, 15.0, Quick::Run),
+    ("mooring/bin", Lane::Processor, 12.0, Quick::Run),
+    ("controller/lib", Lane::Processor, 12.0, Quick::Run),
+    ("doc-tests", Lane::Processor, 6.0, Quick::Run),
+    ("mooring/e2e", Lane::Waiting, 290.0, Quick::Skip),
+    ("mooring/it", Lane::Waiting, 170.0, Quick::Run),
+    ("page/browser", Lane::Waiting, 100.0, Quick::Skip),
+    ("finalizers/it", Lane::Waiting, 100.0, Quick::Run),
     ("agent/it", Lane::Waiting, 65.0, Quick::Run),
-    ("mooring/it", Lane::Waiting, 40.0, Quick::Run),
-    ("simulator/external", Lane::Waiting, 35.0, Quick::Skip),
-    ("testbed/it", Lane::Waiting, 10.0, Quick::Skip),
+    ("simulator/external", Lane::Waiting, 30.0, Quick::Skip),
+    ("testbed/it", Lane::Waiting, 5.0, Quick::Skip),
 ];
 
 fn row(name: &str) -> (Lane, f64, Quick) {
@@ -65,16 +62,8 @@ fn row(name: &str) -> (Lane, f64, Quick) {
 }
 
 /// Returns the arguments of a test binary.
-pub(super) fn arguments(suite: &str, is_quick: bool) -> Vec<&'static str> {
-    let (lane, ..) = row(suite);
-    let mut arguments = vec!["--show-output"];
-    if lane == Lane::Waiting {
-        arguments.extend(WAITING_THREADS);
-    }
-    if is_quick {
-        arguments.extend(["--skip", SLOW]);
-    }
-    arguments
+pub(super) fn arguments(is_quick: bool) -> &'static [&'static str] {
+    if is_quick { &["--show-output", "--skip", SLOW] } else { &["--show-output"] }
 }
 
 /// The suites of a run, longest first.
@@ -215,14 +204,8 @@ mod tests {
 
     #[test]
     fn quick_run_skips_slow_modules() {
-        assert_eq!(arguments("a/new", false), ["--show-output"]);
-        assert_eq!(arguments("a/new", true), ["--show-output", "--skip", "slow::"]);
-    }
-
-    #[test]
-    fn suite_that_waits_has_more_threads() {
-        let threads = |lane| arguments(known(lane), false).contains(&"--test-threads");
-        assert!(threads(Lane::Waiting) && !threads(Lane::Processor));
+        assert_eq!(arguments(false), ["--show-output"]);
+        assert_eq!(arguments(true), ["--show-output", "--skip", "slow::"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Runs suites in two lanes at the same time.
+//! Runs suites of two lanes at the same time.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::step::{Failed, command, print, root};
 
 use super::build::Suite;
 use super::durations::Durations;
-use super::lanes::{Lane, Plan, arguments};
+use super::lanes::{CONCURRENT, Plan, arguments};
 use super::report::{Report, SuiteOutcome};
 
 /// Output of every suite in the last run, a file each.
@@ -55,8 +55,10 @@ pub(super) fn run(
         }
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| work(Lane::Waiting));
-        work(Lane::Processor);
+        for lane in CONCURRENT {
+            let work = &work;
+            scope.spawn(move || work(lane));
+        }
     });
     let (durations, _) = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(durations)
@@ -75,7 +77,7 @@ fn run_suite(
     let ended = File::options().create(true).append(true).open(&file).and_then(|out| {
         let mut process = prepare(suite, variables);
         if suite.is_binary() {
-            process.args(arguments(&suite.name, quick));
+            process.args(arguments(quick));
         }
         process.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).status()
     });
