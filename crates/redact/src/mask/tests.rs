@@ -1,6 +1,7 @@
 //! Tables of lines and their masked form.
 
 use super::*;
+use crate::MASK;
 
 /// Not recognizable as a secret without a label.
 const V: &str = "hunter-two";

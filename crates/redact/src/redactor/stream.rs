@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Input, Redactor, Run};
+use super::known::{Input, Redactor, Run};
 use crate::MASK;
 
 /// Redacts a text that arrives in chunks, cut anywhere.
@@ -30,6 +30,13 @@ impl<'r> Stream<'r> {
     /// Appends to `out` the rest of the text.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         self.redactor.write(&self.held, Input::Complete, &mut self.run, out);
+    }
+}
+
+impl Redactor {
+    /// Redacts a text that arrives in chunks.
+    pub fn stream(&self) -> Stream<'_> {
+        Stream::new(self)
     }
 }
 

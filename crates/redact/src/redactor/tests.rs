@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::matcher::Matcher;
 use super::{Redactor, Stream};
 
 /// Marks every byte of every match, then replaces each run of marks.
@@ -176,7 +177,7 @@ fn patterns_cost_little_more_memory_than_their_bytes() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         char::from(b'!' + state.to_be_bytes()[0] % 90)
     };
-    let mut pieces = super::Matcher::default();
+    let mut pieces = Matcher::default();
     for _ in 0..100 {
         pieces.add((0..4096).map(|_| noise()).collect::<String>().as_bytes());
     }
