@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{CseStatus, Timings, each_timing};
+use super::status::CseStatus;
+use super::timings::{Timings, each_timing};
 use crate::json::{Dialect, Error, Kind, MAX_DEPTH, Position, Reader};
 
 /// A text that is not a report.

@@ -1,7 +1,8 @@
 //! Truncation of a report to the size that Azure keeps.
 
+use super::status::CseStatus;
+use super::timings::Timings;
 use super::write::ESCAPE;
-use super::{CseStatus, Timings};
 use crate::json::escaped_len;
 
 /// The Custom Script Extension keeps the last 4,096 bytes of a command's output. A longer

@@ -1,6 +1,7 @@
 //! Writer of reports: fixed order, strings only, escaped as in Go.
 
-use super::{CseStatus, Timings, each_timing};
+use super::status::CseStatus;
+use super::timings::{Timings, each_timing};
 use crate::json::{Escape, Layout, Writer};
 
 /// The escapes of the upstream Go agent and of the extension handler.

@@ -7,6 +7,14 @@ use super::decode::Decoder;
 use super::encode::Encoder;
 use super::error::ParseError;
 
+/// An optional message; if absent, all of its fields are unset.
+pub trait OrUnset {
+    type Message;
+
+    /// Returns the message, or one with all fields unset.
+    fn or_unset(&self) -> &Self::Message;
+}
+
 /// One message of the contract.
 pub(crate) trait Message: Default {
     const NAME: &'static str;

@@ -10,6 +10,7 @@ mod kubelet;
 mod linux_os;
 mod network;
 mod root;
+mod table;
 
 pub use binaries::{ContainerdConfig, GpuConfig, KubeBinaryConfig, RuncConfig};
 pub use cluster::{
@@ -34,47 +35,4 @@ pub use network::{
     LocalDnsProfile, NetworkConfig,
 };
 pub use root::NodeConfig;
-
-use super::schema::{EnumFacts, Message, MessageFacts};
-
-const fn facts<M: Message>() -> MessageFacts {
-    MessageFacts { name: M::NAME, fields: M::FIELDS }
-}
-
-/// Every message of the contract, the document first.
-pub const MESSAGES: &[MessageFacts] = &[
-    facts::<NodeConfig>(),
-    facts::<KubeBinaryConfig>(),
-    facts::<CustomCloudConfig>(),
-    facts::<ApiServerConfig>(),
-    facts::<ClusterConfig>(),
-    facts::<ClusterNetworkConfig>(),
-    facts::<LoadBalancerConfig>(),
-    facts::<CloudProviderConfig>(),
-    facts::<BootstrappingConfig>(),
-    facts::<AuthConfig>(),
-    facts::<RuncConfig>(),
-    facts::<ContainerdConfig>(),
-    facts::<KubeletConfig>(),
-    facts::<KubeletConfigFileConfig>(),
-    facts::<KubeletAuthentication>(),
-    facts::<KubeletX509Authentication>(),
-    facts::<KubeletWebhookAuthentication>(),
-    facts::<KubeletAnonymousAuthentication>(),
-    facts::<KubeletAuthorization>(),
-    facts::<KubeletWebhookAuthorization>(),
-    facts::<CustomSearchDomainConfig>(),
-    facts::<CustomLinuxOsConfig>(),
-    facts::<SysctlConfig>(),
-    facts::<UlimitConfig>(),
-    facts::<HttpProxyConfig>(),
-    facts::<GpuConfig>(),
-    facts::<NetworkConfig>(),
-    facts::<ImdsRestrictionConfig>(),
-    facts::<LocalDnsProfile>(),
-    facts::<LocalDnsOverrides>(),
-    facts::<LocalDnsHealthCheck>(),
-    facts::<ServiceAccountImagePullProfile>(),
-];
-
-pub const ENUMS: &[EnumFacts] = enums::ALL;
+pub use table::{ENUMS, MESSAGES};
