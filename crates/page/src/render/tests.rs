@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 
-use super::{render, revision};
+use super::part::revision;
+use super::render;
 use crate::fixture::{healthy, hostile, large, local, morning, snapshot};
 use crate::snapshot::{Mode, Snapshot};
 use crate::view::View;
