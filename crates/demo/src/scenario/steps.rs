@@ -4,8 +4,6 @@ use mooring_repair::plan::Step;
 use mooring_simulator::faults::Rule;
 use serde::Deserialize;
 
-use super::Scenario;
-
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StepSpec {
@@ -140,37 +138,4 @@ pub struct Resume {
     /// Exit code unless killed.
     #[serde(default)]
     pub exit: i32,
-}
-
-impl StepSpec {
-    pub(super) fn check(&self, scenario: &Scenario) -> Result<(), String> {
-        match self {
-            Self::Boot(boot) => {
-                let image = scenario.images.get(&boot.image);
-                let image = image.ok_or_else(|| format!("`images` has no image {}", boot.image))?;
-                if let Some(fails) = &image.fails
-                    && !super::image::STEPS.iter().any(|(step, _)| *step == fails.step)
-                {
-                    return Err(format!("image {}: no step is called {}", boot.image, fails.step));
-                }
-                let ended = boot.joined + boot.failed;
-                let silent = if image.silent { boot.nodes } else { 0 };
-                if ended + silent != boot.nodes || boot.nodes == 0 {
-                    return Err(format!(
-                        "boot: {} nodes, of which {ended} join or fail",
-                        boot.nodes
-                    ));
-                }
-                Ok(())
-            }
-            Self::Detect(detect) => {
-                let known = ["healthy", "suspect", "confirmed", "unknown"];
-                if known.contains(&detect.verdict.as_str()) {
-                    return Ok(());
-                }
-                Err(format!("detect: no verdict is called {}", detect.verdict))
-            }
-            _ => Ok(()),
-        }
-    }
 }
