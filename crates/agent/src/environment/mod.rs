@@ -12,6 +12,7 @@
 //! | `identity`, `cluster`, `cloud`, `network`, `node` | the variables of one part of the config |
 //! | `files` | files passed in variables: of kubelet, containerd, CoreDNS and sysctl |
 //! | `gpu` | drivers by VM size, and the image's list of them |
+//! | `build` | all of them, in one environment |
 //! | `go` | Go's comparison of versions and letters, and format of numbers |
 //!
 //! ```
@@ -24,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod build;
 mod cloud;
 mod cluster;
 pub mod command;
@@ -36,62 +38,10 @@ mod node;
 mod paths;
 mod variables;
 
+pub use build::{BuildError, Built, build};
 pub use files::containerd::ContainerdLayout;
 pub use files::sysctl::{Note, PortRangeFault};
 pub use go::version;
 pub use gpu::components::{ComponentsError, GpuImage, GpuImages};
 pub use paths::{Root, RootError};
 pub use variables::Environment;
-
-use mooring_contract::NodeConfig;
-
-/// An environment, and what is worth a line in the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Built {
-    pub environment: Environment,
-    /// Messages that the upstream Go agent logs at INFO.
-    pub notes: Vec<Note>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A process cannot be started with such a variable. The value is omitted: it may be a secret.
-    #[error("the value of {variable} contains a NUL character, which no variable can hold")]
-    Nul {
-        /// The first such variable, by name.
-        variable: String,
-    },
-}
-
-impl BuildError {
-    /// A short, stable word for labels and conditions.
-    pub fn reason(&self) -> &'static str {
-        match self {
-            Self::Nul { .. } => "NulInVariable",
-        }
-    }
-}
-
-pub fn build(
-    config: &NodeConfig,
-    gpu_images: &GpuImages,
-    containerd: ContainerdLayout,
-) -> Result<Built, BuildError> {
-    let mut environment = Environment::default();
-    paths::variables(&mut environment);
-    node::variables(config, &mut environment);
-    identity::variables(config, &mut environment);
-    cluster::variables(config, &mut environment);
-    cloud::variables(config, &mut environment);
-    network::variables(config, &mut environment);
-    files::kubelet::variables(config, &mut environment);
-    files::containerd::variables(config, containerd, &mut environment);
-    gpu::variables(config, gpu_images, &mut environment);
-    files::corefile::variables(config, &mut environment);
-    let note = files::sysctl::variables(config, &mut environment);
-    if let Some(variable) = environment.first_with_nul() {
-        return Err(BuildError::Nul { variable: variable.to_owned() });
-    }
-    Ok(Built { environment, notes: note.into_iter().collect() })
-}

@@ -161,6 +161,11 @@ pub(super) fn stage(
     Ok(())
 }
 
+/// A pointer as it would be staged; `None` if it is malformed.
+pub fn normalize_pointer(text: &[u8]) -> Option<String> {
+    Pointer::parse(text).ok().map(|pointer| pointer.to_json())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +201,13 @@ mod tests {
         let expected = r#"{"version":"1","scripts_version":"2","hotfixes":{"a":"1","b":"2"}}"#;
         assert_eq!(parsed(text).to_json(), expected);
         assert_eq!(Pointer::default().to_json(), r#"{"hotfixes":{}}"#);
+    }
+
+    #[test]
+    fn pointer_is_staged_in_one_form_or_refused() {
+        let text = br#"{ "VERSION": " 1 ", "hotfixes": {"b": "2"}, "unknown": 1 }"#;
+        let staged = r#"{"version":"1","hotfixes":{"b":"2"}}"#;
+        assert_eq!(normalize_pointer(text).as_deref(), Some(staged));
+        assert_eq!(normalize_pointer(b"[]"), None);
     }
 }

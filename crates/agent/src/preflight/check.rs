@@ -37,6 +37,19 @@ impl Check {
 
 pub(crate) type Result = (&'static Check, Finding);
 
+pub(crate) fn run(
+    world: &mut dyn World,
+    facts: &Facts<'_>,
+    checks: impl IntoIterator<Item = &'static Check>,
+) -> Vec<Result> {
+    checks.into_iter().map(|check| (check, check.run(world, facts))).collect()
+}
+
+/// The finding that decides, if one is fatal.
+pub(crate) fn first_fatal(results: &[Result]) -> Option<&Result> {
+    results.iter().find(|(_, finding)| finding.verdict == Verdict::Fatal)
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) verdict: Verdict,

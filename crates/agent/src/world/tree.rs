@@ -14,7 +14,7 @@ use rustix::process::{
 };
 
 use super::process::{Stat, stat};
-use super::{Scope, Signal, Stopped};
+use super::program::{Scope, Signal, Stopped};
 
 /// Time for the scripts to end after SIGTERM. With the time after it, well below the unit's `TimeoutStopSec`.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,14 +1,31 @@
 //! Waits for a change of a directory or the end of a process.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
-
-use super::{WakeReason, Watch, WatchFailure};
 
 #[cfg(target_os = "linux")]
 pub(super) use inotify::watch;
 #[cfg(not(target_os = "linux"))]
 pub(super) use polling::watch;
+
+pub trait Watch {
+    /// Sleeps until a name appears in a watched directory, `pid` ends, or `deadline` passes.
+    fn wait(&mut self, pid: Option<u32>, deadline: Option<Duration>) -> io::Result<WakeReason>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WakeReason {
+    Changed,
+    ProcessEnded,
+    TimedOut,
+}
+
+#[derive(Debug)]
+pub enum WatchFailure {
+    Create(io::Error),
+    Folder(io::Error),
+}
 
 /// Linux: inotify and pidfd, without polling or threads.
 #[cfg(target_os = "linux")]

@@ -1,5 +1,9 @@
-use super::super::gzip::tests::compress;
-use super::*;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::entry::MAX_FILE_BYTES;
+use super::{WriteFile, read};
+use crate::hotfix::gzip::tests::compress;
 
 fn one(path: &str, mode: u32, content: &str) -> WriteFile {
     WriteFile { path: path.to_owned(), mode, content: content.into() }

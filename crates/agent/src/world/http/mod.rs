@@ -11,7 +11,9 @@
 //! | `deadline` | a connection with a total time limit |
 //! | `connect` | DNS, TCP, a proxy's tunnel |
 //! | `tls` | trust and handshake |
+//! | `client` | a request from the first to the last byte |
 
+mod client;
 mod connect;
 mod deadline;
 mod failure;
@@ -19,12 +21,7 @@ mod message;
 mod tls;
 mod url;
 
-use std::io::{BufReader, Write as _};
-use std::time::Duration;
-
-use deadline::Limits;
-use failure::Phase;
-
+pub(super) use client::{connect, dial, fetch};
 pub use deadline::Duplex;
 pub use failure::{HttpFailure, HttpFailureKind};
 #[doc(hidden)] // For fuzzing.
@@ -32,43 +29,3 @@ pub use message::read_response;
 pub use message::{HttpRequest, HttpResponse, MAX_BODY};
 pub use tls::{Dial, Roots};
 pub use url::{Url, UrlError};
-
-/// Looks a name up and connects to it.
-pub(super) fn connect(host: &str, port: u16, limit: Duration) -> Result<(), HttpFailure> {
-    connect::open(host, port, &Limits::within(limit)).map(drop)
-}
-
-/// Opens a connection with TLS to `address`, which is the dialed host's own unless a test has another.
-pub(super) fn dial(dial: &Dial<'_>, address: (&str, u16)) -> Result<Box<dyn Duplex>, HttpFailure> {
-    // Fails without a CA, before a connection is opened.
-    let config = tls::pinned(dial)?;
-    let limits = Limits::within(dial.limit);
-    let stream = connect::open(address.0, address.1, &limits)?;
-    let stream = tls::handshake_with(stream, dial.host, &config, &limits)?;
-    limits.no_phase();
-    Ok(stream)
-}
-
-/// Sends a request and reads the whole response.
-pub(super) fn fetch(request: &HttpRequest<'_>) -> Result<HttpResponse, HttpFailure> {
-    let limits = Limits::within(request.limit);
-    let mut stream = open(request, &limits)?;
-    limits.no_phase();
-    message::write_request(request)
-        .and_then(|bytes| stream.write_all(&bytes))
-        .and_then(|()| stream.flush())
-        .map_err(|error| tls::failure(Phase::Request, &error))?;
-    message::read_response(&mut BufReader::new(stream))
-}
-
-fn open(request: &HttpRequest<'_>, limits: &Limits) -> Result<Box<dyn Duplex>, HttpFailure> {
-    let url = request.url;
-    if !url.tls {
-        return connect::open(&url.host, url.port, limits);
-    }
-    let stream = match request.proxy {
-        None => connect::open(&url.host, url.port, limits)?,
-        Some(proxy) => connect::tunnel(proxy, url, request.roots, limits)?,
-    };
-    tls::handshake(stream, &url.host, request.roots, limits)
-}

@@ -1,6 +1,11 @@
-use std::io::Cursor;
+use std::io::{self, Cursor, Read, Write};
 
-use super::*;
+use mooring_redact::Secret;
+
+use super::call::field;
+use super::frame::{self, Frame};
+use super::protobuf::{append_varint, string_field};
+use super::{Call, CallFailure, hpack};
 
 /// A server whose output is fixed, and which records its input.
 struct Scripted {

@@ -1,0 +1,157 @@
+//! Every check.
+
+use mooring_codes::Owner;
+
+use super::check::{Check, Need};
+use super::{hotfix, image, network, node, oras};
+
+/// Every check, in the order in which fatal findings count.
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        name: "left-over",
+        about: "no provision.complete of a failed run makes the scripts skip everything; in images, none at all",
+        needs: Need::Nothing,
+        code: Some(240),
+        audience: Owner::Operator,
+        find: node::left_over,
+    },
+    Check {
+        name: "config",
+        about: "the node config can be read and is of a supported version",
+        needs: Need::Config,
+        code: Some(240),
+        audience: Owner::Operator,
+        find: node::config,
+    },
+    Check {
+        name: "oras",
+        about: "oras is installed; fatal when the config names a bootstrap registry, and in images",
+        needs: Need::Nothing,
+        code: Some(232),
+        audience: Owner::Image,
+        find: oras::oras,
+    },
+    Check {
+        name: "start-script",
+        about: "provision_start.sh exists",
+        needs: Need::Nothing,
+        code: Some(65),
+        audience: Owner::Image,
+        find: image::start_script,
+    },
+    Check {
+        name: "components",
+        about: "components.json exists and can be read",
+        needs: Need::Nothing,
+        code: Some(240),
+        audience: Owner::Image,
+        find: image::components,
+    },
+    Check {
+        name: "containerd",
+        about: "containerd is installed, unless the config has a source for it",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::containerd,
+    },
+    Check {
+        name: "kubelet",
+        about: "kubelet is installed, unless the config has a source for it",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::kubelet,
+    },
+    Check {
+        name: "jq",
+        about: "jq is installed; the scripts write their report with it",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::jq,
+    },
+    Check {
+        name: "systemctl",
+        about: "systemctl is installed",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::systemctl,
+    },
+    Check {
+        name: "curl",
+        about: "curl is installed; the scripts query IMDS and the API server with it",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: image::curl,
+    },
+    Check {
+        name: "config-mode",
+        about: "only root can read the node config, which contains secrets",
+        needs: Need::Config,
+        code: None,
+        audience: Owner::Operator,
+        find: node::config_mode,
+    },
+    Check {
+        name: "space",
+        about: "the disk has space for the bootstrap",
+        needs: Need::Node,
+        code: None,
+        audience: Owner::Operator,
+        find: node::space,
+    },
+    Check {
+        name: "clock",
+        about: "the clock is not earlier than the build date; otherwise TLS fails",
+        needs: Need::Node,
+        code: None,
+        audience: Owner::Platform,
+        find: node::clock,
+    },
+    Check {
+        name: "hotfix",
+        about: "agent and scripts in use; a hotfix is complete",
+        needs: Need::Nothing,
+        code: None,
+        audience: Owner::Image,
+        find: hotfix::hotfix,
+    },
+];
+
+#[derive(Debug, Clone, Copy)]
+pub struct CheckFacts {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// Exit code of its failure, if it has a specific one.
+    pub code: Option<i32>,
+    pub can_be_fatal: bool,
+    pub audience: Owner,
+}
+
+/// Every check, in the order in which fatal findings count.
+pub fn checks() -> impl Iterator<Item = CheckFacts> {
+    CHECKS.iter().chain(network::PROBES).map(|check| CheckFacts {
+        name: check.name,
+        about: check.about,
+        code: check.code,
+        can_be_fatal: CHECKS.iter().any(|fatal| fatal.name == check.name) && check.code.is_some(),
+        audience: check.audience,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_with_a_code_are_fatal_and_probes_are_not() {
+        let fatal: Vec<_> =
+            checks().filter(|check| check.can_be_fatal).map(|check| check.name).collect();
+        assert_eq!(fatal, ["left-over", "config", "oras", "start-script", "components"]);
+        let probes: Vec<_> = checks().skip(CHECKS.len()).map(|check| check.name).collect();
+        assert_eq!(probes, ["imds", "registry", "api-server"]);
+    }
+}
