@@ -1,0 +1,110 @@
+//! The chore: its arguments, and what it runs.
+
+use std::ffi::OsString;
+use std::fs;
+
+use super::lanes::Plan;
+use super::report::Report;
+use super::{build, durations, packaging, run, tools};
+use crate::step::{Failed, print, root};
+
+/// Set for every test binary while `--quick` is given. Tests then start no kube-apiserver.
+const QUICK_VARIABLE: &str = "MOORING_TEST_QUICK";
+/// Set for every test binary while a test may be skipped for a missing tool.
+const ALLOW_SKIPS_VARIABLE: &str = "MOORING_ALLOW_SKIPS";
+/// Names the file to which suites append lines for the summary.
+const SUMMARY_VARIABLE: &str = "MOORING_TEST_SUMMARY";
+const SUMMARY_FILE: &str = "target/test-summary.txt";
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Options {
+    quick: bool,
+    allow_skips: bool,
+    list: bool,
+}
+
+/// Runs the tests, or lists their binaries.
+pub(crate) fn test(arguments: &[&str]) -> Result<(), Failed> {
+    let options = parse(arguments)?;
+    if options.list {
+        let suites = build::build()?;
+        print(&Plan::new(suites, &durations::load(), options.quick).table());
+        return Ok(());
+    }
+    let mut report = Report::default();
+    let mut variables = if options.quick {
+        vec![(QUICK_VARIABLE.to_owned(), "1".into())]
+    } else {
+        tools::install(options.allow_skips, &mut report)?
+    };
+    if options.quick || options.allow_skips {
+        variables.push((ALLOW_SKIPS_VARIABLE.to_owned(), "1".into()));
+    }
+    if packaging::has_verifier() {
+        report.check("packaging/systemd", packaging::verify_unit);
+    } else {
+        report.skip("packaging/systemd", 1, "systemd-analyze is not installed");
+    }
+    let suites = build::build()?;
+    variables.extend(no_proxy());
+    let summary = root().canonicalize()?.join(SUMMARY_FILE);
+    let _ = fs::remove_file(&summary);
+    variables.push((SUMMARY_VARIABLE.to_owned(), summary.clone().into()));
+
+    let mut known = durations::load();
+    let plan = Plan::new(suites, &known, options.quick);
+    let measured = run::run(plan, &variables, options.quick, &mut report)?;
+    if !options.quick {
+        known.extend(measured);
+        durations::store(&known)?;
+    }
+    print(&fs::read_to_string(&summary).unwrap_or_default());
+    print(&report.summary());
+    if report.has_failed() {
+        let hint = "hint: target/test-output has the output of every suite";
+        return Err(Failed(format!("tests failed\n{hint}")));
+    }
+    Ok(())
+}
+
+fn parse(arguments: &[&str]) -> Result<Options, Failed> {
+    let mut options = Options::default();
+    for argument in arguments {
+        match *argument {
+            "--quick" => options.quick = true,
+            "--allow-skips" => options.allow_skips = true,
+            "--list" => options.list = true,
+            other => {
+                return Err(Failed(format!(
+                    "unknown argument `{other}`\nhint: cargo xtask test [--quick] [--allow-skips] [--list]"
+                )));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// Requests to servers on this host must not go through a proxy.
+fn no_proxy() -> impl Iterator<Item = (String, OsString)> {
+    ["NO_PROXY", "no_proxy"].into_iter().map(|name| {
+        let others = std::env::var(name).map(|others| format!(",{others}")).unwrap_or_default();
+        (name.to_owned(), format!("127.0.0.1,localhost,::1{others}").into())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Options, parse};
+
+    #[test]
+    fn unknown_arguments_are_rejected() {
+        assert_eq!(parse(&[]).unwrap(), Options::default());
+        let both = Options { quick: true, list: true, ..Options::default() };
+        assert_eq!(parse(&["--quick", "--list"]).unwrap(), both);
+        let allowing = Options { allow_skips: true, ..Options::default() };
+        assert_eq!(parse(&["--allow-skips"]).unwrap(), allowing);
+        for wrong in ["--fast", "quick", ""] {
+            assert!(parse(&[wrong]).unwrap_err().0.contains("hint:"), "{wrong}");
+        }
+    }
+}
