@@ -1,4 +1,8 @@
+use super::labels::MAX_VALUES;
 use super::*;
+use crate::state::{DropCounts, QueueLengths};
+use crate::verdict::condition::Reason;
+use crate::verdict::patch::Kind;
 
 fn failed(pool: &str, image: &str) -> FailedNode {
     FailedNode {

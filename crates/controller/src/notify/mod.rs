@@ -9,36 +9,18 @@ pub mod alert;
 pub mod chat;
 pub mod hook;
 pub mod ledger;
+mod notifications;
 pub mod payload;
 pub mod run;
 pub mod signature;
 pub mod status;
+#[cfg(test)]
+mod tests;
 pub mod transport;
-
-use std::sync::Arc;
 
 pub use alert::{Alert, AlertEvent, AlertState};
 pub use hook::{Hook, HookError};
+pub use notifications::Notifications;
 pub use run::{RunNotification, RunState};
 pub use status::{HookStatus, Statuses};
 pub use transport::{HttpTransport, Request, Transport};
-
-/// Hooks and the way to send to them.
-#[derive(Clone, Default)]
-pub struct Notifications {
-    pub hooks: Vec<Hook>,
-    /// None without hooks.
-    pub transport: Option<Arc<dyn Transport>>,
-    /// For pages and commands.
-    pub statuses: Arc<Statuses>,
-}
-
-impl Notifications {
-    pub fn new(hooks: Vec<Hook>, transport: Arc<dyn Transport>) -> Self {
-        let statuses = Arc::new(Statuses::new(&hooks));
-        Self { hooks, transport: Some(transport), statuses }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::Progress;
 use super::body::{ErrorBody, lenient, listed};
+use super::progress::Progress;
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MachineStatus {

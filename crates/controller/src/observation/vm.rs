@@ -4,7 +4,7 @@ use mooring_codes::Os;
 use serde::Deserialize;
 
 use super::body::{StatusBody, lenient, listed};
-use super::{Cse, Progress};
+use super::progress::Progress;
 use crate::claim::mode::{Role, is_known_name, role};
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -15,6 +15,24 @@ pub struct VmStatus {
     pub failure: String,
     pub power: Power,
     pub agent: Agent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cse {
+    /// The VM is not ready for extensions yet.
+    NotYet,
+    /// The VM is ready and has none.
+    Absent,
+    Running,
+    /// Succeeded by its status; its text may report otherwise.
+    Succeeded {
+        text: String,
+        os: Os,
+    },
+    Failed {
+        text: String,
+        os: Os,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -2,6 +2,10 @@
 
 use serde_json::{Value, json};
 
+pub(crate) fn list_path(namespace: &str) -> String {
+    format!("/api/v1/namespaces/{namespace}/configmaps")
+}
+
 /// A `ConfigMap` with one document: a replacement of the given version, or a new object.
 pub(crate) struct StoredText<'a> {
     pub(crate) name: &'a str,

@@ -1,5 +1,7 @@
+use jiff::Timestamp;
 use serde_json::json;
 
+use super::document::{MAX_BYTES, MAX_POOLS};
 use super::*;
 
 fn entry(pool: &str, number: i64) -> FailureRecord {

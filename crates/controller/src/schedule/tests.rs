@@ -1,8 +1,15 @@
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
+use super::next_read::{
+    expects_no_extension, late_read_at, next_fixed_read, next_quick_read, spread,
+};
 use super::*;
-use crate::claim::Condition;
 use crate::claim::intern::Interner;
+use crate::claim::{Claim, Condition};
+use crate::verdict::condition::Reason;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()

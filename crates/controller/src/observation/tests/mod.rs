@@ -1,5 +1,8 @@
 mod extension_order;
 
+use std::time::Duration;
+
+use mooring_codes::Os;
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,7 +1,10 @@
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
 use super::*;
-use crate::claim::Condition;
 use crate::claim::intern::Interner;
-use crate::verdict::condition::Status;
+use crate::claim::{Claim, Condition, Shape};
+use crate::verdict::condition::{Reason, Status};
 
 fn claim() -> Claim {
     let object = json!({

@@ -1,5 +1,8 @@
 use super::*;
+use crate::claim::Claim;
 use crate::claim::intern::Interner;
+use crate::claim::mode::Mode;
+use crate::observation::{Agent, Power, VmStatus};
 use serde_json::json;
 
 const VM: VmState = VmState {

@@ -1,0 +1,68 @@
+//! Labels, and the limits of their values.
+
+use std::collections::HashSet;
+
+use prometheus_client::encoding::EncodeLabelSet;
+
+use crate::verdict::patch::Kind;
+
+/// Pools, images and causes with a separate label value.
+pub(super) const MAX_VALUES: usize = 64;
+pub(super) const MAX_VALUE_LENGTH: usize = 64;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct FailureLabels {
+    pub(super) code: String,
+    pub(super) reason: String,
+    pub(super) nodepool: String,
+    pub(super) image: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct ImageLabels {
+    pub(super) image: String,
+    pub(super) reason: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct NotificationLabels {
+    pub(super) hook: String,
+    pub(super) result: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+pub(super) struct Label {
+    pub(super) kind: &'static str,
+}
+
+/// Values with a separate label value.
+#[derive(Default)]
+pub(super) struct KnownValues {
+    pub(super) pools: HashSet<String>,
+    pub(super) images: HashSet<String>,
+    pub(super) causes: HashSet<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    Patch(Kind),
+    Event,
+    Record,
+    Counts,
+    Notifications,
+    Lease,
+}
+
+impl Write {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Patch(Kind::Verdict) => "condition",
+            Self::Patch(Kind::Reassert) => "condition_reassert",
+            Self::Event => "event",
+            Self::Record => "record",
+            Self::Counts => "counts",
+            Self::Notifications => "notifications",
+            Self::Lease => "lease",
+        }
+    }
+}

@@ -1,0 +1,297 @@
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use super::labels::{
+    FailureLabels, ImageLabels, KnownValues, Label, MAX_VALUE_LENGTH, MAX_VALUES,
+    NotificationLabels, Write,
+};
+use crate::state::{DropCounts, QueueLengths};
+use crate::verdict::condition::Reason;
+
+/// Counters of the Azure client.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ArmSnapshot {
+    pub requests: u64,
+    pub throttled: u64,
+    pub budget_left: f64,
+}
+
+/// A failed bootstrap for the counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedNode {
+    pub code: Option<i32>,
+    pub cause: String,
+    pub pool: String,
+    pub image: String,
+}
+
+pub struct Metrics {
+    registry: Registry,
+    failures: Family<FailureLabels, Counter>,
+    unregistered: Family<FailureLabels, Counter>,
+    image_findings: Family<ImageLabels, Gauge>,
+    notifications: Family<NotificationLabels, Counter>,
+    overflows: Family<Label, Counter>,
+    verdict_seconds: Family<Label, Histogram, fn() -> Histogram>,
+    writes: Family<Label, Counter>,
+    write_failures: Family<Label, Counter>,
+    deferred: Counter,
+    dropped: Family<Label, Counter>,
+    queue: Family<Label, Gauge>,
+    arm_requests: Counter,
+    arm_throttled: Counter,
+    arm_budget: Gauge<f64, AtomicU64>,
+    leader: Gauge,
+    nodes_without_provider_id: Gauge,
+    known: Mutex<KnownValues>,
+}
+
+/// From an immediate failure to Karpenter's limit of 15 minutes.
+fn verdict_buckets() -> Histogram {
+    Histogram::new([30.0, 60.0, 90.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0, 900.0, 1200.0])
+}
+
+impl Metrics {
+    #[must_use]
+    pub fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("mooring"),
+            failures: Family::default(),
+            unregistered: Family::default(),
+            image_findings: Family::default(),
+            notifications: Family::default(),
+            overflows: Family::default(),
+            verdict_seconds: Family::new_with_constructor(verdict_buckets),
+            writes: Family::default(),
+            write_failures: Family::default(),
+            deferred: Counter::default(),
+            dropped: Family::default(),
+            queue: Family::default(),
+            arm_requests: Counter::default(),
+            arm_throttled: Counter::default(),
+            arm_budget: Gauge::default(),
+            leader: Gauge::default(),
+            nodes_without_provider_id: Gauge::default(),
+            known: Mutex::default(),
+        };
+        metrics.register();
+        // Series that exist from the start, so that the first increase is visible.
+        metrics.dropped(DropCounts::default());
+        metrics
+    }
+
+    fn register(&mut self) {
+        let Self { registry: to, .. } = self;
+        to.register(
+            "cse_failures",
+            "Failed bootstraps by reported exit code and diagnosed cause",
+            self.failures.clone(),
+        );
+        to.register(
+            "nodes_not_registered",
+            "Nodes that did not register, by cause",
+            self.unregistered.clone(),
+        );
+        to.register(
+            "image_fails_bootstrap",
+            "1 for an image that fails with this cause while other images do not",
+            self.image_findings.clone(),
+        );
+        to.register(
+            "notifications",
+            "Notifications by hook: delivered, not delivered after all retries, or dropped",
+            self.notifications.clone(),
+        );
+        to.register(
+            "label_overflows",
+            "Label values counted as `other` because of the limit",
+            self.overflows.clone(),
+        );
+        to.register(
+            "verdict_seconds",
+            "Time from launch to diagnosis",
+            self.verdict_seconds.clone(),
+        );
+        to.register("writes", "Writes to the API server", self.writes.clone());
+        to.register(
+            "write_failures",
+            "Writes that failed permanently",
+            self.write_failures.clone(),
+        );
+        to.register(
+            "writes_deferred",
+            "Writes that found the write queue full and were retried later",
+            self.deferred.clone(),
+        );
+        to.register("dropped", "Work dropped because a limit was reached", self.dropped.clone());
+        to.register(
+            "queue_length",
+            "NodeClaims tracked, scheduled for a read, and waiting for the rate limit",
+            self.queue.clone(),
+        );
+        to.register("arm_requests", "Requests to Azure", self.arm_requests.clone());
+        to.register("arm_throttled", "Requests throttled by Azure", self.arm_throttled.clone());
+        to.register(
+            "arm_budget_left",
+            "Reads currently allowed by the rate limit",
+            self.arm_budget.clone(),
+        );
+        to.register(
+            "nodes_without_provider_id",
+            "Nodes of NodePools that Karpenter cannot register because they have no providerID",
+            self.nodes_without_provider_id.clone(),
+        );
+        to.register("leader", "1 while this replica is the leader", self.leader.clone());
+    }
+
+    pub fn failed(&self, failed: &FailedNode) {
+        self.failures.get_or_create(&self.labels(failed)).inc();
+    }
+
+    pub fn not_registered(&self, failed: &FailedNode) {
+        self.unregistered.get_or_create(&self.labels(failed)).inc();
+    }
+
+    fn labels(&self, failed: &FailedNode) -> FailureLabels {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let KnownValues { pools, images, causes } = &mut *known;
+        FailureLabels {
+            // Scripts exit with a byte; other numbers are not exit codes.
+            code: match failed.code {
+                Some(code @ -1..=255) => code.to_string(),
+                Some(_) => "other".to_owned(),
+                None => "none".to_owned(),
+            },
+            reason: self.bounded("reason", &failed.cause, causes),
+            nodepool: self.bounded("nodepool", &failed.pool, pools),
+            image: self.bounded("image", &failed.image, images),
+        }
+    }
+
+    fn bounded(&self, kind: &'static str, value: &str, known: &mut HashSet<String>) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
+        let value: String =
+            value.chars().map(|c| if plain(c) { c } else { '_' }).take(MAX_VALUE_LENGTH).collect();
+        if value.is_empty() {
+            return "unknown".to_owned();
+        }
+        if known.contains(&value) || known.len() < MAX_VALUES {
+            known.insert(value.clone());
+            return value;
+        }
+        self.overflows.get_or_create(&Label { kind }).inc();
+        "other".to_owned()
+    }
+
+    pub fn image_fails(&self, image: &str, cause: &str) {
+        self.image_findings.get_or_create(&self.image_labels(image, cause)).set(1);
+    }
+
+    fn image_labels(&self, image: &str, cause: &str) -> ImageLabels {
+        let failed = FailedNode {
+            code: None,
+            cause: cause.to_owned(),
+            pool: String::new(),
+            image: image.to_owned(),
+        };
+        let FailureLabels { reason, image, .. } = self.labels(&failed);
+        ImageLabels { image, reason }
+    }
+
+    pub fn image_recovered(&self, image: &str, cause: &str) {
+        let labels = self.image_labels(image, cause);
+        self.image_findings.get_or_create(&labels).set(0);
+    }
+
+    /// Counts a notification of a hook: `delivered`, `undelivered`, or `dropped` because of a limit.
+    pub fn notified(&self, hook: &str, result: &'static str) {
+        let labels = NotificationLabels { hook: hook.to_owned(), result };
+        self.notifications.get_or_create(&labels).inc();
+    }
+
+    /// Adds the series of a hook, so that the first increase is visible.
+    pub fn add_hook(&self, hook: &str) {
+        for result in ["delivered", "undelivered", "dropped"] {
+            let labels = NotificationLabels { hook: hook.to_owned(), result };
+            drop(self.notifications.get_or_create(&labels));
+        }
+    }
+
+    pub fn verdict(&self, reason: Reason, seconds: f64) {
+        self.verdict_seconds.get_or_create(&Label { kind: reason.as_str() }).observe(seconds);
+    }
+
+    pub fn wrote(&self, write: Write) {
+        self.writes.get_or_create(&Label { kind: write.as_str() }).inc();
+    }
+
+    /// Counts a write that failed permanently.
+    pub fn write_failed(&self, write: Write) {
+        self.write_failures.get_or_create(&Label { kind: write.as_str() }).inc();
+    }
+
+    /// Counts writes that found the write queue full.
+    pub fn deferred(&self, writes: usize) {
+        self.deferred.inc_by(writes as u64);
+    }
+
+    /// Sets the counters of dropped work, counted since the start.
+    pub fn dropped(&self, dropped: DropCounts) {
+        let DropCounts { deleted, events, writes } = dropped;
+        for (kind, value) in [("nodeclaim", deleted), ("event", events), ("write", writes)] {
+            self.dropped.get_or_create(&Label { kind }).inner().store(value, Ordering::Relaxed);
+        }
+    }
+
+    pub fn lengths(&self, lengths: QueueLengths) {
+        for (kind, value) in
+            [("claims", lengths.claims), ("pending", lengths.pending), ("waiting", lengths.waiting)]
+        {
+            self.queue.get_or_create(&Label { kind }).set(i64::try_from(value).unwrap_or(i64::MAX));
+        }
+        let nodes = i64::try_from(lengths.nodes_without_provider_id).unwrap_or(i64::MAX);
+        self.nodes_without_provider_id.set(nodes);
+    }
+
+    pub fn arm(&self, arm: ArmSnapshot) {
+        // The client counts; these only export it.
+        self.arm_requests.inner().store(arm.requests, Ordering::Relaxed);
+        self.arm_throttled.inner().store(arm.throttled, Ordering::Relaxed);
+        self.arm_budget.set(arm.budget_left);
+    }
+
+    pub fn leads(&self, leads: bool) {
+        self.leader.set(i64::from(leads));
+    }
+
+    /// Returns the metrics in the text format of `OpenMetrics`.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _: fmt::Result = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+pub type Shared = Arc<Metrics>;

@@ -1,0 +1,150 @@
+//! The failure record in a `ConfigMap`, as JSON.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::config_map::{StoredText, list_path};
+use super::failure_record::FailureRecord;
+use crate::text::safe;
+use crate::verdict::failure::Source;
+
+pub const NAME: &str = "mooring-failures";
+pub const KEY: &str = "failures.json";
+pub const SCHEMA: &str = "mooring.failures/v1";
+
+pub fn path(namespace: &str) -> String {
+    format!("{}/{NAME}", list_path(namespace))
+}
+
+/// A `ConfigMap` holds 1 MiB; half of it allows for JSON escaped in JSON, which at most doubles a printable text.
+pub(super) const MAX_BYTES: usize = 480 * 1024;
+/// Failures of further pools share one list.
+pub(super) const MAX_POOLS: usize = 512;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    pub schema: String,
+    /// Failures by pool, oldest first.
+    #[serde(default)]
+    pub pools: BTreeMap<String, Vec<FailureRecord>>,
+    /// Number of failures dropped for lack of space.
+    #[serde(default)]
+    pub dropped: u64,
+    /// Namespace whose record of version 0.1.0 was merged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error("cannot read the failure record: {0}")]
+    NoDocument(#[from] serde_json::Error),
+    #[error(
+        "the failure record has schema {0:?}; this version supports {SCHEMA}\nhint: use the same version of mooring as the controller"
+    )]
+    OtherSchema(String),
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self { schema: SCHEMA.to_owned(), pools: BTreeMap::new(), dropped: 0, taken_from: None }
+    }
+}
+
+impl Document {
+    /// Parses the text of the `ConfigMap`. Unknown fields are skipped: schemas only grow.
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
+        let mut document: Self = serde_json::from_str(text)?;
+        if document.schema != SCHEMA {
+            return Err(RecordError::OtherSchema(safe(&document.schema, 64)));
+        }
+        // Version 0.1.0 did not mark them.
+        for entry in document.pools.values_mut().flatten() {
+            entry.unconfirmed |= entry.source == Source::KarpenterEvent.as_str();
+        }
+        Ok(document)
+    }
+
+    pub fn entries(&self) -> impl Iterator<Item = &FailureRecord> {
+        self.pools.values().flatten()
+    }
+
+    /// Adds failures, each at most once, and drops the oldest without space, unconfirmed ones first. Returns
+    /// true if anything changed.
+    pub fn merge(&mut self, entries: &[FailureRecord], kept: usize) -> bool {
+        let mut known: HashSet<String> = self.entries().map(|entry| entry.id.clone()).collect();
+        let mut changed = false;
+        for entry in entries {
+            if !known.insert(entry.id.clone()) {
+                continue;
+            }
+            changed = true;
+            let fits = self.pools.contains_key(&entry.pool) || self.pools.len() < MAX_POOLS;
+            let pool = if fits { entry.pool.as_str() } else { "" };
+            let ring = self.pools.entry(pool.to_owned()).or_default();
+            if !entry.unconfirmed {
+                ring.retain(|other| !other.unconfirmed || other.uid != entry.uid);
+            }
+            ring.push(entry.clone());
+            // Stable, so that entries of the same instant keep their order.
+            ring.sort_by_key(|entry| entry.at);
+            while ring.len() > kept.max(1) {
+                drop_one(ring);
+                self.dropped += 1;
+            }
+        }
+        if changed {
+            self.shrink();
+        }
+        changed
+    }
+
+    /// Merges the record of another namespace, once.
+    pub fn take_over(&mut self, other: &Self, namespace: &str, kept: usize) {
+        let entries: Vec<FailureRecord> = other.entries().cloned().collect();
+        self.merge(&entries, kept);
+        self.dropped += other.dropped;
+        self.taken_from = Some(namespace.to_owned());
+    }
+
+    /// Drops the oldest of the longest lists until the document fits.
+    fn shrink(&mut self) {
+        let size =
+            |entry: &FailureRecord| serde_json::to_string(entry).map_or(0, |text| text.len() + 1);
+        let mut bytes: usize = 256 + self.entries().map(size).sum::<usize>();
+        bytes += self.pools.keys().map(|pool| pool.len() + 8).sum::<usize>();
+        while bytes > MAX_BYTES {
+            let Some(ring) = self
+                .pools
+                .values_mut()
+                .max_by_key(|ring| ring.len())
+                .filter(|ring| !ring.is_empty())
+            else {
+                return;
+            };
+            bytes = bytes.saturating_sub(size(&drop_one(ring)));
+            self.dropped += 1;
+        }
+        self.pools.retain(|_, ring| !ring.is_empty());
+    }
+
+    /// Returns the `ConfigMap`: a replacement of the given version, or a new object.
+    pub fn config_map(&self, namespace: &str, resource_version: Option<&str>) -> Value {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        StoredText { name: NAME, key: KEY, text }.config_map(namespace, resource_version)
+    }
+
+    /// Parses the `ConfigMap`; empty if it has no document.
+    pub fn from_config_map(object: &Value) -> Result<Self, RecordError> {
+        object["data"][KEY].as_str().map_or_else(|| Ok(Self::default()), Self::parse)
+    }
+}
+
+/// Removes the oldest unconfirmed failure, else the oldest. The list is not empty.
+fn drop_one(ring: &mut Vec<FailureRecord>) -> FailureRecord {
+    let at = ring.iter().position(|entry| entry.unconfirmed).unwrap_or_default();
+    ring.remove(at)
+}

@@ -1,0 +1,65 @@
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::hash::hash;
+use crate::verdict::registration::Cause;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureRecord {
+    /// Derived from NodeClaim and verdict; the same failure has the same id.
+    pub id: String,
+    pub at: Timestamp,
+    pub uid: String,
+    pub node_claim: String,
+    /// Empty for a standalone NodeClaim.
+    #[serde(default)]
+    pub pool: String,
+    #[serde(default)]
+    pub node_class: String,
+    pub node: String,
+    pub reason: String,
+    pub message: String,
+    pub note: String,
+    /// Distinguishes verdicts on the same NodeClaim.
+    pub key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Code that matches the cause, if different.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_code: Option<i32>,
+    /// Reason of the diagnosis.
+    pub cause: String,
+    #[serde(default)]
+    pub owner: String,
+    #[serde(default)]
+    pub confidence: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    #[serde(default)]
+    pub source: String,
+    /// Only an event reports it; neither Azure nor the API server shows it. Not counted by image.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unconfirmed: bool,
+    /// Gallery, definition and version; only the version in a record of version 0.1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launched: Option<Timestamp>,
+}
+
+impl FailureRecord {
+    pub fn id_of(uid: &str, key: &str) -> String {
+        format!("{:016x}", hash(&[uid, key]))
+    }
+
+    pub fn blames_image(&self) -> bool {
+        !self.unconfirmed && Cause::can_be_image(&self.cause)
+    }
+}

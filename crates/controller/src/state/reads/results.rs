@@ -1,0 +1,72 @@
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::event_reads::contradicts;
+use crate::observation::Observation;
+use crate::schedule::Priority;
+use crate::state::events::output_of;
+use crate::state::machine::State;
+use crate::state::messages::Action;
+use crate::verdict::condition::Reason;
+use crate::verdict::registration::VmState;
+use crate::verdict::{Finding, evaluate};
+
+impl State {
+    pub(in crate::state) fn observe(
+        &mut self,
+        uid: &Arc<str>,
+        observation: &Observation,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(tracked) = self.claims.get_mut(uid) else { return };
+        let settled = tracked.is_final();
+        let work = tracked.work();
+        let by_event = matches!(work.reading.take(), Some((_, Priority::Event)));
+        if contradicts(observation) {
+            work.event = None;
+        }
+        let history = &mut work.history;
+        // Reads of events do not change the schedule.
+        history.count = history.count.saturating_add(u32::from(!by_event));
+        history.since_trigger = history.since_trigger.map(|tried| tried.saturating_add(1));
+        history.denied = matches!(observation, Observation::Denied { .. });
+        history.sweep_requested = false;
+        let unanswered =
+            matches!(observation, Observation::Throttled { .. } | Observation::Unreadable { .. });
+        history.last = if unanswered { history.last } else { Some(now) };
+        history.retry_after_seconds = match observation {
+            Observation::Throttled { retry_after } => retry_after
+                .map_or(0, |pause| i64::try_from(pause.as_secs().min(600)).unwrap_or(600)),
+            _ => 0,
+        };
+        let missing = *observation == Observation::Missing;
+        history.missing = if missing { history.missing.saturating_add(1) } else { 0 };
+        work.vm_missing |= missing;
+        if let Observation::Vm(vm) = observation {
+            work.vm = Some(VmState::of(vm));
+        }
+        if settled {
+            history.late = history.late.saturating_add(u32::from(!by_event));
+            work.late_read |= !by_event && !unanswered;
+            work.output = output_of(observation).or(work.output.take());
+            return match tracked.reason() {
+                Some(Reason::NodeNotRegistered) => self.report_idle(uid, now, actions),
+                _ => self.reconcile(uid, now, actions),
+            };
+        }
+        let found = evaluate(&tracked.claim, observation, now);
+        // A read that is too early shows the extension still running; the next one shows its result.
+        match found {
+            Finding::Final(verdict) | Finding::Passing(verdict) => {
+                self.hold_verdict(uid, verdict, now, actions);
+            }
+            Finding::Nothing => {}
+        }
+        if by_event {
+            self.follow_event_read(uid, now);
+        }
+        self.reconcile(uid, now, actions);
+    }
+}

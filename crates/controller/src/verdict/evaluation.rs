@@ -1,0 +1,227 @@
+use jiff::Timestamp;
+use mooring_codes::{Os, image_date};
+use mooring_diagnosis::{BootstrapOutcome, Diagnosis, Hints, diagnose};
+
+use crate::claim::Claim;
+use crate::claim::mode::Mode;
+use crate::observation::karpenter::{FailureSubject, ProvisioningError};
+use crate::observation::{Cse, MachineStatus, Observation, Progress, VmStatus};
+use crate::verdict::condition::Reason;
+use crate::verdict::failure::Source;
+use crate::verdict::finding::{Finding, Verdict};
+use crate::verdict::messages;
+use crate::verdict::registration::overdue;
+use crate::verdict::time::seconds;
+
+/// Time after the launch from which a missing extension is final: Karpenter creates it after the VM, which
+/// takes about a minute.
+pub const NO_EXTENSION_AFTER_SECONDS: i64 = 3 * 60;
+
+pub fn evaluate(claim: &Claim, observation: &Observation, now: Timestamp) -> Finding {
+    match observation {
+        Observation::Vm(vm) => evaluate_vm(claim, vm, now),
+        Observation::Machine(machine) => evaluate_machine(claim, machine),
+        Observation::Denied { status } => {
+            Finding::Passing(Verdict::unavailable(messages::access_denied(*status)))
+        }
+        Observation::Missing | Observation::Throttled { .. } | Observation::Unreadable { .. } => {
+            Finding::Nothing
+        }
+    }
+}
+
+fn evaluate_vm(claim: &Claim, vm: &VmStatus, now: Timestamp) -> Finding {
+    match vm.cse() {
+        Cse::NotYet => Finding::Nothing,
+        Cse::Running if claim.registered.is_some() && vm.is_updating() => {
+            Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED))
+        }
+        Cse::Running => match given_up_after(claim) {
+            Some(minutes) => Finding::Final(Verdict::out_of_time(minutes)),
+            None => Finding::Passing(Verdict::plain(Reason::CseRunning, messages::RUNNING)),
+        },
+        Cse::Absent => {
+            let verdict = Verdict::plain(Reason::NoCseExtension, messages::NO_EXTENSION);
+            let launched = claim.launched.unwrap_or(claim.created);
+            let waited = seconds(launched, now) >= NO_EXTENSION_AFTER_SECONDS;
+            match (claim.registered.is_some(), waited, claim.mode()) {
+                (true, ..) => Finding::Final(verdict),
+                // An instance of a pool has no NodeClaim.
+                (false, true, Some(Mode::Vm)) if !claim.uid.is_empty() => {
+                    Finding::Passing(Verdict::plain(Reason::CseNotCreated, messages::NOT_CREATED))
+                }
+                (false, true, _) => Finding::Passing(verdict),
+                (false, false, _) => Finding::Nothing,
+            }
+        }
+        Cse::Succeeded { text, os } => {
+            let diagnosis = diagnoses(claim, &text, Some(os)).into_iter().next();
+            // Images of 2025 reported success regardless of the scripts' exit code.
+            match diagnosis.filter(|diagnosis| diagnosis.outcome == BootstrapOutcome::Failed) {
+                Some(diagnosis) => {
+                    Finding::Final(Verdict::failed(&diagnosis, Source::InstanceView))
+                }
+                None => Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED)),
+            }
+        }
+        Cse::Failed { text, os } => {
+            let diagnosis = diagnoses(claim, &text, Some(os));
+            let diagnosis = diagnosis
+                .into_iter()
+                .find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
+            Finding::Final(match diagnosis {
+                Some(diagnosis) => Verdict::failed(&diagnosis, Source::InstanceView),
+                None => Verdict::failed_silently(Source::InstanceView),
+            })
+        }
+    }
+}
+
+/// An AKS machine reports less than its VM: its success is that of the whole machine, and its error may have
+/// other causes.
+fn evaluate_machine(claim: &Claim, machine: &MachineStatus) -> Finding {
+    let diagnosis = diagnose(machine.error.as_bytes(), hints(claim, None)).into_iter().next();
+    match (machine.progress, diagnosis) {
+        (_, Some(diagnosis)) if diagnosis.outcome != BootstrapOutcome::Succeeded => {
+            Finding::Final(Verdict::failed(&diagnosis, Source::Machine))
+        }
+        (Progress::Succeeded, _) if machine.error.is_empty() => {
+            Finding::Final(Verdict::plain(Reason::CseSucceeded, messages::SUCCEEDED))
+        }
+        _ => Finding::Nothing,
+    }
+}
+
+/// Returns an unconfirmed failure: all that an event allows once nothing else can be read.
+pub fn evaluate_event(event: &ProvisioningError, hints: Hints) -> Option<Verdict> {
+    if event.about() != FailureSubject::Cse {
+        return None;
+    }
+    let diagnosis = diagnose(event.text.as_bytes(), hints);
+    let diagnosis =
+        diagnosis.into_iter().find(|diagnosis| diagnosis.outcome != BootstrapOutcome::Succeeded);
+    Some(match diagnosis {
+        Some(diagnosis) => Verdict::failed(&diagnosis, Source::KarpenterEvent),
+        None => Verdict::failed_silently(Source::KarpenterEvent),
+    })
+}
+
+pub fn hints(claim: &Claim, os: Option<Os>) -> Hints {
+    let image_date = claim.image.as_deref().and_then(|image| image_date(image).ok());
+    Hints { os, image_date }
+}
+
+/// Diagnoses a text of the bootstrap extension. A text that does not show its origin is wrapped in Azure's message.
+fn diagnoses(claim: &Claim, text: &str, os: Option<Os>) -> Vec<Diagnosis> {
+    let hints = hints(claim, os);
+    let diagnosis = diagnose(text.as_bytes(), hints);
+    if !diagnosis.is_empty() || text.is_empty() {
+        return diagnosis;
+    }
+    let (publisher, kind) = match os {
+        Some(Os::Windows) => ("Microsoft.Compute", "CustomScriptExtension"),
+        _ => ("Microsoft.Azure.Extensions", "CustomScript"),
+    };
+    let dressed = format!(
+        "VM has reported a failure when processing extension 'vmssCSE' (publisher '{publisher}' and type '{kind}'). Error message: '{text}'"
+    );
+    diagnose(dressed.as_bytes(), hints)
+}
+
+/// Returns the minutes after which Karpenter gave up on the NodeClaim, if it did.
+fn given_up_after(claim: &Claim) -> Option<i64> {
+    overdue(claim, None, claim.deleted?).map(|overdue| overdue.minutes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_without_its_origin_is_diagnosed_by_the_system() {
+        let claim = Claim::placeholder(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
+        let first = |text: &str, os| diagnoses(&claim, text, Some(os)).into_iter().next();
+        let windows = first("non-zero exit code: 5", Os::Windows);
+        let linux = first("non-zero exit code: 5", Os::Linux);
+        assert_eq!(windows.and_then(|found| found.os), Some(Os::Windows));
+        assert_eq!(linux.and_then(|found| found.os), Some(Os::Linux));
+        assert!(first("", Os::Linux).is_none());
+    }
+
+    #[test]
+    fn bootstrap_that_runs_when_karpenter_gives_up_timed_out() {
+        let created = Timestamp::UNIX_EPOCH;
+        let body = br#"{"properties": {"instanceView": {"extensions": [{"name": "vmssCSE",
+            "type": "Microsoft.Azure.Extensions.CustomScript",
+            "statuses": [{"code": "ProvisioningState/transitioning"}]}]}}}"#;
+        let observation = Observation::of_vm(200, None, body);
+        for (minutes, expected) in [(3, Reason::CseRunning), (15, Reason::CseTimedOut)] {
+            let deleted = created + jiff::SignedDuration::from_mins(minutes);
+            let claim = Claim {
+                deleted: Some(deleted),
+                ..Claim::placeholder(&"u".into(), "c", None, None, created)
+            };
+            let found = evaluate(&claim, &observation, deleted);
+            let (Finding::Final(verdict) | Finding::Passing(verdict)) = found else {
+                panic!("nothing after {minutes}m")
+            };
+            assert_eq!(verdict.reason, expected);
+            assert_eq!(verdict.message.contains("after 15m"), minutes == 15, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn missing_extension_is_final_only_after_minutes() {
+        let launched = Timestamp::UNIX_EPOCH;
+        let claim = |uid: &str, image: &str| Claim {
+            launched: Some(launched),
+            image: Some(image.into()),
+            ..Claim::placeholder(&uid.into(), "c", None, None, launched)
+        };
+        let vm = "/subscriptions/s/galleries/g/images/i";
+        let status = VmStatus { progress: Progress::Succeeded, ..VmStatus::default() };
+        let observation = Observation::Vm(status);
+        for (claim, seconds, expected) in [
+            (claim("u", vm), 179, None),
+            (claim("u", vm), 180, Some(Reason::CseNotCreated)),
+            (claim("u", "other"), 180, Some(Reason::NoCseExtension)),
+            (claim("", vm), 180, Some(Reason::NoCseExtension)),
+        ] {
+            let now = launched + jiff::SignedDuration::from_secs(seconds);
+            let reason = match evaluate(&claim, &observation, now) {
+                Finding::Passing(verdict) => Some(verdict.reason),
+                Finding::Nothing => None,
+                Finding::Final(verdict) => panic!("{verdict:?}"),
+            };
+            assert_eq!(reason, expected, "{seconds}");
+        }
+        let registered = Claim { registered: Some(launched), ..claim("u", vm) };
+        let found = evaluate(&registered, &observation, launched);
+        assert!(
+            matches!(found, Finding::Final(verdict) if verdict.reason == Reason::NoCseExtension)
+        );
+        let denied = evaluate(&registered, &Observation::Denied { status: 403 }, launched);
+        let Finding::Passing(verdict) = denied else { panic!("{denied:?}") };
+        assert!(verdict.message.starts_with("Access to the VM was denied (403). "), "{verdict:?}");
+    }
+
+    #[test]
+    fn machine_with_an_error_has_not_succeeded() {
+        let claim = Claim::placeholder(&"u".into(), "c", None, None, Timestamp::UNIX_EPOCH);
+        let evaluated = |progress, error: &str| {
+            let machine = MachineStatus { name: "m".into(), progress, error: error.to_owned() };
+            evaluate(&claim, &Observation::Machine(machine), Timestamp::UNIX_EPOCH)
+        };
+        let reason = |finding| match finding {
+            Finding::Final(verdict) => Some(verdict.reason),
+            Finding::Nothing => None,
+            Finding::Passing(verdict) => panic!("{verdict:?}"),
+        };
+        assert_eq!(reason(evaluated(Progress::Succeeded, "")), Some(Reason::CseSucceeded));
+        assert_eq!(reason(evaluated(Progress::Succeeded, "some words")), None);
+        let failed = "VMExtensionProvisioningError\nVM has reported a failure when processing extension 'vmssCSE'. \
+                      Error message: \"Enable failed: failed to execute command: command terminated with exit status=50\"";
+        assert_eq!(reason(evaluated(Progress::Succeeded, failed)), Some(Reason::CseFailed));
+        assert_eq!(reason(evaluated(Progress::Running, "")), None);
+    }
+}

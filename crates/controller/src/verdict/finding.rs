@@ -1,0 +1,104 @@
+//! A verdict, and whether it is final.
+
+use mooring_diagnosis::{Diagnosis, Situation};
+
+use crate::claim::Claim;
+use crate::verdict::condition::{Reason, Status};
+use crate::verdict::failure::{Failure, Source};
+use crate::verdict::messages;
+use crate::verdict::registration::{self, AzureState, Cause, ClusterState, Overdue};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub reason: Reason,
+    /// One line, at most 1 KiB, without secrets.
+    pub message: String,
+    pub failure: Option<Failure>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    Nothing,
+    /// May be replaced by a later verdict.
+    Passing(Verdict),
+    Final(Verdict),
+}
+
+impl Verdict {
+    pub fn status(&self) -> Status {
+        self.reason.status()
+    }
+
+    #[must_use]
+    pub fn plain(reason: Reason, message: &str) -> Self {
+        Self { reason, message: message.to_owned(), failure: None }
+    }
+
+    #[must_use]
+    pub fn unavailable(message: String) -> Self {
+        Self { reason: Reason::CseStatusUnavailable, message, failure: None }
+    }
+
+    #[must_use]
+    pub fn failed(diagnosis: &Diagnosis, source: Source) -> Self {
+        let failure = messages::failure(diagnosis, source);
+        let timed_out = match failure.code {
+            Some(code) => matches!(code, 124 | 137),
+            // `VMExtensionProvisioningTimeout`: Azure received no result in time.
+            None => diagnosis.situation == Some(Situation::TimedOut),
+        };
+        let reason = match (failure.is_confirmed(), timed_out) {
+            (false, _) => Reason::CseFailureUnconfirmed,
+            (true, true) => Reason::CseTimedOut,
+            (true, false) => Reason::CseFailed,
+        };
+        Self { reason, message: messages::condition(&failure), failure: Some(failure) }
+    }
+
+    /// Returns a failure without any text about its cause.
+    #[must_use]
+    pub fn failed_silently(source: Source) -> Self {
+        let failure = messages::silent_failure(source);
+        let confirmed = failure.is_confirmed();
+        Self {
+            reason: if confirmed { Reason::CseFailed } else { Reason::CseFailureUnconfirmed },
+            message: messages::condition(&failure),
+            failure: Some(failure),
+        }
+    }
+
+    pub(super) fn out_of_time(minutes: i64) -> Self {
+        let failure = messages::out_of_time(minutes);
+        Self {
+            reason: Reason::CseTimedOut,
+            message: messages::condition(&failure),
+            failure: Some(failure),
+        }
+    }
+
+    /// Returns the verdict on a node that did not register, with the most specific proven cause.
+    #[must_use]
+    pub fn not_registered(
+        claim: &Claim,
+        azure: AzureState,
+        cluster: ClusterState,
+        overdue: Overdue,
+    ) -> Self {
+        let cause = Cause::of(claim.mode(), azure, cluster);
+        let failure = registration::failure(claim, cause, overdue);
+        let mut message = messages::condition(&failure);
+        if overdue.is_idle {
+            message.push_str(messages::IDLE);
+        }
+        Self { reason: Reason::NodeNotRegistered, message, failure: Some(failure) }
+    }
+
+    /// Returns the identity of this verdict for events, independent of its wording.
+    pub fn key(&self) -> String {
+        let failure = self.failure.as_ref();
+        let code = failure
+            .and_then(|failure| failure.code)
+            .map_or_else(String::new, |code| code.to_string());
+        format!("{}/{code}/{}", self.reason.as_str(), failure.map_or("", |failure| &failure.cause))
+    }
+}

@@ -1,0 +1,80 @@
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::claim::{Claim, Shape};
+use crate::verdict::condition::Reason;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    /// Body of type `application/json-patch+json`, for `nodeclaims/{name}/status`.
+    pub body: Value,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The verdict has not been on the object.
+    Verdict,
+    /// Another writer dropped or changed the condition.
+    Reassert,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DesiredCondition<'a> {
+    pub reason: Reason,
+    pub message: &'a str,
+}
+
+/// Returns true if the object has the condition. Only status, reason and message count: Karpenter changes
+/// `observedGeneration` of every condition while it deletes a NodeClaim.
+pub fn has_condition(claim: &Claim, desired: DesiredCondition<'_>) -> bool {
+    claim.condition.as_ref().is_some_and(|is| {
+        is.status == desired.reason.status()
+            && &*is.reason == desired.reason.as_str()
+            && &*is.message == desired.message
+    })
+}
+
+/// Returns the patch that sets the condition; none if it is set.
+pub fn patch(
+    claim: &Claim,
+    condition_type: &str,
+    desired: DesiredCondition<'_>,
+    now: Timestamp,
+) -> Option<Value> {
+    if has_condition(claim, desired) {
+        return None;
+    }
+    let mut steps = vec![json!({"op": "test", "path": "/metadata/uid", "value": &*claim.uid})];
+    let status = desired.reason.status();
+    let condition = |since: Timestamp| {
+        json!({
+            "type": condition_type,
+            "status": status.as_str(),
+            "reason": desired.reason.as_str(),
+            "message": desired.message,
+            "lastTransitionTime": rfc3339(since),
+            "observedGeneration": claim.generation,
+        })
+    };
+    if let Some(is) = &claim.condition {
+        let at = format!("/status/conditions/{}", is.index);
+        let since = if is.status == status { is.since } else { now };
+        steps.push(json!({"op": "test", "path": format!("{at}/type"), "value": condition_type}));
+        steps.push(json!({"op": "replace", "path": at, "value": condition(since)}));
+        return Some(Value::Array(steps));
+    }
+    let (path, value) = match claim.shape {
+        Shape::List => ("/status/conditions/-", condition(now)),
+        Shape::NoConditions => ("/status/conditions", json!([condition(now)])),
+        Shape::NoStatus => ("/status", json!({"conditions": [condition(now)]})),
+    };
+    steps.push(json!({"op": "test", "path": "/metadata/resourceVersion", "value": &*claim.resource_version}));
+    steps.push(json!({"op": "add", "path": path, "value": value}));
+    Some(Value::Array(steps))
+}
+
+/// Formats whole seconds, as Kubernetes does.
+pub fn rfc3339(at: Timestamp) -> String {
+    format!("{at:.0}")
+}

@@ -1,0 +1,211 @@
+use super::deadline::Overdue;
+use super::state::{AzureState, ClusterState, RequestState};
+use crate::claim::Claim;
+use crate::claim::mode::Mode;
+use crate::observation::node::NodeState;
+use crate::observation::{Agent, Power};
+use crate::verdict::failure::{Failure, Source};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    VmNotRunning,
+    AgentSilent,
+    ExtensionNotCreated,
+    ExtensionRunning,
+    /// The VM runs, its agent reports, and the kubelet has not requested a certificate.
+    NoRequest,
+    /// The same, if requests or Nodes cannot be listed.
+    NoNode,
+    RequestPending,
+    RequestDenied,
+    /// The kubelet has a certificate, but no Node exists.
+    NoNodeAfterRequest,
+    NodeWithoutProviderId,
+    NodeNeverReady,
+    /// The Node is Ready, and Karpenter did not match it.
+    NodeNotMatched,
+    ReadRefused,
+    NothingSeen,
+}
+
+impl Cause {
+    pub const ALL: [Self; 14] = [
+        Self::VmNotRunning,
+        Self::AgentSilent,
+        Self::ExtensionNotCreated,
+        Self::ExtensionRunning,
+        Self::NoRequest,
+        Self::NoNode,
+        Self::RequestPending,
+        Self::RequestDenied,
+        Self::NoNodeAfterRequest,
+        Self::NodeWithoutProviderId,
+        Self::NodeNeverReady,
+        Self::NodeNotMatched,
+        Self::ReadRefused,
+        Self::NothingSeen,
+    ];
+
+    /// Returns the most specific proven cause.
+    #[must_use]
+    pub fn of(mode: Option<Mode>, azure: AzureState, cluster: ClusterState) -> Self {
+        match (cluster.node, cluster.request) {
+            (NodeState::NoProviderId, _) => return Self::NodeWithoutProviderId,
+            (NodeState::NotReady, _) => return Self::NodeNeverReady,
+            (NodeState::Ready, _) => return Self::NodeNotMatched,
+            (_, RequestState::Denied) => return Self::RequestDenied,
+            (_, RequestState::Pending) => return Self::RequestPending,
+            (NodeState::Absent, RequestState::Approved) => return Self::NoNodeAfterRequest,
+            _ => {}
+        }
+        let vm = match azure {
+            AzureState::Vm(vm) => vm,
+            AzureState::Denied => return Self::ReadRefused,
+            AzureState::Unknown => return Self::NothingSeen,
+        };
+        match (vm.power, vm.agent) {
+            (Power::Stopped, _) => Self::VmNotRunning,
+            _ if vm.lacks_extension && mode == Some(Mode::Vm) => Self::ExtensionNotCreated,
+            (Power::Running, Agent::Silent) => Self::AgentSilent,
+            _ if vm.runs_extension => Self::ExtensionRunning,
+            (Power::Running, Agent::Ready)
+                if cluster.node == NodeState::Absent && cluster.request == RequestState::Absent =>
+            {
+                Self::NoRequest
+            }
+            (Power::Running, Agent::Ready) => Self::NoNode,
+            _ => Self::NothingSeen,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::VmNotRunning => "VMNotRunning",
+            Self::AgentSilent => "AgentSilent",
+            Self::ExtensionNotCreated => "CSENotCreated",
+            Self::ExtensionRunning => "StillRunning",
+            Self::NoRequest => "NoCSR",
+            Self::NoNode => "NoNode",
+            Self::RequestPending => "CSRPending",
+            Self::RequestDenied => "CSRDenied",
+            Self::NoNodeAfterRequest => "NoNodeAfterCSR",
+            Self::NodeWithoutProviderId => "NodeWithoutProviderID",
+            Self::NodeNeverReady => "NodeNeverReady",
+            Self::NodeNotMatched => "NodeNotMatched",
+            Self::ReadRefused => "ReadRefused",
+            Self::NothingSeen => "NoEvidence",
+        }
+    }
+
+    /// Returns true if the image can be the cause. A restart of Karpenter, and a Node that Karpenter did not
+    /// match, are not caused by the image.
+    pub fn can_be_image(cause: &str) -> bool {
+        cause != Self::ExtensionNotCreated.as_str() && cause != Self::NodeNotMatched.as_str()
+    }
+
+    fn clause(self, cse_succeeded: bool) -> &'static str {
+        match self {
+            Self::NoRequest if cse_succeeded => {
+                "the VM is running and its agent is ready, but no Node and no CertificateSigningRequest of its kubelet exist \
+                 (with secure TLS bootstrapping, none ever does): kubelet did not start or cannot reach the API server"
+            }
+            Self::VmNotRunning => "the VM is not running",
+            Self::AgentSilent => "the VM is running, but its Azure VM agent does not report",
+            Self::ExtensionNotCreated => {
+                "Karpenter created the VM but not the CSE extension that sets it up, as happens when Karpenter restarts in \
+                 between"
+            }
+            Self::ExtensionRunning => "the CSE extension has not finished",
+            Self::NoRequest => {
+                "the VM is running and its agent is ready, but no Node and no CertificateSigningRequest of its kubelet exist \
+                 (with secure TLS bootstrapping, none ever does): the bootstrap failed, or kubelet did not start or cannot \
+                 reach the API server"
+            }
+            Self::NoNode => {
+                "the VM is running and its agent is ready, but no Node was observed, and it is unknown if its kubelet requested a \
+                 certificate"
+            }
+            Self::RequestPending => "the CertificateSigningRequest of its kubelet is pending",
+            Self::RequestDenied => "the CertificateSigningRequest of its kubelet was denied",
+            Self::NoNodeAfterRequest => "its kubelet has a certificate but has not created a Node",
+            Self::NodeWithoutProviderId => {
+                "its Node has no providerID, so Karpenter cannot find it"
+            }
+            Self::NodeNeverReady => "its Node has not become Ready",
+            Self::NodeNotMatched => "its Node is Ready, but Karpenter has not matched it",
+            Self::ReadRefused => "no Node was observed, and access to the VM was denied",
+            Self::NothingSeen => "neither a Node nor the VM was observed",
+        }
+    }
+
+    /// Returns the next step, without its full stop.
+    fn action(self, node: &str, claim: &str, cse_succeeded: bool) -> String {
+        match self {
+            Self::NoRequest | Self::NoNode | Self::NothingSeen if cse_succeeded => {
+                Self::NoNodeAfterRequest.action(node, claim, cse_succeeded)
+            }
+            Self::VmNotRunning => {
+                format!("Read the VM's activity log: `az vm show -d --name {node}`")
+            }
+            Self::AgentSilent => {
+                "Check the route and the network security group of the node subnet to 168.63.129.16"
+                    .to_owned()
+            }
+            Self::ExtensionNotCreated => {
+                "Check restarts of Karpenter; a new NodeClaim gets its extension".to_owned()
+            }
+            Self::ExtensionRunning => {
+                "Read /var/log/azure/cluster-provision.log on the node for the step that hangs"
+                    .to_owned()
+            }
+            Self::NoRequest | Self::NoNode | Self::NothingSeen => format!(
+                "Read the report on the node while its VM exists, or on the node of the next NodeClaim of this NodePool: `mooring why {claim} --run-command`"
+            ),
+            Self::ReadRefused => {
+                "Assign the Reader role on the node resource group to the controller identity"
+                    .to_owned()
+            }
+            Self::RequestPending | Self::RequestDenied => {
+                "Check the approver of kubelet certificates: `kubectl get csr`".to_owned()
+            }
+            Self::NoNodeAfterRequest => {
+                "Read the kubelet log: `journalctl -u kubelet` on the node".to_owned()
+            }
+            Self::NodeWithoutProviderId => format!(
+                "Check cloud-node-manager, and delete the Node: `kubectl delete node {node}`; while it exists, a restarted Karpenter provisions nothing"
+            ),
+            Self::NodeNeverReady => {
+                format!("Read the Node's conditions: `kubectl describe node {node}`")
+            }
+            Self::NodeNotMatched => {
+                format!("Compare providerID and taints: `kubectl describe node {node}`")
+            }
+        }
+    }
+
+    pub(super) fn confidence(self) -> &'static str {
+        match self {
+            Self::NoNode | Self::ReadRefused | Self::NothingSeen => "low",
+            Self::NoRequest => "medium",
+            _ => "high",
+        }
+    }
+}
+
+pub fn failure(claim: &Claim, cause: Cause, overdue: Overdue) -> Failure {
+    let (node, name) = (claim.node_name(), claim.name.to_string());
+    let Overdue { minutes, cse_succeeded, .. } = overdue;
+    let succeeded = if cse_succeeded { "CSE succeeded; " } else { "" };
+    Failure {
+        code: None,
+        name: None,
+        effective: None,
+        cause: cause.as_str().to_owned(),
+        sentence: format!("{succeeded}{}, after {minutes}m", cause.clause(cse_succeeded)),
+        action: cause.action(&node, &name, cse_succeeded),
+        owner: "operator",
+        confidence: cause.confidence(),
+        evidence: None,
+        source: Source::Registration,
+    }
+}
