@@ -5,7 +5,11 @@ use std::time::Duration;
 use http::HeaderMap;
 use jiff::Timestamp;
 
-use super::{Budget, MAX_PAUSE, Name};
+use super::admission::Budget;
+use super::routes::Name;
+
+/// Maximum pause after a 429, regardless of `Retry-After`.
+const MAX_PAUSE: Duration = Duration::from_mins(5);
 
 impl Budget {
     /// Lowers the buckets to the remaining requests in the headers.

@@ -1,17 +1,22 @@
 //! The queue of the buckets, under virtual time.
 
-use std::sync::Mutex as StdMutex;
+use std::sync::{Arc, Mutex as StdMutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 
+use super::admission::MAX_WAITING;
+use super::requests::MAX_VMS;
 use super::*;
 use crate::client::Client;
 use crate::cloud::{Cloud, Settings};
 use crate::identity::IdentityError;
 use crate::identity::Token;
-use crate::world::TransportError;
+use crate::metrics::BucketLevel;
+use crate::world::{TransportError, World};
 
 /// A world with tokio's clock only.
 struct Clock(tokio::time::Instant);

@@ -8,6 +8,7 @@ use super::start::started;
 use super::*;
 use crate::cloud::{Cloud, Settings};
 use crate::error::ErrorKind;
+use crate::path::ArmPath;
 use crate::request::{Call, Response};
 use crate::request_class::Class;
 

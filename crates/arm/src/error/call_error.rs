@@ -1,0 +1,165 @@
+//! The error of a call.
+
+use std::fmt;
+
+use http::Method;
+
+use super::kind::{BUDGET, ErrorKind};
+use super::refusal::Refusal;
+use crate::path::resource_id::ResourceIdError;
+use crate::raw::RawError;
+
+#[derive(Debug)]
+pub struct Error {
+    pub kind: ErrorKind,
+    pub write_status: WriteStatus,
+    pub call: Box<CallInfo>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CallInfo {
+    pub method: Method,
+    /// Path without the query, which may contain a signature.
+    pub path: String,
+    /// `x-ms-correlation-request-id`, which identifies the call in Azure's logs.
+    pub correlation_id: String,
+    pub attempts: u32,
+}
+
+/// Effect of a failed call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteStatus {
+    /// The call was a read, was rejected or never sent.
+    NotApplied,
+    /// The response was lost or inconclusive. A conflict after such an attempt may be with our own earlier one, so
+    /// callers read the resource before acting again.
+    Unknown,
+}
+
+impl Error {
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match &self.kind {
+            ErrorKind::NotFound(refusal)
+            | ErrorKind::Unauthorized(refusal)
+            | ErrorKind::Forbidden(refusal)
+            | ErrorKind::Conflict(refusal)
+            | ErrorKind::Locked(refusal)
+            | ErrorKind::PreconditionFailed(refusal)
+            | ErrorKind::Throttled { refusal, .. }
+            | ErrorKind::Refused(refusal)
+            | ErrorKind::Server(refusal) => Some(refusal),
+            _ => None,
+        }
+    }
+
+    pub fn is_not_found(&self) -> bool {
+        matches!(self.kind, ErrorKind::NotFound(_))
+    }
+
+    /// Returns true if the call was throttled, by Azure or by the client's budget.
+    pub fn is_throttled(&self) -> bool {
+        matches!(
+            self.kind,
+            ErrorKind::Throttled { .. } | ErrorKind::BudgetFull | ErrorKind::Deadline(BUDGET)
+        )
+    }
+
+    /// Returns the reason for labels and conditions.
+    pub fn reason(&self) -> &'static str {
+        match &self.kind {
+            ErrorKind::NotFound(_) => "NotFound",
+            ErrorKind::Unauthorized(_) => "Unauthorized",
+            ErrorKind::Forbidden(_) => "Forbidden",
+            ErrorKind::Conflict(_) => "Conflict",
+            ErrorKind::Locked(_) => "Locked",
+            ErrorKind::PreconditionFailed(_) => "PreconditionFailed",
+            ErrorKind::Throttled { .. } => "Throttled",
+            ErrorKind::Refused(_) => "Refused",
+            ErrorKind::Server(_) => "ServerError",
+            ErrorKind::Transport(_) => "NoAnswer",
+            ErrorKind::Deadline(_) => "Deadline",
+            ErrorKind::Identity(_) => "NoToken",
+            ErrorKind::BudgetFull => "BudgetFull",
+            ErrorKind::Malformed(_) => "Malformed",
+            ErrorKind::ForeignLink(_) => "ForeignLink",
+            ErrorKind::Invalid(_) => "Invalid",
+        }
+    }
+
+    /// Creates an error of a call that was not sent.
+    pub(crate) fn invalid(method: Method, path: &str, why: impl Into<String>) -> Self {
+        let call = CallInfo { method, path: path.to_owned(), ..CallInfo::default() };
+        Self {
+            kind: ErrorKind::Invalid(why.into()),
+            write_status: WriteStatus::NotApplied,
+            call: Box::new(call),
+        }
+    }
+
+    /// Creates an error for an unexpected successful response.
+    pub(crate) fn malformed(
+        method: Method,
+        path: &str,
+        correlation_id: &str,
+        what: impl Into<String>,
+    ) -> Self {
+        let mut error = Self::invalid(method, path, "");
+        error.kind = ErrorKind::Malformed(what.into());
+        error.call.attempts = 1;
+        correlation_id.clone_into(&mut error.call.correlation_id);
+        error
+    }
+}
+
+impl From<ResourceIdError> for Error {
+    fn from(error: ResourceIdError) -> Self {
+        Self::invalid(Method::GET, "", error.to_string())
+    }
+}
+
+impl From<RawError> for Error {
+    fn from(error: RawError) -> Self {
+        Self::invalid(Method::GET, "", error.to_string())
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::Transport(error) => write!(f, "{error}")?,
+            ErrorKind::Deadline(waiting_for) => {
+                write!(f, "timed out waiting for {waiting_for}")?;
+            }
+            ErrorKind::Identity(error) => write!(f, "{error}")?,
+            ErrorKind::BudgetFull => {
+                f.write_str("too many calls are waiting for the request budget")?;
+            }
+            ErrorKind::Malformed(what) => write!(f, "invalid response from Azure: {what}")?,
+            ErrorKind::ForeignLink(origin) => {
+                write!(f, "invalid response from Azure: link to another host, {origin}")?;
+            }
+            ErrorKind::Invalid(what) => f.write_str(what)?,
+            _ => {
+                if let Some(refusal) = self.refusal() {
+                    write!(f, "{refusal}")?;
+                }
+            }
+        }
+        if self.call.path.is_empty() {
+            return Ok(());
+        }
+        write!(f, " ({} {}", self.call.method, self.call.path)?;
+        if self.call.attempts > 1 {
+            write!(f, ", {} attempts", self.call.attempts)?;
+        }
+        if self.write_status == WriteStatus::Unknown {
+            f.write_str(", may have been applied")?;
+        }
+        if !self.call.correlation_id.is_empty() {
+            write!(f, ", correlation id {}", self.call.correlation_id)?;
+        }
+        f.write_str(")")
+    }
+}

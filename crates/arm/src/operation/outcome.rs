@@ -1,0 +1,42 @@
+//! Results of a write: immediate, of a poll, and final.
+
+use super::running_write::Operation;
+use crate::error::Refusal;
+use crate::raw::Document;
+
+/// Immediate result of a write.
+#[derive(Debug)]
+pub enum Started {
+    Done(OperationOutcome),
+    Running(Operation),
+}
+
+#[derive(Debug)]
+pub enum Progress {
+    Running { state: String, percent: Option<u8> },
+    Done(OperationOutcome),
+}
+
+#[derive(Debug)]
+pub enum OperationOutcome {
+    /// Contains the resource after a PUT or PATCH, or an action's result, if any.
+    Succeeded(Option<Document>),
+    Failed(Refusal),
+    Canceled(Refusal),
+    /// Canceled by a later operation.
+    Replaced {
+        /// ID of the later operation.
+        by: Option<String>,
+        refusal: Refusal,
+    },
+    /// Azure no longer knows the operation, and the resource's state is inconclusive.
+    Lost {
+        state: Option<String>,
+    },
+}
+
+impl OperationOutcome {
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Succeeded(_))
+    }
+}
