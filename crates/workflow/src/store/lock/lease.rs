@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use mooring_kube::{Client, Clock, Gate, Holder, Lease, RequestError, Times, read_lease};
 use tokio::time::Instant;
 
@@ -21,6 +21,14 @@ pub const TIMES: Times = Times {
 
 /// The first term of a [`Gate`], and the only one: a run never acquires a lost Lease again.
 pub(crate) const TERM: u64 = 1;
+
+impl Lock {
+    /// Returns true if the owner has not renewed it in time, if clocks agree.
+    pub fn looks_expired(&self, now: Timestamp) -> bool {
+        let duration = SignedDuration::try_from(TIMES.lease).unwrap_or(SignedDuration::MAX);
+        self.expires && now.duration_since(self.heartbeat) >= duration
+    }
+}
 
 pub struct LeaseLock {
     holder: Holder,

@@ -1,0 +1,68 @@
+use jiff::Timestamp;
+
+use super::config_map::ConfigMapStore;
+use super::error::{StoreError, explain};
+use super::file::FileStore;
+use super::lock::{FileLock, JournalLock, LeaseLock, Lock, Owner, file_holder, lease_holder};
+use crate::engine::world::Clock;
+use crate::journal::{Content, Record};
+
+pub enum Store<E> {
+    ConfigMap(Box<ConfigMapStore<E>>),
+    File(FileStore<E>),
+}
+
+impl<E: Content> Store<E> {
+    pub async fn load(&mut self) -> Result<Vec<Record<E>>, StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.load().await,
+            Self::File(store) => store.load(),
+        }
+    }
+
+    /// Returns the lock of this journal, not acquired yet.
+    pub(crate) fn lock(&self, owner: &Owner, clock: &Clock) -> JournalLock {
+        match self {
+            Self::ConfigMap(store) => {
+                let (client, namespace, name) = store.location();
+                let lock = LeaseLock::new(client.clone(), namespace, name, owner, clock);
+                JournalLock::Lease(Box::new(lock))
+            }
+            Self::File(store) => JournalLock::File(FileLock::new(store.path(), owner)),
+        }
+    }
+
+    pub async fn holder(&self, now: Timestamp) -> Result<Option<Lock>, StoreError> {
+        match self {
+            Self::ConfigMap(store) => {
+                let (client, namespace, name) = store.location();
+                let holder = lease_holder(client, namespace, name).await;
+                holder.map_err(|error| StoreError::Unavailable(explain(&error, namespace)))
+            }
+            Self::File(store) => file_holder(store.path(), now),
+        }
+    }
+
+    /// Appends a record durably if the journal has not changed since it was loaded.
+    pub async fn append(&mut self, record: &Record<E>) -> Result<(), StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.append(record).await,
+            Self::File(store) => store.append(record),
+        }
+    }
+
+    /// Drops old records.
+    pub async fn keep(&mut self, all: usize, retained: usize) -> Result<(), StoreError> {
+        match self {
+            Self::ConfigMap(store) => store.keep(all, retained).await,
+            Self::File(store) => store.keep(retained),
+        }
+    }
+
+    pub fn place(&self) -> String {
+        match self {
+            Self::ConfigMap(store) => store.place(),
+            Self::File(store) => store.place(),
+        }
+    }
+}
