@@ -3,6 +3,10 @@
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
+/// Maximum recreations of a pool within [`BREAKER_PERIOD`].
+pub(crate) const MAX_RECREATIONS: usize = 2;
+pub(crate) const BREAKER_PERIOD: SignedDuration = SignedDuration::from_hours(24);
+
 /// Kubernetes version of the recreated pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -5,7 +5,7 @@ use mooring_workflow::published::{Evidence, Next};
 use mooring_workflow::{CheckResult, Outcome};
 use serde::Serialize;
 
-use super::source;
+use super::evidence::source;
 use crate::checks::verdict::Verdict;
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::present::report::{DetectionReport, SkippedPool};

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::detection::Temporary;
-use super::source;
+use super::evidence::source;
 use crate::checks::blocks;
 use crate::checks::verdict::Verdict;
 use crate::plan::{Plan, Step};

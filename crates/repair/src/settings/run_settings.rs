@@ -1,0 +1,230 @@
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::error::SettingsError;
+use super::policy::{BudgetPolicy, Limits, VersionPolicy};
+use crate::check_ids::{PDB, current_name};
+use crate::signatures::Signatures;
+use mooring_workflow::store::JournalPlace;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    pub subscription: String,
+    pub resource_group: String,
+    pub cluster: String,
+    pub pool: String,
+}
+
+/// Settings of a run, recorded at its start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    pub target: Target,
+    /// Failed writes required to report a wedge.
+    pub fail_threshold: u32,
+    pub fail_window: SignedDuration,
+    #[serde(default)]
+    pub signatures: Signatures,
+    /// Pool states that count as wedged.
+    pub wedge_states: Vec<String>,
+    pub version: VersionPolicy,
+    pub budgets: BudgetPolicy,
+    /// Overridden checks with reasons.
+    pub overrides: BTreeMap<String, String>,
+    pub limits: Limits,
+    #[serde(default)]
+    pub journal: JournalPlace,
+}
+
+/// AKS retries about every three minutes: five failures take at least 15 minutes.
+const FAIL_THRESHOLD: u32 = 5;
+const FAIL_WINDOW: SignedDuration = SignedDuration::from_mins(360);
+
+impl Settings {
+    /// Returns the defaults for a target.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            fail_threshold: FAIL_THRESHOLD,
+            fail_window: FAIL_WINDOW,
+            signatures: Signatures::default(),
+            wedge_states: vec!["Failed".to_owned()],
+            version: VersionPolicy::default(),
+            budgets: BudgetPolicy::default(),
+            overrides: BTreeMap::new(),
+            limits: Limits::default(),
+            journal: JournalPlace::default(),
+        }
+    }
+
+    /// Returns the settings for a pool whose operation was aborted at `first`: it is Canceled instead of Failed, and earlier
+    /// failures must stay in the window because the service does not retry.
+    #[must_use]
+    pub(crate) fn after_abort(mut self, first: Timestamp, now: Timestamp) -> Self {
+        if !self.wedge_states.iter().any(|state| state == "Canceled") {
+            self.wedge_states.push("Canceled".to_owned());
+        }
+        let since = now.duration_since(first).max(SignedDuration::ZERO);
+        self.fail_window = self.fail_window.checked_add(since).unwrap_or(SignedDuration::MAX);
+        self
+    }
+
+    /// Returns the settings that a plan hash covers: all except the journal, the deadline and the polling interval. Names are in
+    /// lower case, since Azure ignores case.
+    #[must_use]
+    pub fn bound(&self) -> Self {
+        let mut bound = self.clone();
+        let target = &mut bound.target;
+        for name in [&mut target.subscription, &mut target.resource_group, &mut target.cluster] {
+            name.make_ascii_lowercase();
+        }
+        bound.journal = JournalPlace::default();
+        bound.limits.overall = Limits::default().overall;
+        bound.limits.poll = Limits::default().poll;
+        bound
+    }
+
+    /// Reads the settings of a pipeline step from environment variables.
+    pub fn from_env(env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let required = |name: &'static str| {
+            env(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+                .ok_or(SettingsError::Missing(name))
+        };
+        // The order determines which missing variable is reported.
+        let cluster = required("CLUSTER_NAME")?;
+        let resource_group = required("RESOURCE_GROUP")?;
+        let subscription = required("SUBSCRIPTION_ID")?;
+        let target = Target { subscription, resource_group, cluster, pool: "system".to_owned() };
+        let mut settings = Self::new(target);
+        if let Some(number) = positive("NRP_FAIL_THRESHOLD", &env)? {
+            settings.fail_threshold = number;
+        }
+        if let Some(number) = positive("NRP_FAIL_WINDOW_MIN", &env)? {
+            settings.fail_window = SignedDuration::from_mins(i64::from(number));
+        }
+        Ok(settings)
+    }
+
+    /// Adds an override that was validated.
+    pub(crate) fn apply_override(&mut self, check: &str, reason: &str) {
+        let check = current_name(check);
+        if check == PDB {
+            self.budgets = BudgetPolicy::Override(reason.to_owned());
+        }
+        self.overrides.insert(check.to_owned(), reason.to_owned());
+    }
+
+    /// Returns the same settings with the current names of checks.
+    #[must_use]
+    pub(crate) fn with_current_names(&self) -> Self {
+        let mut settings = Self { overrides: BTreeMap::new(), ..self.clone() };
+        for (check, reason) in &self.overrides {
+            settings.apply_override(check, reason);
+        }
+        settings
+    }
+
+    /// Adds a state of `--wedge-states`.
+    pub fn add_wedge_state(&mut self, state: &str) -> Result<(), SettingsError> {
+        if !matches!(state, "Canceled" | "Failed" | "Updating" | "Upgrading") {
+            return Err(SettingsError::WedgeState(mooring_redact::identifier(state)));
+        }
+        if !self.wedge_states.iter().any(|known| known == state) {
+            self.wedge_states.push(state.to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn positive(
+    name: &'static str,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<Option<u32>, SettingsError> {
+    match env(name) {
+        None => Ok(None),
+        Some(value) if value.trim().is_empty() => Ok(None),
+        Some(value) => match value.trim().parse() {
+            Ok(number) if number > 0 => Ok(Some(number)),
+            _ => Err(SettingsError::Number { name, value: mooring_redact::identifier(&value) }),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        let mut all =
+            vec![("CLUSTER_NAME", "c"), ("RESOURCE_GROUP", "g"), ("SUBSCRIPTION_ID", "s")];
+        all.extend_from_slice(pairs);
+        Settings::from_env(|name| {
+            all.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn other_settings_have_defaults() {
+        let settings = from(&[]).unwrap();
+        assert_eq!(settings.fail_threshold, 5);
+        assert_eq!(settings.fail_window, SignedDuration::from_mins(360));
+        assert_eq!(settings.target.pool, "system");
+        assert_eq!(
+            (
+                settings.target.cluster.as_str(),
+                settings.target.resource_group.as_str(),
+                settings.target.subscription.as_str()
+            ),
+            ("c", "g", "s")
+        );
+        assert_eq!(settings.wedge_states, ["Failed"]);
+        assert_eq!(settings.limits.overall, SignedDuration::from_mins(60));
+    }
+
+    #[test]
+    fn missing_variable_is_named() {
+        for name in ["CLUSTER_NAME", "RESOURCE_GROUP", "SUBSCRIPTION_ID"] {
+            let error = from(&[(name, " ")]).unwrap_err();
+            assert_eq!(error, SettingsError::Missing(name));
+            assert!(error.to_string().contains(name));
+        }
+        assert_eq!(
+            Settings::from_env(|_| None).unwrap_err(),
+            SettingsError::Missing("CLUSTER_NAME")
+        );
+    }
+
+    #[test]
+    fn thresholds_are_whole_numbers_above_zero() {
+        let settings =
+            from(&[("NRP_FAIL_THRESHOLD", "25"), ("NRP_FAIL_WINDOW_MIN", "30")]).unwrap();
+        assert_eq!(settings.fail_threshold, 25);
+        assert_eq!(settings.fail_window, SignedDuration::from_mins(30));
+        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "1")]).unwrap().fail_threshold, 1);
+        assert_eq!(from(&[("NRP_FAIL_THRESHOLD", "")]).unwrap().fail_threshold, 5);
+        for name in ["NRP_FAIL_THRESHOLD", "NRP_FAIL_WINDOW_MIN"] {
+            for value in ["abc", "xyz", "0", "-5", "-1", "1.5"] {
+                let error = from(&[(name, value)]).unwrap_err();
+                assert!(error.to_string().contains(name), "{error}");
+                assert!(error.to_string().contains(value), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn wedge_states_are_unique_and_validated() {
+        let mut settings = from(&[]).unwrap();
+        for state in ["Canceled", "Failed", "Updating", "Upgrading", "Updating"] {
+            settings.add_wedge_state(state).unwrap();
+        }
+        assert_eq!(settings.wedge_states, ["Failed", "Canceled", "Updating", "Upgrading"]);
+        assert_eq!(
+            settings.add_wedge_state("Succeeded"),
+            Err(SettingsError::WedgeState("Succeeded".into()))
+        );
+    }
+}
