@@ -1,9 +1,5 @@
 //! Answers about a cluster: documents and screens of `mooring status`, `mooring fleet` and `mooring why`.
 
-use std::process::ExitCode;
-
-use crate::output::failure::Failure;
-
 mod arguments;
 pub(crate) mod common;
 mod filters;
@@ -18,12 +14,5 @@ pub(crate) use arguments::{
     FLEET_HELP, FleetArguments, ReadArguments, STATUS_HELP, StatusArguments, WHY_HELP, WhyArguments,
 };
 pub(crate) use fleet::fleet;
+pub(crate) use status_watch::status;
 pub(crate) use why::{document as why_document, why};
-
-/// Exits with 1 if something is wrong.
-pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
-    if arguments.watch {
-        return status_watch::watch_status(arguments);
-    }
-    status::status(arguments)
-}

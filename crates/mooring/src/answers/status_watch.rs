@@ -1,4 +1,4 @@
-//! `mooring status --watch` and `mooring top`.
+//! `mooring status`, once or with `--watch`, and `mooring top`.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,8 +17,16 @@ const CLUSTER: Watched = Watched { name: "the cluster", interval: Duration::from
 /// Azure is read less often than the cluster; its results are kept in between.
 const AZURE_INTERVAL: Duration = Duration::from_secs(30);
 
+/// Exits with 1 if something is wrong.
+pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+    if arguments.watch {
+        return watch_status(arguments);
+    }
+    super::status::status(arguments)
+}
+
 /// Shows the state until the user ends it. Exits with 1 if something is wrong at the end.
-pub(super) fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
+fn watch_status(arguments: &StatusArguments) -> Result<ExitCode, Failure> {
     let is_json = match arguments.output {
         AnswerFormat::Table | AnswerFormat::Wide => false,
         AnswerFormat::Json => true,

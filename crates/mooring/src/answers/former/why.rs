@@ -1,13 +1,40 @@
 //! Schema mooring.why/v1.
 
+use std::process::ExitCode;
+
 use mooring_controller::observation::node::Node;
 use mooring_controller::query::{NodeReport, Table};
 use serde_json::{Value, json};
 
 use super::fleet::nodes_json;
+use super::query::node_query;
+use crate::answers::arguments::WhyArguments;
+use crate::output::failure::Failure;
+use crate::output::{AnswerFormat, print_document};
+use crate::process::build_runtime;
+
+/// Exits with 1 if a node failed.
+pub(crate) fn why(arguments: &WhyArguments) -> Result<ExitCode, Failure> {
+    let what = arguments.what.as_deref().ok_or_else(|| {
+        Failure::usage("mooring.why/v1 requires the name of a node or pool".to_owned())
+    })?;
+    build_runtime()?.block_on(async {
+        let query =
+            node_query(&arguments.read.sources.cluster, arguments.run_command, true).await?;
+        let mut reports = query.why(what).await.map_err(|error| Failure::query(&error))?;
+        query.add_earlier(&mut reports).await;
+        // Without the failure record only the context is missing.
+        let fleet = query.fleet().await.unwrap_or_default();
+        let lost = query.nodes_without_provider_id().await;
+        let group = &query.scope.node_resource_group;
+        let document = document(what, &reports, &fleet, &lost, group);
+        print_document(&document, arguments.output == AnswerFormat::Yaml)?;
+        Ok(ExitCode::from(u8::from(reports.iter().any(NodeReport::is_failed))))
+    })
+}
 
 /// Returns the document mooring.why/v1.
-pub(crate) fn document(
+fn document(
     what: &str,
     reports: &[NodeReport],
     fleet: &Table,

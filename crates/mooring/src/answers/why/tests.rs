@@ -2,13 +2,19 @@
 
 use mooring_codes::Os;
 use mooring_controller::Reason;
-use mooring_inventory::{Code, Evidence};
+use mooring_inventory::{Code, Evidence, Facts, JoinState, Node};
 use mooring_terminal::Style;
 
-use super::*;
+use super::answer::Answer;
+use super::command::screen;
+use super::request::{add_node, select};
+use super::subject::Subject;
+use crate::answers::arguments::WhyArguments;
+use crate::cluster::{Reports, Request};
 use crate::fixtures::{
     at, cluster, facts, failed_node, failure, node, now, piped, read_arguments, report, with_image,
 };
+use crate::output::AnswerFormat;
 
 fn answer_with(facts: &Facts, name: Option<&str>, reports: &Reports) -> Answer {
     let subject = Subject::find(name, &facts.inventory, &facts.node_pools);

@@ -1,5 +1,18 @@
-use super::*;
+use std::time::Duration;
+
+use mooring_controller::LEGACY_NAMESPACE;
+use mooring_controller::record::Document;
+use mooring_controller::run::ApiError;
+use mooring_inventory::ControllerState;
+use mooring_kube::kubeconfig::Connection;
+use mooring_workflow::published::SourceState;
+
+use super::read_connected;
+use super::record::{legacy_warning, parse_counts, parse_record};
+use crate::cluster::facts::Cluster;
+use crate::cluster::follow::Lists;
 use crate::fixtures::{Server, at, facts, source_arguments};
+use crate::output::failure::Failure;
 
 const NODES: &str = "/api/v1/nodes?limit=500";
 const CACHED_CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims?resourceVersion=0";

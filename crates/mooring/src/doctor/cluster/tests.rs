@@ -1,4 +1,14 @@
-use super::*;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use mooring_inventory::Facts;
+use mooring_workflow::published::SourceState;
+
+use super::connection::clock;
+use super::controller::{controller, record, undelivered};
+use super::karpenter::karpenter;
+use super::permissions::{PERMISSIONS, grant, list, permissions};
+use crate::doctor::check::{Check, CheckState};
 use crate::fixtures::{Server, cluster, facts};
 
 #[test]

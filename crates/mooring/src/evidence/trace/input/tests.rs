@@ -1,4 +1,13 @@
-use super::*;
+use std::fs;
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::path::Path;
+
+use mooring_trace::File;
+
+use super::archive::{MAX_PAX_HEADER, MAX_UNPACKED, fill, gnu_name, pax_name};
+use super::files::{MAX_FILE, MAX_FILES, MAX_KEPT, MAX_NAME, MAX_NAMES, MAX_NOTES, is_manifest};
+use super::reader::MAX_DEPTH;
+use super::{Input, read};
 
 struct Failing;
 

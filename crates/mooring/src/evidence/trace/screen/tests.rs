@@ -1,7 +1,12 @@
 use jiff::SignedDuration;
-use mooring_trace::File;
+use mooring_terminal::{Style, width};
+use mooring_trace::life::{self, LifeState, NodeLife};
+use mooring_trace::{File, Kind, Span, Status, Timeline};
 
-use super::*;
+use super::duration::short;
+use super::life::{MAX_STEPS, screen};
+use super::rows::{rows, step_name, steps};
+use super::verdict::verdict;
 
 fn file(path: &str, text: &str) -> File {
     File { path: format!("aks-default-7kq2c/{path}"), bytes: text.into() }

@@ -1,0 +1,216 @@
+//! Live objects, the record and the controller as facts.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use mooring_arm::ResourceId;
+use mooring_controller::LEGACY_NAMESPACE;
+use mooring_controller::record;
+use mooring_controller::record::counts;
+use mooring_controller::run::{Api, ApiError};
+use mooring_controller::verdict::advice;
+use mooring_inventory::{Facts, Inventory, NodeItem};
+use mooring_kube::kubeconfig::Connection;
+use mooring_workflow::published::{ClusterIdentity, Source, SourceName, SourceState};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::record::{legacy_warning, parse_counts, parse_record};
+use crate::arguments::SourceArguments;
+use crate::cluster::azure::Request;
+use crate::cluster::config;
+use crate::cluster::connect;
+use crate::cluster::controller_state::read_controller;
+use crate::cluster::discovery::{self, NamedCluster, NodesCluster, about_the_nodes};
+use crate::cluster::facts::Cluster;
+use crate::cluster::follow::Lists;
+use crate::cluster::list::list;
+use crate::cluster::waiting::wait;
+use crate::output::failure::Failure;
+
+const NODE_POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
+const NODE_CLASS_CRD: &str =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/aksnodeclasses.karpenter.azure.com";
+
+/// Reads the cluster and the record; then Azure for nodes without a verdict, and its pools.
+pub(crate) async fn read(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+    let mut cluster = read_cluster(arguments).await?;
+    let request = Request::of_cluster(&cluster.facts);
+    cluster.ask_azure(arguments, &request).await?;
+    Ok(cluster)
+}
+
+/// Reads NodeClaims, Nodes, the record and the controller.
+pub(crate) async fn read_cluster(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+    within(arguments, Box::pin(read_objects(arguments))).await
+}
+
+/// Reads what is not followed, over an open connection.
+pub(crate) async fn read_followed(
+    connection: &Connection,
+    lists: &Lists,
+    arguments: &SourceArguments,
+) -> Result<Cluster, Failure> {
+    within(arguments, Box::pin(read_connected(connection, lists, arguments))).await
+}
+
+/// Awaits reads of the cluster for the time of `--timeout`.
+async fn within(
+    arguments: &SourceArguments,
+    work: impl Future<Output = Result<Cluster, Failure>>,
+) -> Result<Cluster, Failure> {
+    let limit = arguments.timeout;
+    match wait("waiting for the Kubernetes API", limit, "giving up", work).await {
+        Some(cluster) => cluster,
+        None => Err(Failure::io(format!(
+            "the Kubernetes API did not respond within {}s\nhint: `--timeout` waits longer; `kubectl get nodes` shows if the cluster is reachable",
+            limit.as_secs()
+        ))),
+    }
+}
+
+async fn read_objects(arguments: &SourceArguments) -> Result<Cluster, Failure> {
+    let connection = connect::connect_cluster(&arguments.cluster).await?;
+    Box::pin(read_connected(&connection, &Lists::Read, arguments)).await
+}
+
+/// Reads all sources but Azure over an open connection.
+pub(crate) async fn read_connected(
+    connection: &Connection,
+    lists: &Lists,
+    arguments: &SourceArguments,
+) -> Result<Cluster, Failure> {
+    let cluster = &arguments.cluster;
+    let api = Api::new(connection.client.clone());
+    let now = Timestamp::now();
+    let started = Instant::now();
+    let claims = lists.claims(&api);
+    let nodes = lists.nodes(&api);
+    let entry = config::context(connection.context.as_deref())?;
+    let named = NamedCluster {
+        node_resource_group: connect::node_resource_group(cluster),
+        ..connect::named_cluster(&cluster.name, Some(&entry))
+    };
+    let namespace = connect::named_namespace(cluster, Some(&entry));
+    let controller_and_record = async {
+        let controller = read_controller(&api, namespace.as_deref(), Timestamp::now()).await;
+        let asked = Instant::now();
+        let (record, counts) =
+            (record::path(&controller.namespace), counts::path(&controller.namespace));
+        let (record, counts) = tokio::join!(api.get(&record), api.get(&counts));
+        (controller, record, counts, asked.elapsed())
+    };
+    let system = api.get("/api/v1/namespaces/kube-system");
+    let version = api.get("/version");
+    let node_class = api.get(NODE_CLASS_CRD);
+    let node_pools = list(&api, NODE_POOLS, name);
+    let legacy_path = record::path(LEGACY_NAMESPACE);
+    let legacy = api.get(&legacy_path);
+    let live = async { tokio::join!(claims, nodes, node_pools) };
+    let context = async { tokio::join!(system, version, node_class, legacy) };
+    let ((claims, nodes, node_pools), controller_and_record, (system, version, node_class, legacy)) =
+        tokio::join!(live, controller_and_record, context);
+    let (controller, record, counts, record_took) = controller_and_record;
+    let took = started.elapsed();
+    let mut warnings = Vec::new();
+    let crd = node_class.ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let has_versions = crd.map(|crd| advice::has_versions(&crd));
+    let has_karpenter = !matches!(claims, Ok(None));
+    // A list that is followed is not current without a connection.
+    let is_lost = |error: &ApiError| lists.is_followed() && error.status.is_none();
+    let unreadable = match (&claims, &nodes) {
+        (Err(_), Err(error)) => Some(error),
+        (Err(error), _) | (_, Err(error)) if is_lost(error) => Some(error),
+        _ => version.as_ref().err().filter(|error| is_lost(error)),
+    };
+    if let Some(error) = unreadable {
+        return Err(connect::unreadable(connection, error));
+    }
+    let claims = or_warning("NodeClaims", claims.map(Option::unwrap_or_default), &mut warnings);
+    let nodes = or_warning("nodes", nodes.map(Option::unwrap_or_default), &mut warnings);
+    let cluster_error = warnings.first().cloned();
+    let (record, mut record_source) = parse_record(record, record_took, &controller, &mut warnings);
+    warnings
+        .extend(legacy.ok().and_then(|text| legacy_warning(&text, record.as_ref(), &controller)));
+    let mut inventory = Inventory::merge(&claims, &nodes, record.as_ref(), now);
+    match parse_counts(counts) {
+        Ok(counts) => inventory.counts = counts.map(Arc::new),
+        Err(why) => {
+            warnings.push(format!("the counts were not read: {why}"));
+            record_source.state = SourceState::Failed;
+            record_source.error.get_or_insert(why);
+        }
+    }
+    let scope = discovery::find_scope(&claims, &nodes);
+    let cluster_source = Source {
+        at: Some(now),
+        seconds: Some(took.as_secs_f64()),
+        state: if cluster_error.is_none() { SourceState::Read } else { SourceState::Failed },
+        error: cluster_error,
+        ..Source::new(SourceName::Cluster)
+    };
+    let of_nodes = NodesCluster { scope: scope.clone(), uid: None };
+    warnings.extend(of_nodes.conflict(&named).map(|conflict| about_the_nodes(&conflict)));
+    let uid = system.ok().and_then(|text| member(&text, "/metadata/uid"));
+    let identity = identity(connection, &named, of_nodes.id(), uid);
+    let region = |node: &NodeItem| node.label("topology.kubernetes.io/region").map(str::to_owned);
+    let facts = Facts {
+        identity,
+        region: nodes.iter().find_map(region),
+        version: version.ok().and_then(|text| member(&text, "/gitVersion")),
+        inventory,
+        node_pools: node_pools.ok().flatten().unwrap_or_default(),
+        has_karpenter,
+        lost: nodes.iter().filter_map(|node| node.lost(now)).collect(),
+        has_versions,
+        controller,
+        record: record.map(Arc::new),
+        sources: vec![cluster_source, record_source, Source::new(SourceName::Azure)],
+        warnings,
+        now,
+    };
+    let client = mooring_kube::Client::new(connection.client.clone());
+    Ok(Cluster { facts, api, client, scope, named })
+}
+
+/// Returns the cluster as flags and variables name it, unless its nodes belong to another one. The name that AKS gives to
+/// a node resource group has that of the cluster.
+fn identity(
+    connection: &Connection,
+    named: &NamedCluster,
+    of_nodes: Option<ResourceId>,
+    uid: Option<String>,
+) -> ClusterIdentity {
+    let is_other = of_nodes.as_ref().is_some_and(|id| named.differs(id));
+    let name = of_nodes.map(|id| id.name().to_owned());
+    let (name, id) = if is_other {
+        (name, None)
+    } else {
+        (named.cluster.clone().or(name), named.id().map(|id| id.as_str().to_owned()))
+    };
+    ClusterIdentity {
+        name: name.or(connection.cluster.clone()),
+        id,
+        context: connection.context.clone(),
+        server: Some(connection.server.clone()),
+        uid,
+    }
+}
+
+/// Returns the name of an object.
+fn name(object: &RawValue) -> Option<String> {
+    member(object.get(), "/metadata/name")
+}
+
+fn or_warning<T: Default>(what: &str, read: Result<T, ApiError>, warnings: &mut Vec<String>) -> T {
+    read.unwrap_or_else(|error| {
+        warnings.push(format!("{what} were not read: {}", error.what));
+        T::default()
+    })
+}
+
+fn member(text: &str, pointer: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    value.pointer(pointer)?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,117 @@
+//! The controller, its failure record and its hooks.
+
+use mooring_inventory::Facts;
+use mooring_workflow::published::{SourceName, SourceState};
+
+use crate::cluster::Cluster;
+use crate::doctor::check::{Check, CheckState};
+use crate::doctor::installed;
+
+pub(crate) async fn controller(cluster: &Cluster) -> Vec<Check> {
+    let facts = &cluster.facts;
+    let state = &facts.controller;
+    let namespace = &state.namespace;
+    let version = state.version.as_deref().unwrap_or("of an unknown version");
+    let leader = state.leader.as_deref().unwrap_or("no replica");
+    let replicas =
+        state.replicas.map_or_else(String::new, |replicas| format!(", {replicas} replicas"));
+    let install =
+        format!("helm install mooring charts/mooring --namespace {namespace} --create-namespace");
+    let (result, message, fix) = match state.state {
+        "running" => {
+            (CheckState::Ok, format!("{version}{replicas} in {namespace}, {leader} leads"), None)
+        }
+        "late" => {
+            let logs = format!("kubectl -n {namespace} logs -l app.kubernetes.io/name=mooring");
+            (
+                CheckState::Failed,
+                format!("{version}: {leader} does not renew its Lease"),
+                Some(logs),
+            )
+        }
+        "not-running" => (
+            CheckState::Warning,
+            format!("not running in {namespace}: failures of deleted nodes are not recorded"),
+            Some(install),
+        ),
+        _ => {
+            let why = state.error.as_deref().unwrap_or("not read");
+            (CheckState::Skipped, format!("unknown: {why}"), None)
+        }
+    };
+    let used_by = ["status", "fleet", "why"];
+    let mut checks =
+        vec![Check::new("controller", "running", result, message).used_by(&used_by).fix(fix)];
+    let own = env!("CARGO_PKG_VERSION");
+    if let Some(other) = state.version.as_deref().filter(|version| *version != own) {
+        let message = format!("the controller is {other}, this command is {own}");
+        checks.push(Check::new("controller", "version", CheckState::Warning, message));
+    }
+    checks.extend(record(facts));
+    if state.is_running()
+        && let Some(leader) = &state.leader
+    {
+        let (hooks, installed) =
+            tokio::join!(hooks(cluster, leader), installed::checks(&cluster.api, namespace));
+        checks.extend(hooks);
+        checks.extend(installed);
+    }
+    checks
+}
+
+pub(super) fn record(facts: &Facts) -> Option<Check> {
+    let source = facts.sources.iter().find(|source| source.name == SourceName::Record)?;
+    let counts = if facts.inventory.counts.is_some() { ", with counts" } else { "" };
+    let failures = facts.record.as_ref().map_or(0, |record| record.entries().count());
+    let namespace = &facts.controller.namespace;
+    let (state, message) = match source.state {
+        SourceState::Read => (
+            CheckState::Ok,
+            format!("the failure record of {namespace} has {failures} failures{counts}"),
+        ),
+        SourceState::Stale => (
+            CheckState::Warning,
+            format!("the failure record of {namespace} has {failures} failures and is not updated"),
+        ),
+        SourceState::Absent => (CheckState::Skipped, format!("no failure record in {namespace}")),
+        SourceState::Failed | SourceState::NotAsked => {
+            let why = source.error.as_deref().unwrap_or("not read");
+            (CheckState::Failed, format!("the failure record cannot be read: {why}"))
+        }
+    };
+    Some(Check::new("controller", "record", state, message).used_by(&["status", "fleet", "why"]))
+}
+
+/// Reads deliveries of notifications from the metrics of the leader.
+async fn hooks(cluster: &Cluster, leader: &str) -> Vec<Check> {
+    let namespace = &cluster.facts.controller.namespace;
+    let path = format!("/api/v1/namespaces/{namespace}/pods/{leader}:8080/proxy/metrics");
+    // Metrics are not JSON, so they are read as text.
+    match cluster.api.get(&path).await.map_err(|error| error.what) {
+        Ok(text) => undelivered(&text),
+        Err(why) => {
+            let message = format!("notification hooks were not read: {why}");
+            vec![Check::new("controller", "hooks", CheckState::Skipped, message)]
+        }
+    }
+}
+
+pub(super) fn undelivered(metrics: &str) -> Vec<Check> {
+    let label = |line: &str, name: &str| {
+        let (_, rest) = line.split_once(&format!("{name}=\""))?;
+        rest.split_once('"').map(|(value, _)| value.to_owned())
+    };
+    let lines = metrics.lines().filter(|line| line.starts_with("mooring_notifications_total{"));
+    let mut checks = Vec::new();
+    for line in lines {
+        let count: f64 = line.rsplit(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        let (hook, result) = (label(line, "hook"), label(line, "result"));
+        if let (Some(hook), Some("undelivered" | "failed"), true) =
+            (hook, result.as_deref(), count > 0.0)
+        {
+            let message = format!("hook {hook}: {count} notifications were not delivered");
+            checks.push(Check::new("controller", "hooks", CheckState::Warning, message));
+        }
+    }
+    checks
+}

@@ -1,0 +1,31 @@
+//! Karpenter, and nodes that it lost.
+
+use mooring_inventory::Facts;
+
+use crate::doctor::check::{Check, CheckState};
+
+pub(crate) fn karpenter(facts: &Facts) -> Vec<Check> {
+    if !facts.has_karpenter {
+        let message = "not installed: only AKS pools are shown";
+        return vec![Check::new("karpenter", "installed", CheckState::Skipped, message)];
+    }
+    let pools = match facts.node_pools.len() {
+        1 => "1 NodePool".to_owned(),
+        pools => format!("{pools} NodePools"),
+    };
+    let versions = match facts.has_versions {
+        Some(true) => "; images can be pinned (spec.versions of an AKSNodeClass)",
+        Some(false) => "; images cannot be pinned: the AKSNodeClass has no spec.versions",
+        None => "",
+    };
+    let message = format!("NodeClaims v1, {pools}{versions}");
+    let mut checks = vec![Check::new("karpenter", "installed", CheckState::Ok, message)];
+    for node in &facts.lost {
+        let command = format!("kubectl delete node {}", mooring_redact::shell_word(&node.name));
+        checks.push(
+            Check::new("karpenter", "provider-id", CheckState::Failed, node.finding())
+                .fix(Some(command)),
+        );
+    }
+    checks
+}

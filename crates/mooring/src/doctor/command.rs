@@ -1,0 +1,146 @@
+//! The command: checks in the order of the screen.
+
+use std::process::ExitCode;
+
+use mooring_terminal::Style;
+use mooring_workflow::published::ClusterIdentity;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::arguments::{Area, DoctorArguments};
+use super::check::{Check, CheckState, Report};
+use super::config::{configuration, settings};
+use super::{azure, cluster, hooks};
+use crate::arguments::SourceArguments;
+use crate::cluster::{Cluster, read_cluster};
+use crate::output::failure::Failure;
+use crate::output::published;
+use crate::output::show;
+use crate::output::{AnswerFormat, print_document, print_screen};
+use crate::process::{build_runtime, env_var};
+
+const SCHEMA: &str = "mooring.doctor/v1";
+
+/// Exits with 1 if a check failed.
+pub(crate) fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
+    let DoctorArguments { area, sources, send_test, exit_zero, output } = arguments;
+    let started = Instant::now();
+    let runtime = build_runtime()?;
+    let (cluster, mut checks) = runtime.block_on(checks(&sources, area));
+    let facts = cluster.map(|cluster| cluster.facts);
+    if send_test {
+        let identity = facts.as_ref().map(|facts| &facts.identity);
+        checks.extend(runtime.block_on(hooks::send_test(identity)));
+    }
+    let wanted = |check: &Check| area.is_none_or(|area| check.area == area.as_str());
+    let checks: Vec<Check> = checks.into_iter().filter(wanted).collect();
+    let report = Report::new(checks, started.elapsed().as_secs_f64());
+    let identity =
+        facts.as_ref().map_or_else(ClusterIdentity::default, |facts| facts.identity.clone());
+    let name =
+        facts.as_ref().map_or_else(|| "cluster".to_owned(), mooring_inventory::Facts::cluster_name);
+    match output {
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            let sources = facts.as_ref().map_or(&[][..], |facts| facts.sources.as_slice());
+            let document = published::document(SCHEMA, &identity, sources, &report);
+            print_document(&document, output == AnswerFormat::Yaml)?;
+        }
+        AnswerFormat::Markdown => {
+            let text = report.screen(&name).render(&Style::PIPE);
+            show::print(format!("```text\n{text}```\n").as_bytes())?;
+        }
+        AnswerFormat::Name => {
+            let failed = report.checks.iter().filter(|check| check.state == CheckState::Failed);
+            show::print_names(failed.map(|check| check.name))?;
+        }
+        AnswerFormat::Table | AnswerFormat::Wide => print_screen(&report.screen(&name))?,
+    }
+    Ok(ExitCode::from(u8::from(report.failed > 0 && !exit_zero)))
+}
+
+async fn checks(arguments: &SourceArguments, area: Option<Area>) -> (Option<Cluster>, Vec<Check>) {
+    match read_cluster(arguments).await {
+        Ok(cluster) => {
+            let checks = checks_of(arguments, area, Some(&cluster)).await;
+            (Some(cluster), checks)
+        }
+        Err(failure) => {
+            let mut checks = vec![unreadable(&failure)];
+            checks.extend(checks_of(arguments, area, None).await);
+            (None, checks)
+        }
+    }
+}
+
+/// Returns the document about a cluster that was read; none if it cannot be read.
+pub(crate) async fn document(
+    arguments: &SourceArguments,
+    cluster: Option<&Cluster>,
+) -> Result<Value, Failure> {
+    let report = Report::new(checks_of(arguments, None, cluster).await, 0.0);
+    let facts = cluster.map(|cluster| &cluster.facts);
+    let identity = facts.map(|facts| facts.identity.clone()).unwrap_or_default();
+    let sources = facts.map_or(&[][..], |facts| facts.sources.as_slice());
+    serde_json::to_value(published::document(SCHEMA, &identity, sources, &report))
+        .map_err(|error| Failure::io(error.to_string()))
+}
+
+async fn checks_of(
+    arguments: &SourceArguments,
+    area: Option<Area>,
+    cluster: Option<&Cluster>,
+) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(cluster) = cluster {
+        let (connection, permissions, controller) = tokio::join!(
+            cluster::connection(cluster),
+            cluster::permissions(cluster),
+            cluster::controller(cluster)
+        );
+        checks.extend(connection);
+        checks.extend(permissions);
+        checks.extend(cluster::karpenter(&cluster.facts));
+        checks.extend(controller);
+    } else {
+        checks.extend(UNREAD.map(|(area, name)| {
+            let message = "not checked: the cluster cannot be read";
+            Check::new(area, name, CheckState::Skipped, message)
+        }));
+    }
+    let needs_azure = area.is_none_or(|area| matches!(area, Area::Azure | Area::Cluster));
+    if needs_azure {
+        checks.extend(azure::checks(arguments, cluster).await);
+    }
+    let context = cluster.and_then(|read| read.facts.identity.context.as_deref());
+    checks.push(configuration(context));
+    checks.extend(settings(&arguments.cluster, env_var));
+    // The order of the screen; the order within a part remains.
+    let rank = |check: &Check| match (check.area, check.name) {
+        ("cluster", "aks") => 1,
+        ("cluster", "clock") => 6,
+        ("cluster", _) => 0,
+        ("karpenter", _) => 2,
+        ("azure", _) => 3,
+        ("controller", _) => 4,
+        _ => 5,
+    };
+    checks.sort_by_key(rank);
+    checks
+}
+
+fn unreadable(failure: &Failure) -> Check {
+    let mut lines = failure.text().lines();
+    let first = lines.next().unwrap_or_default();
+    let hint = lines.find_map(|line| line.strip_prefix("hint: "));
+    Check::new("cluster", "connection", CheckState::Failed, first)
+        .used_by(&["status", "fleet", "why"])
+        .fix(hint.map(str::to_owned))
+}
+
+/// Checks that need the cluster, besides its connection and permissions.
+const UNREAD: [(&str, &str); 4] = [
+    ("cluster", "aks"),
+    ("karpenter", "installed"),
+    ("controller", "running"),
+    ("cluster", "clock"),
+];

@@ -1,0 +1,76 @@
+//! Arguments of `mooring bundle`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::arguments::SourceArguments;
+
+pub(crate) const HELP: &str = "\
+With a directory (the root of a node: `/` on the node, or the mount point of its
+disk), collects the bootstrap report, event files, logs and versions from a
+fixed list of paths. Other files are never opened.
+
+With a name, collects what the cluster and Azure have of the node: NodeClaim,
+NodePool, AKSNodeClass and Node with events; VM with extensions, agent pool,
+activity log and serial console log; failure record, `why`, `fleet`, `trace`,
+`doctor` and the last lines of the controller's log. With --run-command also the
+bootstrap report and event files on the VM, about 30 s for each 4 KB.
+A file that cannot be read is left out, with the reason. A deleted node is
+collected from the failure record.
+
+Secrets are redacted in two passes: the secrets of the node config and the NBC
+command, in any encoding; then text that looks like a secret or is labeled as
+one (password=, Authorization:, user@ in a URL). Secrets that match neither may
+remain: review the archive before you share it.
+
+manifest.json in the archive lists its files, redactions, truncated files and
+skipped files with the reason. The node config itself is never collected; if it
+cannot be parsed, manifest.json reports that its secrets were only redacted by
+pattern.
+
+The same files give the same archive, byte for byte. Its mode is 0600.
+
+Examples:
+  mooring bundle /
+  mooring bundle /mnt/broken-node --out case-4711.tar.gz
+  mooring bundle default-2jf98
+  mooring bundle default-2jf98 --run-command
+  mooring bundle system/3 -o json
+  mooring trace mooring-bundle-default-2jf98.tar.gz
+
+Exits with 2 if nothing has the name, and with 3 if nothing can be read.";
+
+#[derive(Debug, Args)]
+pub(crate) struct BundleArguments {
+    /// Root directory of a node, or name of a NodeClaim, node, VM or pool instance
+    #[arg(value_name = "NODE|DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) what: String,
+    /// Archive to write; - for stdout [default: mooring-bundle-NAME.tar.gz]
+    #[arg(long, value_name = "FILE.tar.gz")]
+    pub(crate) out: Option<PathBuf>,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = BundleFormat::Table)]
+    pub(crate) output: BundleFormat,
+    /// Read report and events from the VM of NODE with Run Command (needs write permission)
+    #[arg(long)]
+    pub(crate) run_command: bool,
+    #[command(flatten)]
+    pub(crate) node: SourceArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BundleFormat {
+    /// Contents of the archive, and what is left out
+    Table,
+    /// Every file of the archive, and all that is left out
+    Wide,
+    /// JSON, schema mooring.bundle/v1
+    Json,
+    /// YAML with the members of the JSON document
+    Yaml,
+    /// Markdown, for issues and chats
+    Markdown,
+    /// Path of the archive
+    Name,
+}

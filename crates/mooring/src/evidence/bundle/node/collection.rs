@@ -1,0 +1,132 @@
+//! All files of a bundle, and those that a timeline needs.
+
+use jiff::Timestamp;
+use mooring_trace::File;
+use mooring_workflow::published::{ClusterIdentity, Source};
+
+use super::super::archive::Contents;
+use super::source::Sources;
+use super::subject::Subject;
+use super::{azure, cluster, documents, own_files, usual};
+use crate::arguments::{AzureMode, SourceArguments};
+use crate::output::failure::Failure;
+use crate::process::build_runtime;
+
+/// Nodes of a pool that are collected.
+const MAX_NODES: usize = 10;
+
+/// Collects all files of the nodes with this name.
+pub(crate) fn collect(
+    name: &str,
+    arguments: &SourceArguments,
+    run_command: bool,
+) -> Result<Contents, Failure> {
+    build_runtime()?.block_on(async {
+        let sources = Sources::open(name, arguments, arguments.azure).await?;
+        let (subjects, found) = subjects(&sources, "mooring bundle").await?;
+        let mut contents = Contents {
+            subject: Some(name.to_owned()),
+            cluster: sources.facts().map(|facts| facts.identity.clone()),
+            sources: sources.published(),
+            ..Contents::default()
+        };
+        for subject in &subjects {
+            cluster::add_objects(&sources, subject, &mut contents)?;
+            cluster::add_events(&sources, subject, &mut contents).await?;
+        }
+        cluster::add_pools(&sources, &subjects, &mut contents).await?;
+        for subject in &subjects {
+            azure::add_vm(&sources, subject, true, &mut contents).await?;
+        }
+        add_own_files(&sources, &subjects, run_command, &mut contents).await;
+        azure::add_agent_pool(&sources, &subjects, &mut contents).await?;
+        azure::add_activity_log(&sources, &subjects, &mut contents).await?;
+        for subject in &subjects {
+            documents::add_record(&sources, subject, &mut contents)?;
+            usual::add(&sources, subject, &mut contents)?;
+        }
+        documents::add_why(&sources, &mut contents)?;
+        documents::add_fleet(&sources, &mut contents)?;
+        documents::add_trace(&mut contents)?;
+        documents::add_doctor(&sources, &mut contents).await?;
+        cluster::add_controller_log(&sources, &mut contents).await;
+        if found > subjects.len() {
+            let why = format!("only {MAX_NODES} of {found} nodes are collected");
+            contents.skip_as("nodes", "other nodes", why);
+        }
+        Ok(contents)
+    })
+}
+
+/// Adds the files on the node, if Run Command is permitted for it.
+async fn add_own_files(
+    sources: &Sources<'_>,
+    subjects: &[Subject],
+    run_command: bool,
+    contents: &mut Contents,
+) {
+    let why = match subjects {
+        [subject] if run_command => return own_files::add(sources, subject, contents).await,
+        _ if run_command => "`--run-command` needs the name of one node",
+        _ => {
+            "`--run-command` was not given; `mooring bundle /` on the node, or on a host that mounts its disk, has all of them"
+        }
+    };
+    contents.skip_as(own_files::DIRECTORY, own_files::LABEL, why);
+}
+
+/// The files of a node that have times, as a bundle has them.
+pub(crate) struct NodeFiles {
+    pub(crate) files: Vec<File>,
+    /// Reasons of files that were not read.
+    pub(crate) left_out: Vec<String>,
+    pub(crate) now: Timestamp,
+    pub(crate) cluster: Option<ClusterIdentity>,
+    pub(crate) sources: Vec<Source>,
+}
+
+/// Collects the files that a timeline needs.
+pub(crate) fn trace_files(
+    name: &str,
+    arguments: &SourceArguments,
+    run_command: bool,
+) -> Result<NodeFiles, Failure> {
+    build_runtime()?.block_on(async {
+        let sources = Sources::open(name, arguments, AzureMode::Never).await?;
+        let (subjects, _) = subjects(&sources, "mooring trace").await?;
+        let mut contents = Contents::default();
+        for subject in &subjects {
+            cluster::add_objects(&sources, subject, &mut contents)?;
+            azure::add_vm(&sources, subject, false, &mut contents).await?;
+            documents::add_record(&sources, subject, &mut contents)?;
+            usual::add(&sources, subject, &mut contents)?;
+        }
+        if run_command {
+            add_own_files(&sources, &subjects, run_command, &mut contents).await;
+        }
+        let left_out = contents.skipped.iter().filter(|one| has_times(&one.path));
+        Ok(NodeFiles {
+            files: documents::trace_files(&contents),
+            left_out: left_out.map(|one| format!("{}: {}", one.label, one.why)).collect(),
+            now: sources.now,
+            cluster: sources.facts().map(|facts| facts.identity.clone()),
+            sources: sources.published(),
+        })
+    })
+}
+
+/// Returns true for a file of a bundle without which a timeline is incomplete.
+pub(crate) fn has_times(path: &str) -> bool {
+    path.ends_with("/vm.json") || path.ends_with(own_files::DIRECTORY)
+}
+
+/// Returns the nodes with the name and their number, or an error with similar names.
+async fn subjects(sources: &Sources<'_>, command: &str) -> Result<(Vec<Subject>, usize), Failure> {
+    let mut subjects = Subject::find_all(sources).await;
+    if subjects.is_empty() {
+        return Err(sources.unknown_name(command));
+    }
+    let found = subjects.len();
+    subjects.truncate(MAX_NODES);
+    Ok((subjects, found))
+}

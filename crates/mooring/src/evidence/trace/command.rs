@@ -1,0 +1,110 @@
+//! The command: it reads the files of nodes, and prints their timelines.
+
+use mooring_redact::{identifier, printable, printable_lines};
+use mooring_terminal::Style;
+use mooring_trace::{File, Timeline, chrome, html, json, otlp, table};
+use mooring_workflow::published::{self, ClusterIdentity};
+
+use super::arguments::{TraceArguments, TraceFormat};
+use super::input::{self, Input};
+use super::screen;
+use crate::arguments::{with_kind, without_kind};
+use crate::evidence::bundle::node::{self, NodeFiles};
+use crate::evidence::path::{ensure_node, is_path};
+use crate::output;
+use crate::output::failure::Failure;
+use crate::output::outfile;
+use crate::output::published::document;
+use crate::output::show;
+
+/// Files to read, and what is known about them.
+struct Source {
+    files: Vec<File>,
+    left_out: Vec<String>,
+    /// Time of the read; none for a path.
+    now: Option<jiff::Timestamp>,
+    /// The cluster, and what was read of it; none for a path.
+    cluster: Option<ClusterIdentity>,
+    sources: Vec<published::Source>,
+}
+
+pub(crate) fn trace(arguments: &TraceArguments) -> Result<(), Failure> {
+    let what = arguments.what.to_string_lossy();
+    let source = if arguments.what.exists() || is_path(&what) {
+        ensure_node(arguments.run_command, &what)?;
+        let input = input::read(&arguments.what)?;
+        for note in &input.notes {
+            show::print_warning(&printable(note));
+        }
+        let Input { files, left_out, .. } = input;
+        Source { files, left_out, now: None, cluster: None, sources: Vec::new() }
+    } else {
+        let node = node::trace_files(without_kind(&what), &arguments.node, arguments.run_command)?;
+        let NodeFiles { files, left_out, now, cluster, sources } = node;
+        Source { files, left_out, now: Some(now), cluster, sources }
+    };
+    let timelines = mooring_trace::read(&source.files);
+    if timelines.iter().all(Timeline::is_empty) {
+        return Err(nothing_found(arguments, &source, &timelines));
+    }
+    let style = if arguments.out.is_some() { Style::PIPE } else { output::style() };
+    let document = || {
+        let content = json::Content::new(&timelines);
+        document(json::SCHEMA, source.cluster.as_ref(), &source.sources, content)
+    };
+    let text = match arguments.output {
+        TraceFormat::Table => tables(&timelines, &source, false, &style),
+        TraceFormat::Wide => tables(&timelines, &source, true, &style),
+        TraceFormat::Markdown => {
+            show::code_block(&tables(&timelines, &source, false, &Style::PIPE))
+        }
+        TraceFormat::Name => printable_lines(&timelines.iter().map(name).collect::<String>()),
+        TraceFormat::Json => show::json(&document())?,
+        TraceFormat::Yaml => output::yaml(&document())?,
+        // The page escapes foreign text.
+        TraceFormat::Html => html::page(&timelines),
+        TraceFormat::Chrome => show::escape_hidden(&chrome::to_json(&timelines)),
+        TraceFormat::Otlp => show::escape_hidden(&otlp::to_json(&timelines)),
+    };
+    match &arguments.out {
+        Some(path) => outfile::write(path, text.as_bytes()),
+        None => show::print_raw(text.as_bytes()),
+    }
+}
+
+/// Returns the screens of nodes with a life in the cluster, and tables of the others.
+fn tables(timelines: &[Timeline], source: &Source, is_wide: bool, style: &Style) -> String {
+    let one = |timeline: &Timeline| match &timeline.life {
+        Some(life) => {
+            let screen =
+                screen::screen(timeline, life, &source.left_out, source.now, is_wide, style);
+            screen.render(style)
+        }
+        None => printable_lines(&table::table(std::slice::from_ref(timeline))),
+    };
+    timelines.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the line of a node, as kubectl takes it if the cluster has it.
+fn name(timeline: &Timeline) -> String {
+    let node = timeline.node.as_str();
+    let life = timeline.life.as_ref();
+    let known = life.and_then(|life| with_kind(life.node_claim.as_deref(), Some(node)));
+    known.unwrap_or_else(|| node.to_owned()) + "\n"
+}
+
+fn nothing_found(arguments: &TraceArguments, source: &Source, timelines: &[Timeline]) -> Failure {
+    let name = identifier(&arguments.what.to_string_lossy());
+    if source.now.is_some() {
+        let why = source.left_out.join("; ");
+        return Failure::io(format!("no times are known of `{name}`: {why}"));
+    }
+    let why = timelines
+        .iter()
+        .flat_map(|timeline| &timeline.skipped)
+        .map(|file| format!("\n  {}: {}", file.path, file.why));
+    Failure::io(format!(
+        "no bootstrap logs found in `{name}`{}\nhint: `mooring trace --help` lists the supported files",
+        why.take(10).collect::<String>()
+    ))
+}

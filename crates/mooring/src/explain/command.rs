@@ -1,0 +1,46 @@
+//! The command: it reads the subject, and the cluster if there is one.
+
+use std::io::{self, IsTerminal as _};
+
+use mooring_diagnosis::Hints;
+
+use super::arguments::ExplainArguments;
+use super::show::print;
+use super::subject::{explain_argument, explain_text};
+use super::{document, occurrences};
+use crate::about::schema::is_former;
+use crate::output::AnswerFormat;
+use crate::output::failure::Failure;
+use crate::output::show;
+
+pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), Failure> {
+    let schema = arguments.schema.as_deref().unwrap_or(document::SCHEMA);
+    let hints = Hints { os: arguments.os.map(Into::into), image_date: arguments.image };
+    let explanation = match arguments.what.as_deref() {
+        None | Some("-") => {
+            let stdin = io::stdin();
+            if stdin.is_terminal() {
+                show::print_note(
+                    "Reading from the terminal: paste a message, then press Ctrl-D on an empty line.",
+                );
+            }
+            explain_text(&mut stdin.lock(), "stdin", None, arguments.output, hints)?
+        }
+        Some(what) => Some(explain_argument(what, arguments.output, hints)?).flatten(),
+    };
+    match explanation {
+        Some(mut explanation) => {
+            if let (Some(cause), true) = (explanation.causes.first(), shows_cluster(arguments)) {
+                explanation.occurrences = occurrences::read(&arguments.kube, cause.reason)?;
+            }
+            print(&explanation, arguments, schema)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns true unless the output has no place for facts of a cluster.
+fn shows_cluster(arguments: &ExplainArguments) -> bool {
+    arguments.output != AnswerFormat::Name
+        && !is_former(arguments.schema.as_deref(), document::SCHEMA)
+}

@@ -1,0 +1,101 @@
+//! Output of an explanation.
+
+use mooring_codes::{known_image_page, page};
+use mooring_diagnosis::{ANOTHER_IMAGE, to_json};
+use mooring_redact::identifier;
+use mooring_terminal::{Screen, Text};
+
+use super::arguments::ExplainArguments;
+use super::explanation::Explanation;
+use super::occurrences::Occurrences;
+use super::{document, pages};
+use crate::output::failure::Failure;
+use crate::output::page::{Page, markdown, screen};
+use crate::output::published;
+use crate::output::show;
+use crate::output::{AnswerFormat, print_document, print_screen};
+
+pub(super) fn print(
+    explanation: &Explanation,
+    arguments: &ExplainArguments,
+    schema: &str,
+) -> Result<(), Failure> {
+    let what = arguments.what.as_deref().unwrap_or("-");
+    match arguments.output {
+        AnswerFormat::Json if schema == mooring_diagnosis::SCHEMA => {
+            show::print((to_json(&explanation.diagnoses) + "\n").as_bytes())
+        }
+        AnswerFormat::Yaml if schema == mooring_diagnosis::SCHEMA => {
+            let document: serde_json::Value =
+                serde_json::from_str(&to_json(&explanation.diagnoses))
+                    .map_err(|error| Failure::io(error.to_string()))?;
+            print_document(&document, true)
+        }
+        AnswerFormat::Json | AnswerFormat::Yaml => {
+            let occurrences = explanation.occurrences.as_ref();
+            let document = published::document(
+                document::SCHEMA,
+                occurrences.and_then(Occurrences::identity),
+                occurrences.map(Occurrences::sources).unwrap_or_default(),
+                document::content(explanation),
+            );
+            print_document(&document, arguments.output == AnswerFormat::Yaml)
+        }
+        AnswerFormat::Name => {
+            show::print_names(explanation.diagnoses.iter().map(|one| one.reason.as_str()))
+        }
+        AnswerFormat::Table | AnswerFormat::Wide => print_pages(what, explanation),
+        AnswerFormat::Markdown => show::print(in_markdown(explanation).as_bytes()),
+    }
+}
+
+fn print_pages(what: &str, explanation: &Explanation) -> Result<(), Failure> {
+    let mut all: Vec<Page> = explanation.known_image.map(pages::known_image).into_iter().collect();
+    all.extend(cause_pages(explanation));
+    all.extend(explanation.codes.iter().map(|code| pages::code(code)));
+    if explanation.causes.is_empty() && explanation.codes.is_empty() {
+        all.extend(explanation.diagnoses.iter().map(pages::diagnosis));
+    }
+    if all.is_empty() {
+        return show::print(pages::no_failure(&explanation.recognized).as_bytes());
+    }
+    if explanation.codes.len() > 1 {
+        // Ambiguity is reported, never guessed.
+        let mut ambiguous = Screen::default();
+        ambiguous.prose(
+            0,
+            Text::new(format!(
+                "{} has {} meanings. Select one with --os (operating system) or --image (node \
+                 image version).",
+                identifier(what),
+                explanation.codes.len()
+            )),
+        );
+        ambiguous.blank();
+        print_screen(&ambiguous)?;
+    }
+    print_screen(&screen(&all))
+}
+
+/// Returns the pages of causes, with their failures in the cluster.
+fn cause_pages(explanation: &Explanation) -> impl Iterator<Item = Page> {
+    explanation.causes.iter().map(|cause| {
+        let mut page = pages::cause(cause);
+        if let Some(occurrences) = &explanation.occurrences {
+            page.row(occurrences.label(), Text::new(occurrences.sentence()));
+        }
+        page
+    })
+}
+
+fn in_markdown(explanation: &Explanation) -> String {
+    let Explanation { diagnoses, causes, codes, .. } = explanation;
+    let known = explanation.known_image.map(|image| known_image_page(image, ANOTHER_IMAGE));
+    let codes: Vec<String> = codes.iter().map(|code| page(code)).collect();
+    match (causes.as_slice(), codes.as_slice()) {
+        ([], []) if diagnoses.is_empty() => pages::no_failure(&explanation.recognized),
+        ([], []) => markdown(&diagnoses.iter().map(pages::diagnosis).collect::<Vec<_>>()),
+        (_, []) => markdown(&cause_pages(explanation).collect::<Vec<_>>()),
+        (_, codes) => known.unwrap_or_default() + &codes.join("\n"),
+    }
+}

@@ -1,0 +1,203 @@
+//! `mooring finalizers apply` and `mooring finalizers resume`.
+
+use jiff::Timestamp;
+use mooring_finalizers::plan::Plan;
+use mooring_finalizers::report::Verdict;
+use mooring_finalizers::runtime::{CommandResult, StartError};
+use mooring_finalizers::screens;
+use mooring_finalizers::workflow::Run;
+use mooring_workflow::CheckResult;
+use mooring_workflow::approval::{Approval, ApprovalToken};
+
+use super::arguments::{PlanFormat, PlanOutput, RunArguments, RunFormat, RunOutput};
+use super::progress::show_progress;
+use super::session::{Session, with_session};
+use super::target::{Change, ensure_named};
+use super::{exit, settings, show};
+use crate::output::failure::Failure;
+use crate::process::env_var;
+use crate::workflows::runs::{
+    Notices, Progress, Signals, confirm, confirm_protected, dry_run, print_once, unfinished_result,
+    write, write_screen,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// With `--best-effort`, an unfinished run is continued instead.
+    New,
+    Unfinished,
+}
+
+pub(super) fn change(arguments: &RunArguments, begin: Begin) -> Result<u8, Failure> {
+    let dry_run = dry_run::from_environment()? || arguments.dry_run;
+    dry_run::announce(dry_run);
+    let token = arguments.approval.plan_hash.clone();
+    if token.is_some() {
+        ensure_named(&arguments.target, env_var)?;
+    }
+    let mut settings = settings::settings(&arguments.target, Some(&arguments.policy))?;
+    let usual = settings.limits.overall;
+    settings.limits.overall = settings::timeout(arguments.timeout.as_deref(), env_var, usual)?;
+    let best_effort = settings.best_effort;
+    let output = arguments.output.clone();
+    let is_unattended = token.is_some() || best_effort;
+    let request = Request { begin, token, dry_run, best_effort, output };
+    let change = if is_unattended { Change::Unattended } else { Change::Confirmed };
+    let done = with_session(&arguments.target, change, None, settings, async |session, signals| {
+        let done = Box::pin(session.change(&request, signals)).await;
+        match done {
+            // A pipeline continues regardless of the result.
+            Err(failure) if best_effort && !session.remover.is_signed_out() => {
+                write(&format!("warning: {}\n", failure.text()));
+                Ok(0)
+            }
+            Ok(_) if best_effort => Ok(0),
+            done => done,
+        }
+    });
+    if best_effort { done.map_err(|failure| failure.with_code(1)) } else { done }
+}
+
+/// Arguments of a command that changes the cluster.
+struct Request {
+    begin: Begin,
+    token: Option<ApprovalToken>,
+    dry_run: bool,
+    best_effort: bool,
+    output: RunOutput,
+}
+
+impl Session {
+    async fn change(&self, request: &Request, signals: Signals) -> Result<u8, Failure> {
+        self.show_target();
+        if let Some(token) =
+            request.token.as_ref().filter(|token| token.is_expired(Timestamp::now()))
+        {
+            let expired = CommandResult::Refused(StartError::Expired(token.expires));
+            return self.end("", expired, request).await;
+        }
+        let unfinished = match self.unfinished(request).await? {
+            Ok(unfinished) => unfinished,
+            Err(ending) => return self.end("", ending, request).await,
+        };
+        let plan = self.plan(request.token.as_ref()).await?;
+        if request.dry_run {
+            return self.rehearse(&plan, request).await;
+        }
+        if plan.nothing_to_do && !unfinished {
+            let hash = plan.hash.as_str();
+            show::without_run(self, hash, Verdict::Clean, None, &request.output).await?;
+            return Ok(0);
+        }
+        let approval = self.approve(&plan, request)?;
+        let notices = Notices::new(self.subject()).await;
+        let mut progress = Progress::new(notices);
+        let watcher =
+            Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
+        let mut say = print_once();
+        let run = async {
+            if unfinished {
+                self.remover.resume(&plan, &approval, watcher, &mut say).await
+            } else {
+                self.remover.apply(&plan, &approval, watcher).await
+            }
+        };
+        let ending = signals.run(Box::pin(run), CommandResult::Resumable).await;
+        progress.end();
+        let done = self.end(plan.hash.as_str(), ending, request).await;
+        progress.notify_end(&done).await;
+        done
+    }
+
+    /// Returns true if an unfinished run is to be continued, or the result of the command.
+    async fn unfinished(&self, request: &Request) -> Result<Result<bool, CommandResult>, Failure> {
+        let status = match self.wait_for(self.remover.status()).await {
+            Ok(status) => status,
+            // Starting a journal shows why it cannot be read.
+            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
+            Err(why) => return Err(self.unreadable(why)),
+        };
+        let found = Run::replay(&status.records);
+        let found = found.map_err(|error| Failure::io(format!("{}: {error}", status.place)));
+        let state = match found {
+            Ok(state) => state.filter(|state| !state.is_finished()),
+            Err(_) if request.begin == Begin::New => return Ok(Ok(false)),
+            Err(failure) => return Err(failure),
+        };
+        let Some(state) = state else {
+            return Ok(match request.begin {
+                Begin::New => Ok(false),
+                Begin::Unfinished => Err(CommandResult::Nothing(format!(
+                    "no unfinished run found in {}",
+                    status.place
+                ))),
+            });
+        };
+        if let Err(error) = self.remover.check_profile(&state) {
+            return Ok(Err(CommandResult::Refused(error)));
+        }
+        if request.begin == Begin::New && !request.best_effort {
+            return Ok(Err(unfinished_result(status.lock, StartError::Unfinished(state.id))));
+        }
+        if request.begin == Begin::New {
+            write(&format!("run {} is unfinished and is continued\n", state.id));
+        }
+        Ok(Ok(true))
+    }
+
+    /// Returns the approval of the plan: the token, `--best-effort`, or the typed name.
+    fn approve(&self, plan: &Plan, request: &Request) -> Result<Approval, Failure> {
+        if plan.nothing_to_do {
+            return Ok(Approval::None);
+        }
+        let name = format!("{}/{}", self.cluster(), self.profile);
+        let by_flags = match &request.token {
+            Some(token) => Some(Approval::Token(token.clone())),
+            None => request.best_effort.then(|| Approval::Pipeline(plan.hash.clone())),
+        };
+        if let Some(approval) = by_flags {
+            if let Some(context) = &self.protected {
+                confirm_protected(&name, context)?;
+            }
+            return Ok(approval);
+        }
+        let is_wide = request.output.output == RunFormat::Wide;
+        write_screen(&screens::plan(plan, self.cluster(), &[], is_wide));
+        // A blocked plan needs no confirmation.
+        if plan.checks.iter().all(CheckResult::allows_run) {
+            let command = if request.begin == Begin::New { "apply" } else { "resume" };
+            confirm(&name, &format!("mooring finalizers {command} --yes --plan-hash HASH"))?;
+        }
+        Ok(Approval::Typed(plan.hash.clone()))
+    }
+
+    /// Prints the plan, and checks the approval.
+    async fn rehearse(&self, plan: &Plan, request: &Request) -> Result<u8, Failure> {
+        let output = match request.output.output {
+            RunFormat::Table => PlanFormat::Table,
+            RunFormat::Wide => PlanFormat::Wide,
+            RunFormat::Json => PlanFormat::Json,
+            RunFormat::Yaml => PlanFormat::Yaml,
+            RunFormat::Markdown => PlanFormat::Markdown,
+            RunFormat::Name => PlanFormat::Name,
+        };
+        let schema = request.output.schema.clone().filter(|schema| schema.contains(".plan/"));
+        let code = self.show(plan, &PlanOutput { output, schema }).await?;
+        match &request.token {
+            Some(token) if *token != plan.approval && !plan.nothing_to_do => {
+                let (approved, current) = (token.hash.clone(), plan.hash.clone());
+                Err(exit::refusal(&StartError::PlanChanged { approved, current }))
+            }
+            _ => Ok(code),
+        }
+    }
+
+    async fn end(
+        &self,
+        hash: &str,
+        ending: CommandResult,
+        request: &Request,
+    ) -> Result<u8, Failure> {
+        exit::end(self, hash, ending, &request.output).await
+    }
+}

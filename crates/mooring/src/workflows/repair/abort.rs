@@ -1,0 +1,50 @@
+//! `mooring repair abort`.
+
+use mooring_redact::printable;
+use mooring_repair::runtime::{CommandResult, Operator};
+
+use super::confirm::{ask, ask_protected, show_target};
+use super::formats::RunOutput;
+use super::progress::{new_progress, show_progress};
+use super::show::Flags;
+use super::{exit, resume};
+use crate::output::failure::Failure;
+use crate::workflows::runs::{Signals, print_once, write};
+
+pub(super) struct Abort<'a> {
+    pub(super) yes: bool,
+    /// The context whose changes are confirmed on a terminal, also with `--yes`.
+    pub(super) protected: Option<&'a str>,
+    pub(super) dry_run: bool,
+    pub(super) output: &'a RunOutput,
+    pub(super) flags: Flags<'a>,
+}
+
+/// Rolls back an unfinished run as far as possible.
+pub(super) async fn abort(
+    operator: &mut Operator,
+    signals: Signals,
+    request: &Abort<'_>,
+) -> Result<u8, Failure> {
+    let Abort { yes, protected, dry_run, output, flags } = *request;
+    let Some(state) = resume::find(operator, dry_run, output, "abort").await? else { return Ok(0) };
+    if let Some(state) = &state {
+        write(&format!("Run {} is unfinished, at {}.\n", printable(&state.id), state.position()));
+        show_target(operator, "This rolls back the repair of", None).await;
+        if yes {
+            ask_protected(operator, protected)?;
+        } else {
+            ask(operator, "abort --yes")?;
+        }
+    }
+    let mut progress = new_progress(operator, "Rollback of the repair of").await;
+    let watcher =
+        Box::new(|state: &_, action: &_, now| show_progress(&mut progress, state, action, now));
+    let mut say = print_once();
+    let run = Box::pin(operator.abort(watcher, &mut say));
+    let ending = signals.run(run, CommandResult::Resumable).await;
+    progress.end();
+    let done = exit::end(operator, ending, output, flags).await;
+    progress.notify_end(&done).await;
+    done
+}
