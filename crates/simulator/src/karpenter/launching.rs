@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::client::{self, went_well};
 use super::objects::{self, FINALIZER};
+use super::options::LaunchFailure;
+use super::state::{Karpenter, Step};
 use super::steps::AGAIN;
-use super::{Karpenter, LaunchFailure, Step, disruption, event};
+use super::{disruption, event};
 use crate::azure::{Azure, lower_group};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::finalizers;

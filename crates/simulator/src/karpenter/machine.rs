@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::objects::MACHINE;
-use super::{Karpenter, Mode};
-use crate::azure::{Azure, Cse, Image, NewVm};
+use super::state::Karpenter;
+use crate::azure::{Azure, Cse, Image, Mode, NewVm};
 use crate::kubernetes::store::objects::text;
 
 /// Pool of the Machines that AKS creates for Karpenter.

@@ -5,12 +5,12 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::agenda::{FINALIZE_POLL, LAUNCH, POLL, REGISTRATION};
 use super::client::{self, went_well};
+use super::conditions::Conditions;
 use super::objects::{self, FINALIZER};
-use super::{
-    Claim, Conditions, FINALIZE_POLL, Karpenter, LAUNCH, POLL, REGISTRATION, Step, disruption,
-    event,
-};
+use super::state::{Claim, Karpenter, Step};
+use super::{disruption, event};
 use crate::azure::Azure;
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{finalizers, is_being_deleted, text, time_at, uid};

@@ -1,0 +1,137 @@
+//! What Karpenter knows and plans. A restart loses most of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::cache::Cache;
+use super::conditions::Conditions;
+use super::disruption::Blocked;
+use super::options::Options;
+use super::pools::Pools;
+use super::transitions::Transitions;
+use crate::azure::{Azure, Cse};
+use crate::replay::random::Random;
+
+pub struct Karpenter {
+    pub(super) options: Options,
+    pub(super) started: Timestamp,
+    pub(super) speed: f64,
+    pub(super) random: Random,
+    pub(super) cache: Cache,
+    pub(super) transitions: Transitions,
+    pub(super) blocked: Blocked,
+    pub(super) pools: Pools,
+    /// All Nodes of its NodePools are known. It provisions nothing before.
+    pub(super) synced: bool,
+    pub(super) claims: BTreeMap<String, Claim>,
+    pub(super) agenda: BTreeMap<(Timestamp, u64), (String, Step)>,
+    pub(super) planned: u64,
+    /// The same steps, ordered by NodeClaim.
+    pub(super) pending: BTreeSet<(String, Step)>,
+    pub(super) cse_by_claim: BTreeMap<String, Cse>,
+    pub(super) replaced: u32,
+    /// No step runs until it is started again.
+    pub(super) stopped: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Claim {
+    pub(super) uid: String,
+    pub(super) conditions: Conditions,
+    /// Id of the VM, once launched.
+    pub(super) machine: Option<String>,
+    /// Name of the node, once registered.
+    pub(super) node: Option<String>,
+    /// A poller creates the extensions and waits for their end. A restart loses it.
+    pub(super) awaited: bool,
+    /// The bootstrap failed: the NodeClaim is deleted after its VM.
+    pub(super) failed: bool,
+    /// The NodeClaim is being deleted.
+    pub(super) ending: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    Launch,
+    CreateExtensions,
+    /// Report that the bootstrap failed, and start the cleanup.
+    Announce {
+        message: String,
+    },
+    DeleteMachine,
+    /// Delete the NodeClaim after its VM.
+    DeleteClaim,
+    /// The node has appeared.
+    Register,
+    /// The node is Ready.
+    Initialize,
+    /// Delete the NodeClaim if it has not launched.
+    CheckLaunch,
+    /// Delete the NodeClaim if it has not registered.
+    CheckLiveness,
+    /// Report that it cannot be disrupted while it has no node.
+    CheckDisruption,
+    /// Remove the finalizer of a deleted NodeClaim once no VM exists.
+    Finalize,
+    Replace,
+}
+
+impl Karpenter {
+    /// Returns a Karpenter that starts now with an empty cache.
+    pub fn new(options: Options, seed: u64, now: Timestamp, azure: &Azure) -> Self {
+        Self {
+            options,
+            started: now,
+            speed: azure.options().speed.max(f64::MIN_POSITIVE),
+            random: Random::new(seed).fork("karpenter"),
+            cache: Cache::default(),
+            transitions: Transitions::default(),
+            blocked: Blocked::default(),
+            pools: Pools::default(),
+            synced: true,
+            claims: BTreeMap::new(),
+            agenda: BTreeMap::new(),
+            planned: 0,
+            pending: BTreeSet::new(),
+            cse_by_claim: BTreeMap::new(),
+            replaced: 0,
+            stopped: false,
+        }
+    }
+
+    /// Sets the bootstrap of one NodeClaim's VM, regardless of its image.
+    pub fn set_cse(&mut self, claim: &str, cse: Cse) {
+        self.cse_by_claim.insert(claim.to_owned(), cse);
+    }
+
+    pub fn roll_image(&mut self, image_version: &str) {
+        image_version.clone_into(&mut self.options.image_version);
+    }
+
+    pub(crate) fn set_speed(&mut self, speed: f64) {
+        self.speed = speed.max(f64::MIN_POSITIVE);
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        !self.stopped
+    }
+
+    /// Starts again: no poller waits for bootstraps in progress.
+    pub fn restart(&mut self, now: Timestamp) {
+        self.stopped = false;
+        self.started = now;
+        self.agenda.clear();
+        self.pending.clear();
+        self.claims.clear();
+        self.cache = Cache::default();
+        self.transitions = Transitions::default();
+        self.blocked = Blocked::default();
+        self.pools = Pools::default();
+        self.synced = false;
+    }
+}

@@ -1,0 +1,74 @@
+use http::StatusCode;
+use serde_json::Value;
+
+use super::field_set::{FieldSet, Shape};
+use super::merge::merge;
+use super::owners::{Owner, set_owners};
+use crate::exchange::Response;
+use crate::kubernetes::api::negotiate::{Call, converted, object_answer, to_stored};
+use crate::kubernetes::api::state::{
+    ApiResult, ApiServer, FieldError, Part, Resource, StatusError,
+};
+use crate::kubernetes::api::write::pipeline::decode;
+use crate::kubernetes::store::objects;
+
+impl ApiServer {
+    pub(crate) fn serve_apply(&mut self, call: &Call<'_>) -> ApiResult<Response> {
+        let (resource, part) = (call.resource(), call.part());
+        if call.query.get("fieldManager").is_empty() {
+            let error = FieldError::required("fieldManager", "is required for apply patch");
+            return Err(StatusError::bad_option("PatchOptions", &error));
+        }
+        let body: Value = match serde_json::from_slice(call.request.body()) {
+            Ok(value) => value,
+            Err(error) => std::str::from_utf8(call.request.body())
+                .ok()
+                .and_then(|text| serde_saphyr::from_str(text).ok())
+                .ok_or_else(|| StatusError::bad_request(format!("error decoding YAML: {error}")))?,
+        };
+        let mut applied = decode(resource, body)?;
+        if objects::at(&applied, &["metadata", "managedFields"]).is_some_and(|list| !list.is_null())
+        {
+            return Err(StatusError::bad_request("metadata.managedFields must be nil"));
+        }
+        objects::set(&mut applied, &["metadata", "name"], call.name());
+        if let Some(namespace) = call.namespace() {
+            objects::set(&mut applied, &["metadata", "namespace"], namespace);
+        }
+        only_part(resource, &mut applied, part);
+        let mut writer = call.writer("patch");
+        writer.applies = true;
+        let shape = Shape::of(resource);
+        let fields = FieldSet::of(&shape, &applied);
+        let mine = Owner::new(&writer, "Apply", &resource.api_version(), fields);
+        let live = match self.find(call) {
+            Err(_) if part == Part::Main => {
+                set_owners(&mut applied, vec![mine]);
+                let body = converted(resource, &applied);
+                let stored = self.create_object(resource, call.namespace(), body, &writer)?;
+                return Ok(object_answer(call, StatusCode::CREATED, &stored));
+            }
+            live => &live?.value,
+        };
+        let merged = merge(resource, &shape, live, &applied, mine, call.query.flag("force"))?;
+        let merged = to_stored(resource, merged);
+        let stored = self.replace(resource, &call.key(), merged, part, &writer)?;
+        Ok(object_answer(call, StatusCode::OK, &stored))
+    }
+}
+
+/// Reduces an applied configuration to the part that the path names.
+fn only_part(resource: &Resource, applied: &mut Value, part: Part) {
+    if !resource.status {
+        return;
+    }
+    match part {
+        Part::Main => {
+            objects::members(applied).remove("status");
+        }
+        Part::Status => {
+            let kept = ["apiVersion", "kind", "metadata", "status"];
+            objects::members(applied).retain(|name, _| kept.contains(&name.as_str()));
+        }
+    }
+}
