@@ -1,4 +1,4 @@
-//! Imports between the files of a crate: they have no cycles.
+//! Structure of the crates: imports between files have no cycles, and `mod.rs` files have no code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -260,18 +260,39 @@ fn find_cycle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<&str>> {
     graph.keys().filter_map(|start| cycle(start)).min_by_key(Vec::len)
 }
 
+fn crates() -> impl Iterator<Item = Crate> {
+    let folders = std::fs::read_dir(root().join("crates")).unwrap();
+    folders.map(|entry| Crate::read(&entry.unwrap().path()))
+}
+
 #[test]
 fn imports_have_no_cycles() {
     let mut cycles = Vec::new();
     let mut count = 0;
-    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
-        for graph in Crate::read(&entry.unwrap().path()).graphs() {
-            count += graph.values().map(BTreeSet::len).sum::<usize>();
-            cycles.extend(find_cycle(&graph).map(|cycle| cycle.join(" → ")));
-        }
+    for graph in crates().flat_map(|one| one.graphs()) {
+        count += graph.values().map(BTreeSet::len).sum::<usize>();
+        cycles.extend(find_cycle(&graph).map(|cycle| cycle.join(" → ")));
     }
     assert!(count > 1000, "{count} imports found");
     assert_eq!(cycles, Vec::<String>::new());
+}
+
+#[test]
+fn mod_files_are_tables_of_contents() {
+    let (mut count, mut others) = (0, Vec::new());
+    for source in crates().flat_map(|one| one.sources.into_values()) {
+        if !source.file.ends_with("/mod.rs") {
+            continue;
+        }
+        count += 1;
+        let items = source.syntax.items.iter().filter(|item| !is_test(attributes(item)));
+        let code = items.filter(|item| !matches!(item, Item::Mod(_) | Item::Use(_))).count();
+        if code > 0 {
+            others.push(format!("{}: {code} items", source.file));
+        }
+    }
+    assert!(count > 100, "{count} files found");
+    assert_eq!(others, Vec::<String>::new());
 }
 
 #[test]
