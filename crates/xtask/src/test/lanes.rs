@@ -33,6 +33,9 @@ enum Quick {
 /// Suites that run at the same time: what two of them leave of two cores while they wait is enough for the third.
 pub(super) const CONCURRENT: [Lane; 3] = [Lane::Processor, Lane::Waiting, Lane::Waiting];
 
+/// Tests of the lane `waiting` wait for two thirds of their time.
+const WAITING_THREADS: [&str; 2] = ["--test-threads", "4"];
+
 /// Tests in modules of this name are skipped by `--quick`.
 const SLOW: &str = "slow::";
 
@@ -62,8 +65,16 @@ fn row(name: &str) -> (Lane, f64, Quick) {
 }
 
 /// Returns the arguments of a test binary.
-pub(super) fn arguments(is_quick: bool) -> &'static [&'static str] {
-    if is_quick { &["--show-output", "--skip", SLOW] } else { &["--show-output"] }
+pub(super) fn arguments(suite: &str, is_quick: bool) -> Vec<&'static str> {
+    let (lane, ..) = row(suite);
+    let mut arguments = vec!["--show-output"];
+    if lane == Lane::Waiting {
+        arguments.extend(WAITING_THREADS);
+    }
+    if is_quick {
+        arguments.extend(["--skip", SLOW]);
+    }
+    arguments
 }
 
 /// The suites of a run, longest first.
@@ -204,8 +215,14 @@ mod tests {
 
     #[test]
     fn quick_run_skips_slow_modules() {
-        assert_eq!(arguments(false), ["--show-output"]);
-        assert_eq!(arguments(true), ["--show-output", "--skip", "slow::"]);
+        assert_eq!(arguments("a/new", false), ["--show-output"]);
+        assert_eq!(arguments("a/new", true), ["--show-output", "--skip", "slow::"]);
+    }
+
+    #[test]
+    fn suite_that_waits_has_more_threads() {
+        let threads = |lane| arguments(known(lane), false).contains(&"--test-threads");
+        assert!(threads(Lane::Waiting) && !threads(Lane::Processor));
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn run_suite(
     let ended = File::options().create(true).append(true).open(&file).and_then(|out| {
         let mut process = prepare(suite, variables);
         if suite.is_binary() {
-            process.args(arguments(quick));
+            process.args(arguments(&suite.name, quick));
         }
         process.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).status()
     });
