@@ -24,6 +24,8 @@ impl Process {
         let output = File::options().create(true).append(true).open(&log)?;
         let child = Command::new(program)
             .args(arguments)
+            // Servers written in Go live for seconds: they need a quarter less time if they collect garbage less often.
+            .env("GOGC", "400")
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output)
