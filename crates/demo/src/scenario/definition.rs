@@ -1,4 +1,4 @@
-//! What a scenario consists of.
+//! Parts of a scenario.
 
 use std::collections::BTreeMap;
 

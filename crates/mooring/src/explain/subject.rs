@@ -1,4 +1,4 @@
-//! What is explained: an exit code, a name, a file or a text.
+//! The subject of an explanation: an exit code, a name, a file or a text.
 
 use std::fs::File;
 use std::io::Read;

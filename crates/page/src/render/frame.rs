@@ -1,4 +1,4 @@
-//! What all pages have: head, header and footer.
+//! The frame of all pages: head, header and footer.
 
 use std::fmt::Write as _;
 

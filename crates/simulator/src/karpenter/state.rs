@@ -1,4 +1,4 @@
-//! What Karpenter knows and plans. A restart loses most of it.
+//! State and plans of Karpenter. A restart loses most of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

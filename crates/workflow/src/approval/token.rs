@@ -1,4 +1,4 @@
-//! What approves a plan, and the token that an operator passes.
+//! Approvals of a plan, and the token that an operator passes.
 
 use std::fmt;
 use std::str::FromStr;

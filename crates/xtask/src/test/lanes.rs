@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::build::Suite;
 use super::durations::Durations;
 
-/// What a suite does most of the time.
+/// The main activity of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     Processor,

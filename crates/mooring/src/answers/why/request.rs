@@ -1,4 +1,4 @@
-//! What is read about a subject.
+//! Reads for a subject.
 
 use mooring_inventory::{Facts, Inventory, JoinState, PoolKind};
 
