@@ -32,6 +32,23 @@ mod output {
     }
 }
 
+/// The layout of a bundle, which the reader compares names with.
+mod evidence {
+    pub(crate) mod bundle {
+        pub(crate) mod archive {
+            pub(crate) const SCHEMA: &str = "mooring.bundle/v1";
+            pub(crate) const DIRECTORY: &str = "mooring-bundle";
+            pub(crate) const MANIFEST: &str = "manifest.json";
+        }
+
+        pub(crate) mod node {
+            pub(crate) fn has_times(path: &str) -> bool {
+                path.ends_with("/vm.json") || path.ends_with("var/log/azure")
+            }
+        }
+    }
+}
+
 /// A file in memory with a path.
 static MEMORY: LazyLock<(File, PathBuf)> = LazyLock::new(|| {
     let file = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC);
