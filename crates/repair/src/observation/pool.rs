@@ -30,7 +30,7 @@ impl Pool {
 
     /// `provisioningState`; empty if absent.
     pub fn state(&self) -> &str {
-        self.raw.pointer("/properties/provisioningState").and_then(Value::as_str).unwrap_or("")
+        self.raw["properties"]["provisioningState"].as_str().unwrap_or("")
     }
 
     /// Desired number of nodes. Pools of single VMs have none, which is not 0.
@@ -110,7 +110,7 @@ impl Pool {
 }
 
 pub(crate) fn is_windows(raw: &Value) -> bool {
-    text(raw, "/properties/osType").as_deref() == Some("Windows")
+    raw["properties"]["osType"] == "Windows"
 }
 
 /// Returns the name after the last `/agentPools/` of a resource id.

@@ -1,7 +1,6 @@
 //! Builds a plan from a view.
 
 use mooring_workflow::Step as _;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -15,7 +14,7 @@ use crate::pool::pool_body;
 use crate::pool::pool_body::{CRITICAL_TAINT, PoolBodyError};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
-use crate::workflow::{DOCUMENT_SCHEMA, Document, Step};
+use crate::workflow::{DOCUMENT_SCHEMA, Document, HashedPlan, Step};
 use mooring_workflow::Reading;
 use mooring_workflow::canonical;
 use mooring_workflow::{CheckResult, Outcome};
@@ -52,7 +51,7 @@ pub struct Plan {
     pub region: Option<String>,
     /// Approved and executed document.
     #[serde(skip)]
-    pub document: Arc<Document>,
+    pub document: HashedPlan,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -150,7 +149,7 @@ pub fn build(
     // The deadline belongs to a session, not to the plan.
     let lasting = checks.iter().filter(|check| check.name != TIME);
     let findings = detected.iter().chain(lasting).map(|check| (check.name.as_str(), check.outcome));
-    let document = Document {
+    let document = HashedPlan::new(Document {
         schema: DOCUMENT_SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         cluster: cluster.id.to_ascii_lowercase(),
@@ -170,7 +169,7 @@ pub fn build(
         source,
         expires,
         pool_body,
-    };
+    });
     Ok(Plan {
         schema: "mooring.repair.plan/v1",
         hash: document.token().to_string(),
@@ -186,7 +185,7 @@ pub fn build(
         region: cluster.location.clone(),
         temporary_pool: temporary_pool(name, pool.is_windows()),
         steps,
-        document: Arc::new(document),
+        document,
     })
 }
 

@@ -1,7 +1,6 @@
 //! The commands apply, resume and abort.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use jiff::SignedDuration;
 use mooring_redact::printable;
@@ -109,7 +108,7 @@ impl Operator {
             Err(result) => return result,
         };
         let grant = Grant {
-            plan: Arc::clone(&state.session.plan),
+            plan: state.session.plan.clone(),
             overrides: BTreeMap::new(),
             approval: Approval::Rollback,
         };

@@ -6,7 +6,6 @@
 
 use crate::workflow::RepairRun as _;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -14,7 +13,7 @@ pub use super::errors::ResumeError;
 use super::errors::{StartError, VERSION};
 use super::start_checks::check_new_plan;
 use crate::observation::Pool;
-use crate::plan::{Document, Plan, Step};
+use crate::plan::{Document, HashedPlan, Plan, Step};
 use crate::pool::temporary_pool::TemporaryPool;
 use crate::settings::Settings;
 use crate::workflow::{Record, Run};
@@ -48,7 +47,7 @@ pub fn resume_basis(state: &Run, pools: &[Pool]) -> ResumeBasis {
     {
         let source = anchor.source.as_deref().unwrap_or_default();
         let approves = anchor.run.as_deref() == Some(&state.id)
-            && anchor.approval.as_ref() == Some(&state.facts.plan_hash)
+            && anchor.approval.as_ref() == Some(&state.session.plan.hash())
             && source.eq_ignore_ascii_case(state.session.plan.source_id());
         return if approves { ResumeBasis::Anchored } else { ResumeBasis::Contradicted(anchor) };
     }
@@ -83,7 +82,7 @@ pub struct Fresh<'a> {
 /// Permission to continue a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grant {
-    pub plan: Arc<Document>,
+    pub plan: HashedPlan,
     /// Overrides of this process alone.
     pub overrides: BTreeMap<String, String>,
     pub approval: Approval,
@@ -109,9 +108,8 @@ pub fn authorize(
     fresh: Option<Fresh<'_>>,
     now: Timestamp,
 ) -> Result<Grant, StartError> {
-    let journal = |approval, overrides| {
-        Ok(Grant { plan: Arc::clone(&state.session.plan), overrides, approval })
-    };
+    let journal =
+        |approval, overrides| Ok(Grant { plan: state.session.plan.clone(), overrides, approval });
     match (state.phase, basis) {
         (Phase::Aborting, _) => return journal(Approval::Rollback, BTreeMap::new()),
         (_, ResumeBasis::Harmless) => return journal(Approval::None, BTreeMap::new()),
@@ -122,7 +120,7 @@ pub fn authorize(
     let replace = |approval: Approval| {
         let fresh = fresh.ok_or(ResumeError::NoPlan)?;
         check_new_plan(records, fresh.plan, fresh.checks, settings, &approval, now)?;
-        let plan = Arc::clone(&fresh.plan.document);
+        let plan = fresh.plan.document.clone();
         Ok(Grant { plan, overrides: BTreeMap::new(), approval })
     };
     match (consent, basis) {
@@ -161,7 +159,7 @@ pub fn authorize(
             if !changed.is_empty() {
                 return Err(ResumeError::NotRepeated(changed).into());
             }
-            journal(Approval::Anchored(state.facts.plan_hash.clone()), BTreeMap::new())
+            journal(Approval::Anchored(state.session.plan.hash()), BTreeMap::new())
         }
         (Consent::Unattended | Consent::Pipeline, _) => Err(ResumeError::NotVerified.into()),
     }

@@ -1,7 +1,6 @@
 //! Conditions to start a run.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -37,7 +36,7 @@ pub fn begin(
     }
     check_new_plan(records, plan, checks, settings, &start.approval, now)?;
     let session = Session {
-        plan: Arc::clone(&plan.document),
+        plan: plan.document.clone(),
         overrides: BTreeMap::new(),
         approval: start.approval,
         owner: start.owner,

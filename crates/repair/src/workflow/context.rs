@@ -185,7 +185,7 @@ impl<'a> Context<'a> {
         tag(PURPOSE_TAG).as_deref() == Some(PURPOSE)
             && tag(RUN_TAG).as_deref() == Some(self.run.id.as_str())
             && tag(APPROVAL_TAG).as_deref().and_then(approved_plan).as_ref()
-                == Some(&self.run.facts.plan_hash)
+                == Some(&self.run.session.plan.hash())
             && source.is_some_and(|id| id.eq_ignore_ascii_case(self.plan().source_id()))
     }
 
@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
         let tags = &mut body["properties"]["tags"];
         tags[RUN_TAG] = self.run.id.as_str().into();
         tags[JOURNAL_TAG] = pointer(&self.settings.journal, self.run.pool()).into();
-        tags[APPROVAL_TAG] = approval_tag(&self.run.facts.plan_hash).into();
+        tags[APPROVAL_TAG] = approval_tag(&self.run.session.plan.hash()).into();
         body
     }
 }

@@ -1,10 +1,12 @@
 //! The plan as an approved document with a hash.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::de::IntoDeserializer as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::step::Step;
@@ -66,15 +68,6 @@ fn known_steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
 }
 
 impl Document {
-    pub fn hash(&self) -> PlanHash {
-        hash_document(self)
-    }
-
-    /// Returns the value of `--plan-hash`.
-    pub fn token(&self) -> ApprovalToken {
-        ApprovalToken { expires: self.expires, hash: self.hash() }
-    }
-
     /// Returns the time until which a run can be resumed with an earlier approval.
     pub fn resume_before(&self) -> Timestamp {
         self.expires.checked_add(RESUME_PERIOD).unwrap_or(Timestamp::MAX)
@@ -89,14 +82,63 @@ impl Document {
     pub fn source_id(&self) -> &str {
         self.source.get("id").and_then(Value::as_str).unwrap_or_default()
     }
+}
+
+/// A plan with its hash, which is costly to compute. Clones share both.
+#[derive(Debug, Clone)]
+pub struct HashedPlan(Arc<(Document, PlanHash)>);
+
+impl HashedPlan {
+    pub fn new(document: Document) -> Self {
+        let hash = hash_document(&document);
+        Self(Arc::new((document, hash)))
+    }
+
+    pub fn hash(&self) -> PlanHash {
+        self.0.1.clone()
+    }
+
+    /// Returns the value of `--plan-hash`.
+    pub fn token(&self) -> ApprovalToken {
+        ApprovalToken { expires: self.expires, hash: self.hash() }
+    }
 
     /// Returns the plan with more overrides.
     #[must_use]
     pub fn with_overrides(&self, overrides: &BTreeMap<String, String>) -> Self {
-        let mut plan = self.clone();
+        if overrides.is_empty() {
+            return self.clone();
+        }
+        let mut plan = Document::clone(self);
         for (name, reason) in overrides {
             plan.settings.apply_override(name, reason);
         }
-        plan
+        Self::new(plan)
+    }
+}
+
+impl Deref for HashedPlan {
+    type Target = Document;
+
+    fn deref(&self) -> &Document {
+        &self.0.0
+    }
+}
+
+impl PartialEq for HashedPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.1 == other.0.1
+    }
+}
+
+impl Serialize for HashedPlan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for HashedPlan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Document::deserialize(deserializer).map(Self::new)
     }
 }

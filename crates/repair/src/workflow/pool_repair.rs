@@ -1,18 +1,17 @@
 //! Types of a repair as a workflow, and the facts of its journal.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_workflow::Replay;
-use mooring_workflow::approval::{Approval, PlanHash};
+use mooring_workflow::approval::Approval;
 use mooring_workflow::lock::Owner;
 use mooring_workflow::store::JournalPlace;
 use mooring_workflow::types::Types;
 use serde::{Deserialize, Serialize};
 
 use super::effects::Effect;
-use super::plan_document::Document;
+use super::plan_document::{Document, HashedPlan};
 use super::step::Step;
 use crate::names::temporary_pool;
 use crate::observation::{Query, is_windows};
@@ -47,8 +46,7 @@ impl Types for PoolRepair {
 impl Replay for PoolRepair {
     fn facts(session: &Session) -> Facts {
         Facts {
-            plan: Arc::clone(&session.plan),
-            plan_hash: session.plan.hash(),
+            plan: session.plan.clone(),
             cordoned: BTreeSet::new(),
             workloads: BTreeMap::new(),
             losses: lost_secrets(&session.plan).collect(),
@@ -62,8 +60,7 @@ impl Replay for PoolRepair {
                 if run.facts.plan == session.plan {
                     return;
                 }
-                run.facts.plan = Arc::clone(&session.plan);
-                run.facts.plan_hash = session.plan.hash();
+                run.facts.plan = session.plan.clone();
                 run.facts.workloads.clear();
                 // All checks pass when a run starts with a new plan.
                 run.facts.checked = run.first_abort().map(|_| at);
@@ -98,7 +95,7 @@ fn lost_secrets(plan: &Document) -> impl Iterator<Item = String> {
 /// Input of a process that starts, continues or rolls back a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    pub plan: Arc<Document>,
+    pub plan: HashedPlan,
     /// Overrides of this process, in addition to those of the plan.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overrides: BTreeMap<String, String>,
@@ -159,9 +156,7 @@ pub struct Workload {
 /// State from the facts of a repair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    plan: Arc<Document>,
-    /// Hash of the plan, which is costly to compute.
-    pub plan_hash: PlanHash,
+    plan: HashedPlan,
     /// Nodes that this run cordoned.
     pub cordoned: BTreeSet<String>,
     /// Ready pods before each drain.

@@ -3,12 +3,11 @@
 //! `MOORING_WRITE_GOLDEN=1` writes the files instead of comparing them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use mooring_repair::documents::{Detected, PublishedPlan};
 use mooring_repair::effects::Effect;
-use mooring_repair::plan::{Plan, PlannedStep, Step};
+use mooring_repair::plan::{HashedPlan, Plan, PlannedStep, Step};
 use mooring_repair::report::{DetectionReport, RunningOperation, SkippedPool};
 use mooring_repair::screens;
 use mooring_repair::settings::Settings;
@@ -195,7 +194,7 @@ fn plan() -> Plan {
         nodes: Some(3),
         pods: Some(24),
         region: Some("westeurope".to_owned()),
-        document: Arc::new(document),
+        document: HashedPlan::new(document),
     }
 }
 

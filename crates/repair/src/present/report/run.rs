@@ -50,7 +50,7 @@ impl RunReport {
             run: run.id.clone(),
             cluster: run.session.plan.cluster.clone(),
             pool: run.pool().to_owned(),
-            plan_hash: run.facts.plan_hash.to_string(),
+            plan_hash: run.session.plan.hash().to_string(),
             started: run.started,
             last: history.last,
             finish: match run.phase {

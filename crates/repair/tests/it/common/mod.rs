@@ -2,9 +2,8 @@
 
 use mooring_workflow::Step as _;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use mooring_repair::plan::{DOCUMENT_SCHEMA, Document, Step};
+use mooring_repair::plan::{DOCUMENT_SCHEMA, Document, HashedPlan, Step};
 use mooring_repair::settings::{Settings, Target};
 use mooring_repair::workflow::Session;
 use mooring_workflow::approval::Approval;
@@ -44,10 +43,10 @@ pub(crate) fn document(settings: &Settings) -> Document {
 }
 
 pub(crate) fn session(settings: &Settings, owner: Owner) -> Box<Session> {
-    let plan = document(settings);
+    let plan = HashedPlan::new(document(settings));
     Box::new(Session {
         approval: Approval::Token(plan.token()),
-        plan: Arc::new(plan),
+        plan,
         overrides: BTreeMap::new(),
         owner,
         journal: settings.journal.clone(),

@@ -1,10 +1,8 @@
 //! Journals written by hand, and runs that start on them.
 
-use std::sync::Arc;
-
 use mooring_repair::checks::Capacity;
 use mooring_repair::plan;
-use mooring_repair::plan::{Document, Plan, PlanError};
+use mooring_repair::plan::{HashedPlan, Plan, PlanError};
 use mooring_repair::resume::further_overrides;
 use mooring_repair::settings::Settings;
 use mooring_repair::start_checks::{Start, StartError, begin};
@@ -54,11 +52,11 @@ pub(crate) fn planned(
 }
 
 /// A process that continues a plan with its token.
-pub(crate) fn session(plan: &Arc<Document>, settings: &Settings) -> Box<Session> {
+pub(crate) fn session(plan: &HashedPlan, settings: &Settings) -> Box<Session> {
     Box::new(Session {
         overrides: further_overrides(plan, settings),
         approval: Approval::Token(plan.token()),
-        plan: Arc::clone(plan),
+        plan: plan.clone(),
         owner: owner(),
         journal: settings.journal.clone(),
         overall: settings.limits.overall,

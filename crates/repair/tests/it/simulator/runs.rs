@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::harness::{Harness, in_virtual_time, shown};
+use mooring_repair::plan::{Document, HashedPlan};
 use mooring_repair::resume::Consent;
 use mooring_repair::runtime::CommandResult;
 use mooring_repair::verdict::Verdict;
@@ -365,7 +366,9 @@ async fn run_of_a_replaced_cluster_is_not_resumed() {
     let mut operator = harness.operator();
     let examined = operator.examine(None, None).await;
     let mut plan = examined.plan.unwrap();
-    Arc::make_mut(&mut plan.document).cluster_uid = Some("replaced".to_owned());
+    let mut document = Document::clone(&plan.document);
+    document.cluster_uid = Some("replaced".to_owned());
+    plan.document = HashedPlan::new(document);
     let approval = Approval::Pipeline(plan.document.hash());
     let checks = &examined.report.detection.checks;
     let run = operator.apply(&plan, checks, approval, Box::new(|_, _, _| {}));

@@ -1,13 +1,12 @@
 //! Authority to continue a run: consent, live state and the tag on the temporary pool.
 
 use mooring_workflow::Effect as _;
-use std::sync::Arc;
 
 use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::{Answer, Pool, Query};
-use mooring_repair::plan::Step;
+use mooring_repair::plan::{HashedPlan, Step};
 use mooring_repair::resume::{
     Consent, Fresh, Grant, ResumeBasis, ResumeError, authorize, further_overrides, resume_basis,
 };
@@ -82,7 +81,7 @@ fn tag_of_another_plan_run_or_pool_approves_nothing() {
     ] {
         let mut cloud = killed(Step::CreateTemporary, &settings());
         cloud.pools.get_mut("systmp").unwrap().edit()["properties"]["tags"][tag] = value.into();
-        let typed = Consent::Typed(state(&cloud).facts.plan_hash);
+        let typed = Consent::Typed(state(&cloud).session.plan.hash());
         for consent in UNATTENDED.iter().chain([&typed]) {
             let why = refusal(&cloud, &settings(), consent);
             assert!(matches!(why, ResumeError::Contradicted(_)), "{tag} {consent:?}: {why}");
@@ -162,7 +161,7 @@ fn plan_of_another_version_is_not_continued_unattended() {
     let mut state = state(&cloud);
     let mut plan = (*state.session.plan).clone();
     plan.tool = "0.0.9".into();
-    (state.facts.plan_hash, state.session.plan) = (plan.hash(), Arc::new(plan));
+    state.session.plan = HashedPlan::new(plan);
     let ask = |consent: &Consent| {
         let anchored = ResumeBasis::Anchored;
         authorize(&state, &anchored, &cloud.journal, &settings(), consent, None, cloud.now)
@@ -171,7 +170,7 @@ fn plan_of_another_version_is_not_continued_unattended() {
         let why = ask(consent).unwrap_err().to_string();
         assert!(why.contains("0.0.9"), "{why}");
     }
-    assert!(ask(&Consent::Typed(state.facts.plan_hash.clone())).is_ok());
+    assert!(ask(&Consent::Typed(state.session.plan.hash())).is_ok());
 }
 
 #[test]
@@ -196,8 +195,8 @@ fn without_a_tag_a_new_plan_is_approved_or_nothing() {
         (Consent::Unattended, true),
         (Consent::Unattended, false),
         (Consent::Pipeline, false),
-        (Consent::Typed(state.facts.plan_hash.clone()), true),
-        (Consent::Typed(state.facts.plan_hash.clone()), false),
+        (Consent::Typed(state.session.plan.hash()), true),
+        (Consent::Typed(state.session.plan.hash()), false),
     ] {
         assert!(ask(&consent, fresh).is_err(), "{consent:?} {fresh}");
     }
@@ -234,7 +233,7 @@ fn harmless_effects_need_no_approval() {
             "{}",
             effect.key()
         );
-        let hash = state(&killed(Step::Snapshot, &settings())).facts.plan_hash;
+        let hash = state(&killed(Step::Snapshot, &settings())).session.plan.hash();
         assert!(effect.authority().is_given_by(&Approval::Typed(hash)));
     }
 }
