@@ -27,8 +27,13 @@ use rustls::pki_types::pem::PemObject as _;
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// A command that neither reads the user's configuration nor writes to the user's cache.
 pub(crate) fn mooring() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_mooring"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mooring"));
+    for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(name, env!("CARGO_TARGET_TMPDIR"));
+    }
+    command
 }
 
 /// Running `mooring sim`, killed at the end of the test.
