@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use super::frame::{BRAND, THEME, footer, head, header};
 use super::part::part;
-use super::{
-    controller, failures, figures, fleet, joining, pools, runs, strips, subject, timeline, verdict,
+use super::sections::{
+    controller, failures, figures, fleet, joining, pools, runs, strips, timeline,
 };
+use super::{subject, verdict};
 use crate::html::escape;
 use crate::model::Model;
 use crate::snapshot::Snapshot;

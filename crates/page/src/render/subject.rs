@@ -7,7 +7,7 @@ use mooring_inventory::{JoinState, Node};
 use mooring_redact::shell_word;
 
 use super::card::card;
-use super::runs;
+use super::sections::runs;
 use crate::html::{
     cause_link, command, duration, escape, exact_clock, image_link, link, pool_link, word,
 };

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::claim::disruption;
+use super::claim::objects::{self, FINALIZER};
 use super::client::{self, went_well};
-use super::objects::{self, FINALIZER};
+use super::event;
 use super::options::LaunchFailure;
 use super::state::{Karpenter, Step};
 use super::steps::AGAIN;
-use super::{disruption, event};
 use crate::azure::{Azure, lower_group};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::finalizers;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::objects::MACHINE;
+use super::claim::objects::MACHINE;
 use super::state::Karpenter;
 use crate::azure::{Azure, Cse, Image, Mode, NewVm};
 use crate::kubernetes::store::objects::text;

@@ -9,23 +9,19 @@
 
 mod agenda;
 mod cache;
+mod claim;
 mod client;
-mod conditions;
-mod disruption;
 mod event;
 mod launching;
-mod lifecycle;
 mod machine;
-mod objects;
 mod options;
 mod pools;
 mod state;
 mod steps;
-mod transitions;
 
 pub use crate::azure::Mode;
 pub use options::{LaunchFailure, Options};
 pub use state::Karpenter;
 
-pub(crate) use conditions::Conditions;
-pub(crate) use objects::{claim, status};
+pub(crate) use claim::conditions::Conditions;
+pub(crate) use claim::objects::{claim, status};

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::cache::Cache;
-use super::conditions::Conditions;
-use super::disruption::Blocked;
+use super::claim::conditions::Conditions;
+use super::claim::disruption::Blocked;
+use super::claim::transitions::Transitions;
 use super::options::Options;
 use super::pools::Pools;
-use super::transitions::Transitions;
 use crate::azure::{Azure, Cse};
 use crate::replay::random::Random;
 

@@ -6,11 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::agenda::{FINALIZE_POLL, LAUNCH, POLL, REGISTRATION};
+use super::claim::conditions::Conditions;
+use super::claim::disruption;
+use super::claim::objects::{self, FINALIZER};
 use super::client::{self, went_well};
-use super::conditions::Conditions;
-use super::objects::{self, FINALIZER};
+use super::event;
 use super::state::{Claim, Karpenter, Step};
-use super::{disruption, event};
 use crate::azure::Azure;
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{finalizers, is_being_deleted, text, time_at, uid};

@@ -3,15 +3,15 @@
 use mooring_repair::runtime::Operator;
 use mooring_repair::verdict::Verdict;
 
-use super::arguments::TargetArguments;
-use super::formats::{DETECTION, DetectOutput};
-use super::{leftover, show};
 use crate::about::schema::is_former;
 use crate::output::failure::Failure;
+use crate::workflows::repair::arguments::TargetArguments;
+use crate::workflows::repair::formats::{DETECTION, DetectOutput};
+use crate::workflows::repair::{leftover, show};
 use crate::workflows::runs::{ReadLimit, with_progress};
 
 /// Evaluates one pool, or all pools of the cluster.
-pub(super) async fn detect(
+pub(crate) async fn detect(
     operator: &mut Operator,
     target: &TargetArguments,
     limit: Option<ReadLimit>,

@@ -6,14 +6,14 @@ use mooring_controller::notify::HookStatus;
 use mooring_workflow::plural::counted;
 use mooring_workflow::published::{Source, SourceName, SourceState};
 
-use super::card::card;
 use crate::html::{clock, elapsed, escape};
 use crate::model::Model;
+use crate::render::card::card;
 
 /// Rows of the list: a label, a severity and HTML.
 type Rows = Vec<(&'static str, &'static str, String)>;
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     let mut rows: Rows = vec![leader(model)];
     let source = |name| model.facts.sources.iter().find(|source| source.name == name);
     rows.extend(source(SourceName::Cluster).map(|one| cluster(model, one)));

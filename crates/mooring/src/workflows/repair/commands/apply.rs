@@ -7,16 +7,18 @@ use mooring_repair::start_checks::may_begin;
 use mooring_repair::verdict::Verdict;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
-use super::confirm::{ask, ask_protected, no_plan, show_target};
-use super::formats::{DetectFormat, DetectOutput, PlanOutput, RUN, RunFormat, RunOutput};
-use super::leftover::{ensure_no_temporary_pool, find_unfinished_run};
-use super::progress::{new_progress, show_progress};
-use super::show::Flags;
-use super::{exit, leftover, show};
 use crate::output::failure::Failure;
+use crate::workflows::repair::confirm::{ask, ask_protected, no_plan, show_target};
+use crate::workflows::repair::formats::{
+    DetectFormat, DetectOutput, PlanOutput, RUN, RunFormat, RunOutput,
+};
+use crate::workflows::repair::leftover::{ensure_no_temporary_pool, find_unfinished_run};
+use crate::workflows::repair::progress::{new_progress, show_progress};
+use crate::workflows::repair::show::Flags;
+use crate::workflows::repair::{exit, leftover, show};
 use crate::workflows::runs::{ReadLimit, Signals, with_progress, write, write_screen};
 
-pub(super) async fn plan(
+pub(crate) async fn plan(
     operator: &mut Operator,
     limit: Option<ReadLimit>,
     output: &PlanOutput,
@@ -36,7 +38,7 @@ pub(super) async fn plan(
     Ok(0)
 }
 
-pub(super) async fn apply(
+pub(crate) async fn apply(
     operator: &mut Operator,
     signals: Signals,
     token: Option<&ApprovalToken>,

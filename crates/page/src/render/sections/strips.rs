@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::snapshot::Mode;
 use crate::view::{Route, View};
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     let mut html = String::new();
     if let Some(text) = filters(model) {
         let _ = write!(html, "<div class=\"strip plain\">{text}</div>");

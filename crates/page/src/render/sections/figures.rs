@@ -15,7 +15,7 @@ struct Figure {
     is_bad: bool,
 }
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     let mut html = String::from("<dl class=\"tiles\" aria-label=\"Figures\">");
     for figure in [ready(model), joining(model), failed(model), to_join(model), to_verdict(model)] {
         let class = if figure.is_bad { " class=\"bad\"" } else { "" };

@@ -7,21 +7,21 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::conditions::{ENDING, is_own};
-use super::event;
+use crate::karpenter::event;
 use crate::kubernetes::store::objects::{list, name, text};
 
 const UNKNOWN: &str = "Unknown";
 
 /// Last statuses by NodeClaim and type, and the events to write.
 #[derive(Debug, Default)]
-pub(super) struct Transitions {
+pub(crate) struct Transitions {
     seen: BTreeMap<String, BTreeMap<String, String>>,
     events: Vec<Value>,
 }
 
 impl Transitions {
     /// Compares a NodeClaim with its last statuses.
-    pub(super) fn see(&mut self, claim: &Value, now: Timestamp) {
+    pub(crate) fn see(&mut self, claim: &Value, now: Timestamp) {
         let mut statuses = BTreeMap::new();
         let before = self.seen.get(name(claim));
         for condition in list(claim, &["status", "conditions"]) {
@@ -40,11 +40,11 @@ impl Transitions {
         self.seen.insert(name(claim).to_owned(), statuses);
     }
 
-    pub(super) fn forget(&mut self, claim: &str) {
+    pub(crate) fn forget(&mut self, claim: &str) {
         self.seen.remove(claim);
     }
 
-    pub(super) fn take_events(&mut self) -> Vec<Value> {
+    pub(crate) fn take_events(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.events)
     }
 }

@@ -53,6 +53,6 @@ pub(crate) fn status(provider_id: &str, image: &Value, size: &str) -> Value {
     })
 }
 
-pub(super) fn is_ours(claim: &Value) -> bool {
+pub(crate) fn is_ours(claim: &Value) -> bool {
     text(claim, &["spec", "nodeClassRef", "group"]) == "karpenter.azure.com"
 }

@@ -8,7 +8,7 @@ use crate::kubernetes::store::objects::{list, text, time};
 /// Conditions of a NodeClaim, in their order.
 const STAGES: [&str; 3] = ["Launched", "Registered", "Initialized"];
 const ROOT: &str = "Ready";
-pub(super) const ENDING: &str = "InstanceTerminating";
+pub(crate) const ENDING: &str = "InstanceTerminating";
 
 #[derive(Debug, Clone)]
 pub(crate) struct Conditions(Vec<Value>);
@@ -142,6 +142,6 @@ impl Conditions {
     }
 }
 
-pub(super) fn is_own(kind: &str) -> bool {
+pub(crate) fn is_own(kind: &str) -> bool {
     STAGES.contains(&kind) || kind == ROOT || kind == ENDING
 }

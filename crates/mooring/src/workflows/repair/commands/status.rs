@@ -10,16 +10,16 @@ use mooring_terminal::{Column, Screen, Table, Text};
 use mooring_workflow::status::RunStatus;
 use mooring_workflow::store::JournalPlace;
 
-use super::formats::{RUN, RunFormat, StatusOutput};
-use super::leftover;
-use super::show::{
-    Earlier, Flags, PublishedRun, RunContent, former_status, run_screen, run_status,
-};
 use crate::about::schema::{ensure_document, is_former};
 use crate::output::failure::Failure;
 use crate::output::published;
 use crate::output::show::{print, print_names};
 use crate::output::{print_document, print_screen};
+use crate::workflows::repair::formats::{RUN, RunFormat, StatusOutput};
+use crate::workflows::repair::leftover;
+use crate::workflows::repair::show::{
+    Earlier, Flags, PublishedRun, RunContent, former_status, run_screen, run_status,
+};
 use crate::workflows::runs::{Ended, Frame, ReadLimit, Row, Watched, watch, with_progress, write};
 
 pub(crate) struct Status<'a> {

@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::agenda::POLL;
-use super::state::{Karpenter, Step};
-use super::{client, event, objects};
+use super::objects;
 use crate::azure::{Azure, Change};
+use crate::karpenter::agenda::POLL;
+use crate::karpenter::state::{Karpenter, Step};
+use crate::karpenter::{client, event};
 use crate::kubernetes::Kubernetes;
 
 impl Karpenter {

@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use mooring_inventory::Node;
 
-use super::card::card;
 use crate::html::{MAX_ROWS, duration, elapsed, escape, exact_clock, more, node_link};
 use crate::model::Model;
+use crate::render::card::card;
 
 /// Karpenter deletes a NodeClaim that is not registered after this time.
 const LIMIT: i64 = 15 * 60;
 /// Nodes shown that ended last.
 const ENDED: usize = 2;
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     if !model.facts.has_karpenter {
         return String::new();
     }

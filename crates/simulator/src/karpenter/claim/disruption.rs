@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{client, event};
+use crate::karpenter::{client, event};
 use crate::kubernetes::Kubernetes;
 use crate::kubernetes::store::objects::{name, text, time};
 
 /// Seconds until disruption considers a launched NodeClaim, and for which the same event is suppressed.
-pub(super) const FIRST: u64 = 10;
-pub(super) const AGAIN: u64 = 120;
+pub(crate) const FIRST: u64 = 10;
+pub(crate) const AGAIN: u64 = 120;
 
 /// Events written, by NodeClaim: name and number of repetitions.
 #[derive(Debug, Default)]
-pub(super) struct Blocked(BTreeMap<String, (String, u32)>);
+pub(crate) struct Blocked(BTreeMap<String, (String, u32)>);
 
 impl Blocked {
     /// Writes the event, or increments its count.
-    pub(super) fn report(&mut self, claim: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
+    pub(crate) fn report(&mut self, claim: &Value, kubernetes: &mut Kubernetes, now: Timestamp) {
         if let Some((event, count)) = self.0.get_mut(name(claim)) {
             *count += 1;
             let patch = json!({"count": count, "lastTimestamp": time(now)});
@@ -33,7 +33,7 @@ impl Blocked {
         self.0.insert(name(claim).to_owned(), (event, 1));
     }
 
-    pub(super) fn forget(&mut self, claim: &str) {
+    pub(crate) fn forget(&mut self, claim: &str) {
         self.0.remove(claim);
     }
 }

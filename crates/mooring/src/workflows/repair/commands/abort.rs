@@ -3,25 +3,26 @@
 use mooring_redact::printable;
 use mooring_repair::runtime::{CommandResult, Operator};
 
-use super::confirm::{ask, ask_protected, show_target};
-use super::formats::RunOutput;
-use super::progress::{new_progress, show_progress};
-use super::show::Flags;
-use super::{exit, resume};
+use super::resume;
 use crate::output::failure::Failure;
+use crate::workflows::repair::confirm::{ask, ask_protected, show_target};
+use crate::workflows::repair::exit;
+use crate::workflows::repair::formats::RunOutput;
+use crate::workflows::repair::progress::{new_progress, show_progress};
+use crate::workflows::repair::show::Flags;
 use crate::workflows::runs::{Signals, print_once, write};
 
-pub(super) struct Abort<'a> {
-    pub(super) yes: bool,
+pub(crate) struct Abort<'a> {
+    pub(crate) yes: bool,
     /// The context whose changes are confirmed on a terminal, also with `--yes`.
-    pub(super) protected: Option<&'a str>,
-    pub(super) dry_run: bool,
-    pub(super) output: &'a RunOutput,
-    pub(super) flags: Flags<'a>,
+    pub(crate) protected: Option<&'a str>,
+    pub(crate) dry_run: bool,
+    pub(crate) output: &'a RunOutput,
+    pub(crate) flags: Flags<'a>,
 }
 
 /// Rolls back an unfinished run as far as possible.
-pub(super) async fn abort(
+pub(crate) async fn abort(
     operator: &mut Operator,
     signals: Signals,
     request: &Abort<'_>,

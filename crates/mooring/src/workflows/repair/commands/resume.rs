@@ -11,12 +11,12 @@ use mooring_repair::workflow::Run;
 use mooring_workflow::Step as _;
 use mooring_workflow::approval::ApprovalToken;
 
-use super::confirm::{ask, ask_protected, no_plan, show_target};
-use super::formats::RunOutput;
-use super::progress::{new_progress, show_progress};
-use super::show::Flags;
-use super::{exit, leftover, show};
 use crate::output::failure::Failure;
+use crate::workflows::repair::confirm::{ask, ask_protected, no_plan, show_target};
+use crate::workflows::repair::formats::RunOutput;
+use crate::workflows::repair::progress::{new_progress, show_progress};
+use crate::workflows::repair::show::Flags;
+use crate::workflows::repair::{exit, leftover, show};
 use crate::workflows::runs::{Signals, print_once, with_progress, write, write_screen};
 
 pub(crate) struct Resume<'a> {

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use mooring_inventory::{FleetRow, FleetVerdict, Share, percent};
 
-use super::card::card;
 use crate::html::{MAX_ROWS, cause_link, clock, escape, image_link, more, word};
 use crate::model::Model;
+use crate::render::card::card;
 
 const HINT: &str = "Upper mark: nodes of this image. Lower mark: all other images. Lines are 95 % intervals; the image is at fault only if they do not touch and each side has four nodes.";
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     let rows = model.rows();
     if rows.is_empty() {
         return String::new();

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::card::card;
 use crate::html::{escape, word};
 use crate::model::Model;
+use crate::render::card::card;
 use crate::series::{Interval, Rollout, Series, rollouts};
 use crate::view::Since;
 
@@ -18,7 +18,7 @@ const HEIGHT: u32 = 236;
 /// Causes with their own pattern; others share one.
 const PATTERNS: usize = 2;
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     let title = format!("Failures in the {}", model.view.since.text());
     let series = Series::of(model);
     let causes = series.causes();

@@ -20,17 +20,19 @@ use mooring_workflow::Outcome;
 use mooring_workflow::approval::Approval;
 use mooring_workflow::store::JournalPlace;
 
-use super::arguments::RepairArguments;
-use super::confirm::show_target;
-use super::connect::operator;
-use super::formats::{PlanFormat, PlanOutput, RunFormat, RunOutput};
-use super::leftover::{absence, ensure_no_temporary_pool, unfinished, warn_of_0_1};
-use super::progress::{new_progress, show_progress};
-use super::settings::{SIGNATURES, read_signatures};
-use super::show;
 use crate::cluster::connect;
 use crate::output::failure::Failure;
 use crate::process::{build_runtime, env_var};
+use crate::workflows::repair::arguments::RepairArguments;
+use crate::workflows::repair::confirm::show_target;
+use crate::workflows::repair::connect::operator;
+use crate::workflows::repair::formats::{PlanFormat, PlanOutput, RunFormat, RunOutput};
+use crate::workflows::repair::leftover::{
+    absence, ensure_no_temporary_pool, unfinished, warn_of_0_1,
+};
+use crate::workflows::repair::progress::{new_progress, show_progress};
+use crate::workflows::repair::settings::{SIGNATURES, read_signatures};
+use crate::workflows::repair::show;
 use crate::workflows::runs::{Signals, dry_run, format_lock, print_once, with_progress, write};
 
 /// Deadline of the step, including waits for permissions and for the lock.

@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use mooring_controller::claim::image;
 use mooring_inventory::Node;
 
-use super::card::card;
 use crate::html::{MAX_ROWS, cause_link, duration, escape, exact_clock, link, more, node_link};
 use crate::model::Model;
+use crate::render::card::card;
 use crate::view::Route;
 
 /// Failures on a page that shows more than failures.
 const LAST: usize = 8;
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     let failures = model.failures();
     let title = match model.view.route {
         Route::Failures => format!("Failures in the {}", model.view.since.text()),

@@ -3,11 +3,11 @@
 use mooring_controller::claim::image;
 use mooring_inventory::{Pool, PoolKind, PoolState};
 
-use super::card::card;
 use crate::html::{MAX_ROWS, clock, duration, escape, more, pool_link, word};
 use crate::model::Model;
+use crate::render::card::card;
 
-pub(super) fn section(model: &Model<'_>) -> String {
+pub(crate) fn section(model: &Model<'_>) -> String {
     let pools = &model.status.pools;
     if pools.is_empty() {
         return card("h-pools", "Pools", "", "<p>No pool has a node.</p>");

@@ -1,0 +1,8 @@
+//! The commands of `mooring repair`, a file each.
+
+pub(super) mod abort;
+pub(super) mod apply;
+pub(super) mod detect;
+pub(super) mod pipeline;
+pub(super) mod resume;
+pub(super) mod status;
