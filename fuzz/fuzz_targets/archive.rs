@@ -90,8 +90,8 @@ fn read(bytes: &[u8], is_archive: bool) {
     };
     assert_eq!(contents(&found), contents(&again));
     let timelines = mooring_trace::read(&found.files);
-    for text in [json::to_json(&timelines), chrome::to_json(&timelines), otlp::to_json(&timelines)]
-    {
+    assert!(serde_json::to_value(json::Content::new(&timelines)).is_ok());
+    for text in [chrome::to_json(&timelines), otlp::to_json(&timelines)] {
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
     }
     let shown = table::table(&timelines);

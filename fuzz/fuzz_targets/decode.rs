@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mooring_diagnosis::{Decoded, FoundBy, BootstrapOutcome, decode};
+use mooring_diagnosis::{BootstrapOutcome, Decoded, FoundBy, decode};
 
 fuzz_target!(|input: &[u8]| {
     let decoded = decode(input);

@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use libfuzzer_sys::fuzz_target;
 use mooring_codes::Os;
 use mooring_diagnosis::{
-    Confidence, Diagnosis, Hints, MAX_LINE_CHARS, BootstrapOutcome, SCHEMA, decode, diagnose, to_json,
+    BootstrapOutcome, Confidence, Diagnosis, Hints, MAX_LINE_CHARS, SCHEMA, decode, diagnose,
+    to_json,
 };
 use serde_json::Value;
 
@@ -56,7 +57,9 @@ fn matches_decoded(input: &[u8], diagnoses: &[Diagnosis]) {
     let by_wording = told.len() - decoded.len();
     assert!(by_wording <= 1, "{diagnoses:?}");
     if by_wording == 1 {
-        let worded = diagnoses.iter().position(|one| one.rule.is_some() && one.situation.is_none() && one.reported.code.is_none());
+        let worded = diagnoses.iter().position(|one| {
+            one.rule.is_some() && one.situation.is_none() && one.reported.code.is_none()
+        });
         told.remove(worded.expect("a wording has its name"));
     }
     decoded.sort();
