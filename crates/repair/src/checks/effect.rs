@@ -90,7 +90,7 @@ fn edited(snapshot: &Value, pool: &Pool) -> bool {
         [Ok(then), Ok(now)] => then != now,
         _ => true,
     };
-    if *snapshot == *pool.raw || !differ(snapshot, &pool.raw) {
+    if !differ(snapshot, &pool.raw) {
         return false;
     }
     // The snapshot has no secrets, and may be of a version that kept more fields.

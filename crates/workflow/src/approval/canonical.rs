@@ -26,7 +26,7 @@ fn write(value: &Value, out: &mut Vec<u8>) {
                 if index > 0 {
                     out.push(b',');
                 }
-                write_text(name, out);
+                write_leaf(name, out);
                 out.push(b':');
                 write(value, out);
             }
@@ -42,19 +42,8 @@ fn write(value: &Value, out: &mut Vec<u8>) {
             }
             out.push(b']');
         }
-        Value::String(text) => write_text(text, out),
         other => write_leaf(other, out),
     }
-}
-
-fn write_text(text: &str, out: &mut Vec<u8>) {
-    let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    if !text.bytes().all(plain) {
-        return write_leaf(text, out);
-    }
-    out.push(b'"');
-    out.extend_from_slice(text.as_bytes());
-    out.push(b'"');
 }
 
 /// Writes to memory, which does not fail.
