@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use mooring_repair::effects::Effect;
 use mooring_repair::names::APPROVAL_TAG;
 use mooring_repair::observation::{Answer, Pool, Query};
-use mooring_repair::plan::{HashedPlan, Step};
+use mooring_repair::plan::{Document, HashedPlan, Step};
 use mooring_repair::resume::{
     Consent, Fresh, Grant, ResumeBasis, ResumeError, authorize, further_overrides, resume_basis,
 };
@@ -18,7 +18,7 @@ use mooring_repair::workflow::{Reason, Run};
 use mooring_workflow::Reading;
 use mooring_workflow::approval::{Approval, ApprovalToken};
 
-use crate::fake::records::{capacity, planned, session};
+use crate::fake::records::{append, capacity, planned, session};
 use crate::fake::scenarios::{overriding, settings};
 use crate::fake::{Cloud, Ended, continue_run, undo, until};
 
@@ -235,6 +235,22 @@ fn harmless_effects_need_no_approval() {
         );
         let hash = state(&killed(Step::Snapshot, &settings())).session.plan.hash();
         assert!(effect.authority().is_given_by(&Approval::Typed(hash)));
+    }
+}
+
+/// What a run did under one plan does not count under another.
+#[test]
+fn steps_run_again_under_another_plan() {
+    let cloud = killed(Step::DrainPool, &settings());
+    let plan = state(&cloud).session.plan;
+    let mut other = Document::clone(&plan);
+    other.expires += SignedDuration::from_secs(5);
+    for (plan, same) in [(plan, true), (HashedPlan::new(other), false)] {
+        let mut journal = cloud.journal.clone();
+        append(&mut journal, Entry::Resumed(session(&plan, &settings())));
+        let resumed = Run::replay(&journal).unwrap().unwrap();
+        assert_eq!(resumed.has_done(Step::DrainPool), same);
+        assert_eq!(resumed.facts.workloads.contains_key(&Step::DrainPool), same);
     }
 }
 
